@@ -1,0 +1,163 @@
+"""The chapters as they are stored: what is kept, how they are run again, and when two outputs say the same.
+
+`python _ext/notebooks.py` (what `book.py refresh` calls) runs every chapter and stores it normalised:
+text outputs and cell ids stay; images, widgets, tracebacks and counters go, since each build makes them anew.
+"""
+import math
+import re
+import sys
+from pathlib import Path
+
+import nbformat
+import yaml
+from nbclient import NotebookClient
+from nbformat import NotebookNode
+
+ROOT = Path(__file__).resolve().parent.parent
+CHAPTERS = ROOT / "chapters"
+
+SET_UP = """\
+import sys
+if "google.colab" in sys.modules:  # on Colab, fetch the book's package; elsewhere it is installed already
+    %pip install -q "mha @ git+{address}@v{version}"
+import torch, mha
+device = mha.pick_device()"""
+
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+
+
+def set_up_source(root=ROOT):
+    """The set-up cell that every chapter starts with: the address from _config.yml, the version from pyproject.toml."""
+    address = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))["repository"]["url"]
+    version = re.search(r'^version = "(.+)"', (root / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)[1]
+    return SET_UP.format(address=address, version=version)
+
+
+# --- What is stored -------------------------------------------------------------------------------------------------
+
+def text_output(output):
+    """One output with its text only; None where it has none."""
+    if output.output_type == "stream":
+        return NotebookNode(output_type="stream", name=output.name, text=output.text)
+    if output.output_type == "error":
+        line = f"{output.ename}: {output.evalue}"
+        return NotebookNode(output_type="error", ename=output.ename, evalue=output.evalue, traceback=[line])
+    if "text/plain" not in output.get("data", {}):
+        return None
+    kept = NotebookNode(output_type=output.output_type, metadata=NotebookNode(),
+                        data=NotebookNode({"text/plain": output.data["text/plain"]}))
+    if output.output_type == "execute_result":
+        kept.execution_count = 1
+    return kept
+
+
+def text_outputs(outputs):
+    """The text of a cell's outputs, neighbouring pieces of one stream joined."""
+    kept = []
+    for output in filter(None, map(text_output, outputs)):
+        last = kept[-1] if kept else None
+        if last and output.output_type == last.output_type == "stream" and output.name == last.name:
+            last.text += output.text
+        else:
+            kept.append(output)
+    return kept
+
+
+def normalise(notebook, set_up):
+    """Change a notebook in place to the form that is stored."""
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    notebook.metadata = nbformat.from_dict(METADATA)
+    for cell in notebook.cells:
+        tags = cell.metadata.get("tags", [])
+        cell.metadata = NotebookNode(tags=tags) if tags else NotebookNode()
+        if cell.cell_type == "code":
+            cell.execution_count = 1
+            cell.outputs = text_outputs(cell.outputs)
+            if "set-up" in tags:
+                cell.source = set_up
+    return notebook
+
+
+# --- When two outputs say the same ----------------------------------------------------------------------------------
+
+NUMBER = re.compile(r"[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?")
+RELATIVE, ABSOLUTE = 2e-3, 1e-6
+
+
+def last_digit(number):
+    """The size of one unit in the last printed digit, where at least four decimals are printed; else 0."""
+    mantissa, _, exponent = number.lower().partition("e")
+    places = len(mantissa.partition(".")[2]) - int(exponent or 0)
+    return 1.01 * 10.0 ** -places if places >= 4 else 0.0
+
+
+def same_number(fresh, stored):
+    """Integers are equal; decimals agree to the noise of another machine's arithmetic."""
+    if fresh.lstrip("-+").isdigit() or stored.lstrip("-+").isdigit():
+        return fresh == stored
+    tolerance = max(ABSOLUTE, last_digit(stored))
+    return math.isclose(float(fresh), float(stored), rel_tol=RELATIVE, abs_tol=tolerance)
+
+
+def same_text(fresh, stored):
+    """The same words, up to white space, and the same numbers."""
+    words = [re.sub(r"\s+", "", NUMBER.sub("#", text)) for text in (fresh, stored)]
+    return words[0] == words[1] and all(map(same_number, NUMBER.findall(fresh), NUMBER.findall(stored)))
+
+
+def text_of(output):
+    """What a reader reads of an output."""
+    if output.output_type == "stream":
+        return output.text
+    if output.output_type == "error":
+        return f"{output.ename}: {output.evalue}"
+    return output.data["text/plain"]
+
+
+def difference(fresh, stored):
+    """Where a fresh run departs from what is stored, as a sentence; None where both say the same."""
+    fresh, stored = text_outputs(fresh), text_outputs(stored)
+    if [o.output_type for o in fresh] != [o.output_type for o in stored]:
+        return (f"a run gives {[o.output_type for o in fresh]}, stored are {[o.output_type for o in stored]}: "
+                "run `python3 book.py refresh`")
+    for new, old in zip(fresh, stored):
+        if not same_text(text_of(new), text_of(old)):
+            return f"a run gives\n{text_of(new)}\nbut stored is\n{text_of(old)}"
+    return None
+
+
+# --- Refresh --------------------------------------------------------------------------------------------------------
+
+def run(notebook, folder):
+    """Execute a notebook in place, as a reader's kernel would."""
+    NotebookClient(notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": str(folder)}},
+                   store_widget_state=False).execute()
+
+
+def refresh(path, set_up):
+    """Run one chapter and store it normalised; text that says the same as before stays to the letter."""
+    before = path.read_text(encoding="utf-8")
+    notebook = normalise(nbformat.read(path, as_version=4), set_up)
+    stored = [cell.get("outputs") for cell in notebook.cells]
+    run(notebook, path.parent)
+    for cell, old in zip(notebook.cells, stored):
+        if cell.cell_type == "code" and difference(cell.outputs, old) is None:
+            cell.outputs = old
+    after = nbformat.writes(normalise(notebook, set_up)) + "\n"
+    path.write_text(after, encoding="utf-8")
+    return after != before
+
+
+def main():
+    set_up = set_up_source()
+    for path in sorted(CHAPTERS.glob("*.ipynb")):
+        print(f"{path.relative_to(ROOT)}: ", end="", flush=True)
+        print("stored anew" if refresh(path, set_up) else "unchanged")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
