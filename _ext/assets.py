@@ -1,0 +1,70 @@
+"""Makes the site whole: all that a page loads comes from the site, and nothing is loaded that is not used."""
+import shutil
+from importlib.metadata import files
+from pathlib import Path
+
+HERE = Path(__file__).parent
+MATHJAX = ("tex-chtml.js", "output/chtml/fonts/woff-v2")
+# sphinx-thebe's scripts even fail, with an error on every page.
+UNUSED = ("sphinx_thebe", "sphinx_togglebutton", "sphinx_design", "sphinx_comments")
+THEIR_NAMES = ("thebe", "toggle", "design")
+# Where a reader who opens the site's address is led: the root of _toc.yml is no index.html at the top.
+FRONT = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<meta http-equiv="refresh" content="0; url={page}"></head>
+<body><main><h1>{title}</h1><p><a href="{page}">Open the book</a></p></main></body></html>
+"""
+
+
+def use_own_files(app, config):
+    config.html_static_path.append(str(HERE / "static"))
+    config.templates_path.insert(0, str(HERE / "templates"))
+
+
+def silence_unused(app, config):
+    """Jupyter Book loads these extensions, wanted or not: stop listening to them, and no script of theirs comes."""
+    for listeners in app.events.listeners.values():
+        for listener in list(listeners):
+            if listener.handler.__module__.partition(".")[0] in UNUSED:
+                app.disconnect(listener.id)
+
+
+def lighten(app, pagename, templatename, context, doctree):
+    """No file of an unused extension, and no script that keeps the page from being painted."""
+    for kind in ("css_files", "script_files"):
+        context[kind] = [asset for asset in context[kind] if not of_unused(asset)]
+    for script in context["script_files"]:
+        # The search page, which has no doctree, runs scripts of its own that need the others at once.
+        if doctree and script.filename and "documentation_options" not in script.filename:
+            script.attributes["defer"] = "defer"
+
+
+def of_unused(asset):
+    text = f"{asset.filename} {getattr(asset, 'attributes', {}).get('body', '')}"
+    return any(name in text for name in THEIR_NAMES)
+
+
+def copy_mathjax(app, error):
+    """MathJax from the Python package that carries it: one script and its fonts, 1.5 of 20 MB."""
+    if error or app.builder.format != "html":
+        return
+    package = next(path for path in files("sphinx-mathjax-offline") if path.name == MATHJAX[0])
+    source, target = Path(package.locate()).parent, Path(app.outdir, "_static", "mathjax")
+    target.mkdir(parents=True, exist_ok=True)
+    shutil.copy(source / MATHJAX[0], target)
+    shutil.copytree(source / MATHJAX[1], target / MATHJAX[1], dirs_exist_ok=True)
+
+
+def write_front_door(app, error):
+    root = app.config.root_doc
+    if not error and app.builder.format == "html" and "/" in root:
+        page = FRONT.format(title=app.config.html_title, page=f"{root}.html")
+        Path(app.outdir, "index.html").write_text(page, "utf8")
+
+
+def setup(app):
+    app.connect("config-inited", use_own_files)
+    app.connect("config-inited", silence_unused)
+    app.connect("html-page-context", lighten, priority=950)
+    app.connect("build-finished", copy_mathjax)
+    app.connect("build-finished", write_front_door)

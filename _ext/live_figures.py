@@ -1,0 +1,135 @@
+"""Puts the book's figures into its pages.
+
+A picture is an output with SVG and text. A live figure has a widget view as well. Both become a <figure>
+with the SVG inlined, named by the first line of the text, and the numbers of the text below it. A live
+figure also gets its controls and the state of its widgets, from which host.js makes it move.
+"""
+import json
+import re
+from html import escape
+from pathlib import Path
+
+from docutils import nodes
+from myst_nb.sphinx_ import NbMetadataCollector
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util import logging
+
+from . import svg
+from .controls import BOXES, CONTROLS
+
+logger = logging.getLogger(__name__)
+VIEW = "application/vnd.jupyter.widget-view+json"
+STATE = "application/vnd.jupyter.widget-state+json"
+LINKS = ("LinkModel", "DirectionalLinkModel")
+
+
+class InlineFigures(SphinxPostTransform):
+    # Before myst-nb, at 4, takes one mime type of each output and drops the others.
+    default_priority = 3
+
+    def run(self, **kwargs):
+        if self.app.builder.format != "html":
+            return
+        models = saved_models(self.env, self.env.docname)
+        bundles = [node for node in self.document.findall(nodes.container) if node.get("nb_element") == "mime_bundle"]
+        for count, bundle in enumerate(bundles, start=1):
+            html = figure(self.app, bundle, models, prefix=f"fig{count}-")
+            if html:
+                bundle.replace_self(nodes.raw("", html, format="html"))
+
+
+def saved_models(env, docname):
+    """The widgets that the notebook's kernel left behind: {id: {"model_name":, "state":, "buffers":}}."""
+    _, script = NbMetadataCollector.get_js_files(env, docname).get("ipywidgets_state", (None, {}))
+    return json.loads(script["body"])["state"] if script else {}
+
+
+def figure(app, bundle, models, prefix):
+    """The HTML of one output, or None where it is no figure of ours."""
+    outputs = {child["mime_type"]: child for child in bundle.children}
+    if "image/svg+xml" not in outputs or "text/plain" not in outputs:
+        return None
+    alt, _, numbers = outputs["text/plain"].astext().strip().partition("\n")
+    image = next(outputs["image/svg+xml"].findall(nodes.image))
+    picture = svg.inline(Path(app.srcdir, image["uri"]).read_text("utf8"), alt, prefix)
+    if VIEW not in outputs:
+        return f'<figure class="picture">{picture}{numbers_table(numbers, "")}</figure>'
+    model_id = json.loads(re.sub("<[^>]*>", "", outputs[VIEW].astext()))["model_id"]
+    return live_figure(model_id, models, picture, alt, numbers)
+
+
+def live_figure(model_id, models, picture, alt, numbers):
+    mine = closure(model_id, models)
+    state = json.dumps({"models": mine}, separators=(",", ":")).replace("</", "<\\/")
+    return (
+        f'<figure class="live-figure" role="group" aria-label="{escape(alt)}">'
+        f"{view(model_id, mine, picture)}"
+        '<noscript><p class="live-note">Turn on JavaScript to move the controls.</p></noscript>'
+        f"{numbers_table(numbers, ' at the first setting')}"
+        f'<script type="{STATE}">{state}</script></figure>'
+    )
+
+
+def view(model_id, models, picture):
+    """The HTML of one widget and all in it; the picture holds the place of the canvas."""
+    name, state = models[model_id]["model_name"], models[model_id]["state"]
+    if name in BOXES:
+        inside = "".join(view(child, models, picture) for child in references(state["children"]))
+        return f'<div class="{BOXES[name]}" data-model="{model_id}">{inside}</div>'
+    if name in CONTROLS:
+        return CONTROLS[name](model_id, state)
+    if name == "AnyModel":
+        return f'<div class="live-canvas" data-model="{model_id}" data-kind="canvas"><div class="live-first">{picture}</div></div>'
+    logger.warning("a live figure uses %s, which host.js does not know", name)
+    return f'<p class="live-note">{escape(name)} needs a running kernel: open this chapter on Colab.</p>'
+
+
+def references(value):
+    """The model ids in a value of the state, such as ["IPY_MODEL_ab12", "value"]."""
+    words = value if isinstance(value, list) else [value]
+    return [word[len("IPY_MODEL_") :] for word in words if isinstance(word, str) and word.startswith("IPY_MODEL_")]
+
+
+def closure(model_id, models):
+    """The widgets of one figure: those reached from its root, then the links between them."""
+    found, queue = {}, [model_id]
+    while queue:
+        here = queue.pop()
+        if here not in found and here in models:
+            found[here] = slim(models[here])
+            queue += [ref for value in models[here]["state"].values() for ref in references(value)]
+    for link_id, link in models.items():
+        ends = [references(link["state"].get(end)) for end in ("source", "target")]
+        if link["model_name"] in LINKS and all(end and end[0] in found for end in ends):
+            found[link_id] = slim(link)
+    return found
+
+
+def slim(model):
+    """A model without what the page has no use for: it makes a third of the state."""
+    unused = re.compile("_(model|view|dom)_")
+    state = {key: value for key, value in model["state"].items() if value is not None and not unused.match(key)}
+    return {**model, "state": state}
+
+
+def numbers_table(numbers, when):
+    if not numbers.strip():
+        return ""
+    return (
+        f'<details class="numbers"><summary>The numbers{when}</summary>'
+        f'<pre tabindex="0">{escape(numbers.strip(chr(10)))}</pre></details>'
+    )
+
+
+def add_host(app, pagename, templatename, context, doctree):
+    """Load host.js where a page has a live figure; drop the page's own state, for each figure carries its part."""
+    if STATE in context.get("body", ""):
+        # Before MathJax, which is a hundred times its size.
+        app.add_js_file("host.js", priority=300)
+    context["script_files"] = [script for script in context["script_files"] if script.attributes.get("type") != STATE]
+
+
+def setup(app):
+    app.add_post_transform(InlineFigures)
+    # Late, when every other extension has added its scripts.
+    app.connect("html-page-context", add_host, priority=900)

@@ -1,0 +1,221 @@
+// Brings the live figures of a page to life, with no kernel and no widget manager.
+//
+// The build wrote each figure's controls as disabled HTML, a picture of the first setting in place of its
+// canvas, and the state of its widgets as JSON (_ext/live_figures.py). Here the links of jslink are tied
+// again, the figure's own module (an anywidget) draws in place of the picture, and the controls wake up.
+// A figure that fails keeps its picture, says so in one line, and leaves the others alone.
+(() => {
+  "use strict";
+  const PREFIX = "IPY_MODEL_";
+
+  // ---- one redraw a frame ------------------------------------------------------------------------
+  // One movement of a slider can change several traits of a canvas. A callback that several of them
+  // call waits here, once, for the next frame.
+  const waiting = new Map();
+
+  function nextFrame(callback, run) {
+    if (waiting.size === 0) requestAnimationFrame(runWaiting);
+    waiting.set(callback, run);
+  }
+
+  function runWaiting() {
+    const runs = [...waiting.values()];
+    waiting.clear();
+    for (const run of runs) run();
+  }
+
+  // ---- models ------------------------------------------------------------------------------------
+  // What a front-end module sees of a widget: get, set, on, off, save_changes. `watch` is our own: links
+  // and controls follow at once, so that all traits agree before the canvas draws.
+  class Model {
+    constructor(record, fail) {
+      this.name = record.model_name;
+      this.state = record.state;
+      this.fail = fail;
+      this.callbacks = {};
+      this.watchers = {};
+      for (const buffer of record.buffers ?? []) this.unpack(buffer);
+    }
+    unpack({ path, data }) {
+      const bytes = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
+      const owner = path.slice(0, -1).reduce((part, key) => part[key], this.state);
+      owner[path.at(-1)] = new DataView(bytes.buffer);
+    }
+    get(key) {
+      return this.state[key];
+    }
+    set(key, value) {
+      if (typeof key === "object") return Object.entries(key).forEach(([k, v]) => this.set(k, v));
+      if (Object.is(this.state[key], value)) return;
+      this.state[key] = value;
+      for (const follow of this.watchers[key] ?? []) follow(value);
+      for (const event of ["change:" + key, "change"])
+        for (const callback of this.callbacks[event] ?? []) this.later(callback, key);
+    }
+    later(callback, key) {
+      nextFrame(callback, () => {
+        try {
+          callback(this, this.state[key]);
+        } catch (error) {
+          this.fail(error);
+        }
+      });
+    }
+    watch(key, follow) {
+      (this.watchers[key] ??= []).push(follow);
+    }
+    on(events, callback) {
+      for (const event of events.split(" ")) (this.callbacks[event] ??= []).push(callback);
+    }
+    off(events, callback) {
+      for (const event of events?.split(" ") ?? Object.keys(this.callbacks))
+        this.callbacks[event] = callback ? (this.callbacks[event] ?? []).filter((other) => other !== callback) : [];
+    }
+    // With a kernel these two would talk to it.
+    save_changes() {}
+    send() {}
+  }
+
+  function tie(models) {
+    const end = ([reference, key]) => [models.get(reference.slice(PREFIX.length)), key];
+    for (const link of models.values()) {
+      if (link.name !== "LinkModel" && link.name !== "DirectionalLinkModel") continue;
+      const [source, from] = end(link.get("source"));
+      const [target, to] = end(link.get("target"));
+      const forward = () => target.set(to, source.get(from));
+      source.watch(from, forward);
+      if (link.name === "LinkModel") target.watch(to, () => source.set(from, target.get(to)));
+      forward();
+    }
+  }
+
+  // ---- controls ----------------------------------------------------------------------------------
+  // One function for each data-kind of _ext/controls.py. `follow` calls now and at each change.
+  function follow(model, keys, show) {
+    for (const key of keys) model.watch(key, show);
+    show();
+  }
+
+  // The same rule as `number` in _ext/controls.py.
+  function readable(value, format) {
+    const [, digits, kind] = /^\.(\d+)([fe%])/.exec(format ?? "") ?? [];
+    if (kind === "f") return value.toFixed(digits);
+    if (kind === "%") return (100 * value).toFixed(digits) + "%";
+    if (kind === "e") return value.toExponential(digits).replace(/e([+-])(\d)$/, "e$10$2");
+    return String(value);
+  }
+
+  function range(key, text) {
+    return (element, model) => {
+      const input = element.querySelector("input");
+      const output = element.querySelector("output");
+      input.addEventListener("input", () => model.set(key, Number(input.value)));
+      follow(model, [key, "min", "max", "step"], () => {
+        for (const limit of ["min", "max", "step"])
+          if (key === "value" && model.get(limit) !== undefined) input[limit] = model.get(limit);
+        input.value = model.get(key);
+        output.value = text(model);
+        input.setAttribute("aria-valuetext", output.value);
+      });
+    };
+  }
+
+  function choice(element, model) {
+    const select = element.querySelector("select");
+    select.addEventListener("input", () => model.set("index", select.selectedIndex));
+    follow(model, ["index"], () => (select.selectedIndex = model.get("index")));
+  }
+
+  const KINDS = {
+    value: range("value", (model) => readable(model.get("value"), model.get("readout_format"))),
+    index: range("index", (model) => model.get("_options_labels")[model.get("index")]),
+    select: choice,
+    checked(element, model) {
+      const input = element.querySelector("input");
+      input.addEventListener("input", () => model.set("value", input.checked));
+      follow(model, ["value"], () => (input.checked = model.get("value")));
+    },
+    radio(element, model) {
+      const inputs = [...element.querySelectorAll("input")];
+      inputs.forEach((input, index) => input.addEventListener("input", () => model.set("index", index)));
+      follow(model, ["index"], () => inputs.forEach((input, index) => (input.checked = index === model.get("index"))));
+    },
+    text: (element, model) => follow(model, ["value"], () => (element.textContent = model.get("value"))),
+    html: (element, model) => follow(model, ["value"], () => (element.innerHTML = model.get("value"))),
+  };
+
+  function wake(element, model, models) {
+    KINDS[element.dataset.kind]?.(element, model);
+    const fields = element.querySelectorAll("input, select");
+    if (element.dataset.kind) follow(model, ["disabled"], () => fields.forEach((field) => (field.disabled = !!model.get("disabled"))));
+    const layout = models.get(String(model.get("layout")).slice(PREFIX.length));
+    if (layout)
+      follow(layout, ["display", "visibility"], () => {
+        element.style.display = layout.get("display") ?? "";
+        element.style.visibility = layout.get("visibility") ?? "";
+      });
+  }
+
+  // ---- canvas ------------------------------------------------------------------------------------
+  const modules = new Map();
+
+  function load(source) {
+    if (!modules.has(source)) {
+      const address = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+      modules.set(source, import(address));
+    }
+    return modules.get(source);
+  }
+
+  async function draw(place, model) {
+    const { default: exported, ...named } = await load(model.get("_esm"));
+    const widget = typeof exported === "function" ? await exported() : exported ?? named;
+    if (model.get("_css")) document.head.append(Object.assign(document.createElement("style"), { textContent: model.get("_css") }));
+    await widget.initialize?.({ model });
+    const el = document.createElement("div");
+    el.className = "live-view";
+    place.append(el);
+    await widget.render({ model, el });
+  }
+
+  // ---- figures -----------------------------------------------------------------------------------
+  async function start(figure) {
+    const state = figure.querySelector('script[type="application/vnd.jupyter.widget-state+json"]');
+    const fail = once((error) => lay(figure, error));
+    try {
+      const records = Object.entries(JSON.parse(state.textContent).models);
+      const models = new Map(records.map(([id, record]) => [id, new Model(record, fail)]));
+      const parts = [...figure.querySelectorAll("[data-model]")].map((element) => [element, models.get(element.dataset.model)]);
+      tie(models);
+      for (const [element, model] of parts) if (element.dataset.kind === "canvas") await draw(element, model);
+      for (const [element, model] of parts) if (element.dataset.kind !== "canvas") wake(element, model, models);
+      figure.classList.add("is-live");
+    } catch (error) {
+      fail(error);
+    }
+  }
+
+  // Back to the picture and the controls of the first setting, with a line that says why.
+  function lay(figure, error) {
+    console.error("A live figure failed:", figure.getAttribute("aria-label"), error);
+    figure.classList.remove("is-live");
+    figure.querySelectorAll(".live-view").forEach((view) => view.remove());
+    for (const field of figure.querySelectorAll("input, output, select")) {
+      field.disabled = true;
+      field.checked = field.defaultChecked;
+      field.value = field.defaultValue ?? field.querySelector("[selected]").value;
+    }
+    const text = "This figure could not run, so it shows its first setting.";
+    figure.append(Object.assign(document.createElement("p"), { className: "live-note", textContent: text }));
+  }
+
+  function once(action) {
+    let done = false;
+    return (...values) => {
+      if (!done) action(...values);
+      done = true;
+    };
+  }
+
+  document.querySelectorAll(".live-figure").forEach(start);
+})();

@@ -1,0 +1,43 @@
+"""Makes a figure's SVG fit to stand inline in a page.
+
+Inline, and not as <img>, because its ink is `currentColor`: it takes the colour of the text around it, in
+light and dark. Inline ids must be unique in the page, and the picture needs a name for a screen reader.
+"""
+import re
+import xml.etree.ElementTree as ET
+
+SVG = "http://www.w3.org/2000/svg"
+XLINK = "http://www.w3.org/1999/xlink"
+ET.register_namespace("", SVG)
+ET.register_namespace("xlink", XLINK)
+
+
+def inline(source, alt, prefix):
+    """The SVG as HTML: ids start with `prefix`, the accessible name is `alt`."""
+    root = ET.fromstring(source)
+    for unused in root.findall(f"{{{SVG}}}metadata"):
+        root.remove(unused)
+    make_ids_unique(root, prefix)
+    root.set("role", "img")
+    root.set("aria-label", alt)
+    return ET.tostring(root, encoding="unicode")
+
+
+def make_ids_unique(root, prefix):
+    ids = {node.get("id") for node in root.iter() if node.get("id")}
+    # An id is used as url(#id) in styles, as #id in links, and bare in aria-labelledby.
+    reference = re.compile(r"#([\w.:-]+)")
+
+    def renamed(match):
+        return f"#{prefix}{match[1]}" if match[1] in ids else match[0]
+
+    for node in root.iter():
+        for name, value in node.attrib.items():
+            if name == "id":
+                node.set(name, prefix + value)
+            elif name.startswith("aria-"):
+                node.set(name, " ".join(prefix + word if word in ids else word for word in value.split(" ")))
+            else:
+                node.set(name, reference.sub(renamed, value))
+        if node.tag == f"{{{SVG}}}style" and node.text:
+            node.text = reference.sub(renamed, node.text)
