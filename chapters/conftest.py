@@ -1,7 +1,7 @@
 """Makes `pytest --nbval` strict about cells that were never run, and tolerant of the last digits of a number."""
 from nbval.plugin import IPyNbCell
 
-import notebooks
+from _ext import notebooks
 
 run_cell = IPyNbCell.runtest
 

@@ -1,0 +1,212 @@
+"""The rules of a chapter, each a function from a notebook to the sentences that complain about it.
+
+test_house.py holds every chapter to every rule, and every rule to an example that it must catch.
+"""
+import ast
+import importlib
+import re
+import statistics
+from copy import deepcopy
+from decimal import Decimal
+
+from _ext import notebooks
+
+
+def code_cells(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def markdown(notebook):
+    return "\n\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+
+
+def tags(cell):
+    return cell.metadata.get("tags", [])
+
+
+# --- Cells ----------------------------------------------------------------------------------------------------------
+
+def cells_are_short(notebook):
+    """The median code cell has at most 4 lines, none has more than 15."""
+    lines = [len([line for line in cell.source.splitlines() if line.strip()]) for cell in code_cells(notebook)]
+    if lines and statistics.median(lines) > 4:
+        yield f"the median code cell has {statistics.median(lines):g} lines; at most 4"
+    for cell, count in zip(code_cells(notebook), lines):
+        if count > 15:
+            yield f"a cell of {count} lines, at most 15: {cell.source.splitlines()[0]}"
+
+
+MODULES = {"altair", "bokeh", "glob", "http", "huggingface_hub", "matplotlib", "os", "pathlib", "plotly", "requests",
+           "seaborn", "shutil", "subprocess", "urllib"}
+CALLS = {"open", "imshow", "load", "plot", "read_bytes", "read_text", "save", "savefig", "subplots", "write_text"}
+PATH = re.compile(r"://|^(~|\.{1,2})?/\S|\.(csv|ipynb|js|json|npy|npz|png|pt|py|safetensors|svg|txt)$")
+
+
+def cells_teach(notebook):
+    """No plotting commands, training loops, file paths, downloads or shell commands beyond the set-up cell."""
+    for cell in code_cells(notebook):
+        if "set-up" in tags(cell):
+            continue
+        try:
+            tree = ast.parse(cell.source)
+        except SyntaxError:
+            yield f"not plain Python: {cell.source}"
+            continue
+        for node in ast.walk(tree):
+            found = machinery(node)
+            if found:
+                yield f"{found} does not belong in a chapter's cell: {cell.source}"
+
+
+def machinery(node):
+    """What in a piece of code is machinery, not lesson; None where nothing is."""
+    if isinstance(node, ast.Import):
+        return next((alias.name for alias in node.names if alias.name.split(".")[0] in MODULES), None)
+    if isinstance(node, ast.ImportFrom):
+        return node.module if node.module and node.module.split(".")[0] in MODULES else None
+    if isinstance(node, ast.Call) and called(node) in CALLS:
+        return f"{called(node)}()"
+    if isinstance(node, ast.Constant) and isinstance(node.value, str) and PATH.search(node.value):
+        return repr(node.value)
+    if isinstance(node, (ast.For, ast.While)) and {"backward", "step"} & set(map(called, ast.walk(node))):
+        return "a training loop"
+    return None
+
+
+def called(node):
+    """The last name of a call: `step` of `optimiser.step()`."""
+    function = getattr(node, "func", None)
+    return getattr(function, "attr", getattr(function, "id", None))
+
+
+EXCEPTIONS = {"raises-exception", "nbval-ignore-output", "nbval-raises-exception", "nbval-skip", "skip-execution"}
+
+
+def exceptions_are_few(notebook):
+    """At most two cells are excepted from the strict run, by tags that a reader of the notebook can see."""
+    excepted = [cell for cell in code_cells(notebook) if EXCEPTIONS & set(tags(cell))]
+    if len(excepted) > 2:
+        yield f"{len(excepted)} cells are excepted from the strict run; at most 2"
+    for cell in code_cells(notebook):
+        if "NBVAL_" in cell.source:
+            yield f"an exception hides in a comment; use a tag: {cell.source}"
+
+
+def set_up_comes_first(notebook, set_up):
+    """The first code cell, and no other, is the set-up cell that `refresh` stamps."""
+    cells = code_cells(notebook)
+    if [cell for cell in cells if "set-up" in tags(cell)] != cells[:1]:
+        yield "the first code cell, and no other, has the tag set-up"
+    elif cells and cells[0].source != set_up:
+        yield "the set-up cell is not the one of _config.yml and pyproject.toml: run `python3 book.py refresh`"
+
+
+def is_normalised(notebook, set_up):
+    """Nothing is stored that `refresh` would drop."""
+    if notebooks.normalise(deepcopy(notebook), set_up) != notebook:
+        yield "not stored as `python3 book.py refresh` stores it"
+
+
+# --- Prose ----------------------------------------------------------------------------------------------------------
+
+FENCE = re.compile(r"^ *(```+|~~~+).*?^ *\1", re.MULTILINE | re.DOTALL)
+NOT_PROSE = [
+    FENCE,
+    re.compile(r"<!--.*?-->", re.DOTALL),
+    re.compile(r"\$\$.*?\$\$", re.DOTALL),
+    re.compile(r"(`+).*?\1", re.DOTALL),
+    re.compile(r"(?<!\\)\$(?=\S)[^$]*?\$"),
+    re.compile(r"!?\[[^\]]*\]\([^)]*\)"),
+    re.compile(r"<[^>\s][^>]*>"),
+]
+NAMED = re.compile(r"\b(Python|PyTorch|torch|version|CC BY|BY) \d+\.\d+", re.IGNORECASE)
+DECIMAL = re.compile(r"(?<![\w.])\d+\.\d+(?:[eE][-+]?\d+)?(?!\d|\.\d)")
+
+
+def prose(text):
+    """What remains of Markdown without code, formulas, links and HTML tags."""
+    for pattern in NOT_PROSE:
+        text = pattern.sub(" ", text)
+    return NAMED.sub(" ", text)
+
+
+def numbers(pattern, text):
+    """The numbers in a text, without their signs: 0.50 and 0.5 are one number, 0.58 and 0.576 are two."""
+    return {abs(Decimal(number)) for number in pattern.findall(re.sub(r"(?<=\d),(?=\d{3})", "", text))}
+
+
+def decimals_are_printed(notebook):
+    """Every decimal in the prose stands, to the digit, in the stored output of some cell of the chapter."""
+    printed = "\n".join(notebooks.text_of(output) for cell in code_cells(notebook)
+                        for output in notebooks.text_outputs(cell.outputs))
+    for number in sorted(numbers(DECIMAL, prose(markdown(notebook))) - numbers(notebooks.NUMBER, printed)):
+        yield f"{number} stands in the prose and no cell prints it"
+
+
+MYST_ONLY = {
+    "a directive": r"^ *(```+|~~~+) *\{|^ *:::",
+    "a role": r"(?<!`)\{[a-zA-Z][\w:-]*\}`",
+    "a footnote": r"\[\^[^\]]+\]",
+    "a GitHub alert": r"^ *> *\[!\w+\]",
+    "a target": r"^\([\w-]+\)=",
+    "a comment or block break": r"^(%|\+\+\+)",
+    "an attribute": r"[\])`]\{[.#]\w",
+    "a substitution": r"\{\{ *\w+ *\}\}",
+}
+
+
+def markdown_is_portable(notebook):
+    """Nothing that shows raw on Colab, in JupyterLab or on GitHub."""
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            if cell.get("attachments"):
+                yield "an attached picture: put it in chapters/images and link it"
+            for name, pattern in MYST_ONLY.items():
+                text = cell.source if name in ("a directive", "a role", "an attribute") else prose(cell.source)
+                for found in re.finditer(pattern, text, re.MULTILINE):
+                    yield f"{name} does not show everywhere: {found[0]}"
+
+
+def links_resolve(text, folder):
+    """Every relative link in a Markdown text leads to a file."""
+    bare = re.sub(r"(`+).*?\1", " ", FENCE.sub(" ", text))
+    for target in re.findall(r"\]\(([^)\s]+)[^)]*\)", bare) + re.findall(r'(?:src|href)="([^"]+)"', bare):
+        path = target.split("#")[0]
+        if path and not re.match(r"\w+:", path) and not (folder / path).exists():
+            yield f"the link {target} leads nowhere"
+
+
+def names_exist(text):
+    """Every `mha.name` in a code span is a name of the package."""
+    for span in re.findall(r"`[^`]+`", text):
+        for name in re.findall(r"\bmha(?:\.[A-Za-z_]\w*)+", span):
+            if not exists(name):
+                yield f"{name} is not in the package"
+
+
+def exists(name):
+    """Whether a dotted name can be had by importing and asking for attributes."""
+    module, *parts = name.split(".")
+    found = importlib.import_module(module)
+    for part in parts:
+        module += "." + part
+        if not hasattr(found, part):
+            try:
+                importlib.import_module(module)
+            except ModuleNotFoundError:
+                return False
+        found = getattr(found, part)
+    return True
+
+
+def named_after_title(notebook, stem):
+    """A chapter is NN_words or A_words, and the words stand in its title in that order."""
+    title = re.search(r"^# +(.+)", markdown(notebook), re.MULTILINE)
+    if not title:
+        yield "no title"
+        return
+    match = re.fullmatch(r"(\d\d|[A-Z])_([a-z0-9_]+)", stem)
+    if not match:
+        yield f"{stem} is not named NN_words_of_the_title"
+    elif not re.search(r"\b" + r"\W+".join(match[2].split("_")) + r"\b", title[1], re.IGNORECASE):
+        yield f"the words of {stem} do not stand in the title: {title[1]}"

@@ -1,0 +1,289 @@
+"""The rules of the house, held by every chapter, by the package and by the files around them."""
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+import house_rules as rules
+from _ext import notebooks
+
+ROOT = Path(__file__).resolve().parent.parent
+CHAPTERS = sorted((ROOT / "chapters").glob("*.ipynb"))
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "chapters").glob("*.md"))]
+SET_UP = notebooks.set_up_source()
+
+
+def tracked(*patterns):
+    """The files of the repository, as git lists them; those under work are in, ignored ones are not."""
+    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z", "--", *patterns],
+                            cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip("not a git clone")
+    return [ROOT / name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()]
+
+
+# --- Chapters -------------------------------------------------------------------------------------------------------
+
+def links_resolve(notebook):
+    return rules.links_resolve(rules.markdown(notebook), ROOT / "chapters")
+
+
+def names_exist(notebook):
+    return rules.names_exist(rules.markdown(notebook))
+
+
+def set_up_comes_first(notebook):
+    return rules.set_up_comes_first(notebook, SET_UP)
+
+
+def is_normalised(notebook):
+    return rules.is_normalised(notebook, SET_UP)
+
+
+CHAPTER_RULES = [rules.cells_are_short, rules.cells_teach, rules.exceptions_are_few, rules.decimals_are_printed,
+                 rules.markdown_is_portable, links_resolve, names_exist, set_up_comes_first, is_normalised]
+
+
+@pytest.mark.parametrize("rule", CHAPTER_RULES, ids=lambda rule: rule.__name__)
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+def test_chapter_keeps_the_rule(path, rule):
+    complaints = list(rule(nbformat.read(path, as_version=4)))
+    assert not complaints, "\n".join(complaints)
+
+
+@pytest.mark.parametrize("path", [p for p in CHAPTERS if p.stem != "index"], ids=lambda path: path.stem)
+def test_chapter_is_named_after_its_title(path):
+    assert not list(rules.named_after_title(nbformat.read(path, as_version=4), path.stem))
+
+
+# --- Each rule bites ------------------------------------------------------------------------------------------------
+
+def code(source, *outputs, tags=()):
+    cell = new_code_cell(source, outputs=list(outputs), execution_count=1)
+    if tags:
+        cell.metadata.tags = list(tags)
+    return cell
+
+
+def chapter(*cells):
+    """A notebook of a set-up cell and these: strings are prose."""
+    cells = [new_markdown_cell(cell) if isinstance(cell, str) else cell for cell in cells]
+    set_up = code(SET_UP, tags=["set-up"])
+    return new_notebook(cells=[new_markdown_cell("# 1 · Soft lookup"), set_up, *cells],
+                        metadata=nbformat.from_dict(notebooks.METADATA))
+
+
+def printed(text):
+    return new_output("stream", name="stdout", text=text)
+
+
+GOOD = chapter(
+    "Half of $0.25$ is `0.125`; here 0.50 comes out, under PyTorch 2.13, see [figure 0.3](01_x.ipynb#a).",
+    "> **Warning.** `mha.pick_device` is a name, $w_{ij}$ a formula, `{note}` a code span.",
+    code("weights = [0.5, 0.5]\nprint(weights[0])", printed("0.5\n")),
+    code("for head in range(2):\n    print(head)", printed("0\n1\n")),
+)
+
+BAD = {
+    rules.cells_are_short: [
+        chapter(code("a = 1\n" * 16)),
+        chapter(code("a = 1\n" * 5), code("a = 1\n" * 5)),
+    ],
+    rules.cells_teach: [chapter(code(source)) for source in [
+        "import matplotlib.pyplot as plt",
+        "from matplotlib import pyplot",
+        "axes.imshow(weights)",
+        "for step in range(9):\n    loss().backward()",
+        "while True:\n    optimiser.step()",
+        "open('x')",
+        "name = 'data/x.npz'",
+        "torch.load(name)",
+        "page = 'https://example.org'",
+        "%pip install torch",
+        "!ls",
+    ]],
+    rules.exceptions_are_few: [
+        chapter(*[code("1 / 0", tags=["raises-exception"]) for _ in range(3)]),
+        chapter(code("# NBVAL_SKIP\n1 / 0")),
+    ],
+    rules.decimals_are_printed: [
+        chapter("It takes 0.58 of it.", code("w", printed("0.576"))),
+        chapter("It is 1.5x faster.", code("w", printed("1.51"))),
+        chapter("| a |\n|---|\n| 0.3 |"),
+        chapter("It weighs 1,845.2 KiB.", code("w", printed("845.2"))),
+    ],
+    rules.markdown_is_portable: [chapter(text) for text in [
+        "```{note}\nx\n```",
+        "see {ref}`there`",
+        "a claim[^1]",
+        "> [!NOTE]\n> x",
+        ":::{tip}\nx\n:::",
+        "(target)=\n## Title",
+        "% hidden",
+        "a {{ name }}",
+        "![x](x.png){.wide}",
+    ]],
+    links_resolve: [chapter("[nowhere](no_such_file.ipynb)"), chapter('<img src="no_such_file.png" alt="x">')],
+    names_exist: [chapter("Call `mha.no_such_name`."), chapter("Call `mha.pick_device.no_such_name()`.")],
+    set_up_comes_first: [
+        new_notebook(cells=[code("import torch, mha")]),
+        new_notebook(cells=[code("import torch, mha", tags=["set-up"])]),
+        new_notebook(cells=[code("1"), code(SET_UP, tags=["set-up"])]),
+        new_notebook(cells=[code(SET_UP, tags=["set-up"]), code(SET_UP, tags=["set-up"])]),
+    ],
+    is_normalised: [
+        chapter(new_code_cell("1")),
+        chapter(code("f", new_output("display_data", {"text/plain": "a figure", "image/svg+xml": "<svg/>"}))),
+        chapter(code("1 / 0", new_output("error", ename="E", evalue="v", traceback=["in file", "E: v"]))),
+        new_notebook(cells=GOOD.cells, metadata={"widgets": {}}),
+    ],
+}
+
+
+@pytest.mark.parametrize("rule", [rule for rule in CHAPTER_RULES if rule is not links_resolve],
+                         ids=lambda rule: rule.__name__)
+def test_rule_is_silent_on_a_good_chapter(rule):
+    assert list(rule(GOOD)) == []
+
+
+@pytest.mark.parametrize("rule, example", [(rule, bad) for rule, examples in BAD.items() for bad in examples],
+                         ids=lambda part: getattr(part, "__name__", None))
+def test_rule_catches_a_bad_chapter(rule, example):
+    assert list(rule(example))
+
+
+def test_every_rule_has_a_bad_example():
+    assert set(BAD) == set(CHAPTER_RULES)
+
+
+def test_a_name_that_is_not_the_titles_is_caught():
+    notebook = chapter()
+    assert not list(rules.named_after_title(notebook, "01_soft_lookup"))
+    for stem in ("01_hard_lookup", "soft_lookup", "01_lookup_soft"):
+        assert list(rules.named_after_title(notebook, stem))
+
+
+# --- The package ----------------------------------------------------------------------------------------------------
+
+CORE = {"_check", "attention", "device", "heads", "masks", "multihead", "record"}
+ARROWS = {  # module: what it may import, the standard library and torch aside
+    "_check": set(),
+    "device": set(),
+    "masks": {"_check"},
+    "attention": {"_check", "masks"},
+    "heads": {"_check", "attention"},
+    "multihead": {"_check", "attention", "heads"},
+    "record": {"multihead"},
+    "__init__": CORE,
+    "bench": CORE,
+    "assets": CORE | {"numpy", "safetensors", "tokenizers"},
+    "viz": {"matplotlib", "numpy"},
+    "widgets": CORE | {"assets", "viz", "ipywidgets", "anywidget", "traitlets", "numpy"},
+}
+
+
+def imported(source):
+    """The outside packages, and the modules of mha, that a source imports anywhere in it."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [f"a relative import of {node.module}"]
+        else:
+            continue
+        for name in names:
+            first, *rest = name.split(".")
+            yield package_module(rest) if first == "mha" else first
+
+
+def package_module(parts):
+    """`viz` for mha.viz.heat_map; `__init__` for a name of mha itself."""
+    return parts[0] if parts and any((ROOT / "mha").glob(f"{parts[0]}*")) else "__init__"
+
+
+def against_the_arrows(module, source):
+    allowed = ARROWS.get(module, set()) | {module, "torch"} | set(sys.stdlib_module_names)
+    return sorted(set(imported(source)) - allowed)
+
+
+@pytest.mark.parametrize("path", tracked("mha/*.py"), ids=lambda path: path.relative_to(ROOT / "mha").as_posix())
+def test_imports_point_one_way(path):
+    module = path.relative_to(ROOT / "mha").with_suffix("").parts[0]
+    assert module in ARROWS, f"say in ARROWS what {module} may import"
+    assert against_the_arrows(module, path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("module, source", [
+    ("attention", "from mha.multihead import MultiHeadAttention"),
+    ("attention", "def f():\n    import matplotlib"),
+    ("heads", "from mha import viz"),
+    ("viz", "import mha.widgets.figure"),
+    ("masks", "from . import attention"),
+])
+def test_an_import_against_the_arrows_is_caught(module, source):
+    assert against_the_arrows(module, source)
+
+
+def test_importing_mha_loads_neither_matplotlib_nor_ipywidgets():
+    script = "import sys, mha; print([name for name in ('matplotlib', 'ipywidgets') if name in sys.modules])"
+    assert subprocess.check_output([sys.executable, "-c", script], cwd=ROOT, text=True).strip() == "[]"
+
+
+def hidden_failures(source):
+    """Bare asserts, and excepts that catch everything: `python -O` drops the first, the second hide an error."""
+    for node in ast.walk(ast.parse(source)):
+        catches_all = isinstance(node, ast.ExceptHandler) and (
+            node.type is None or getattr(node.type, "id", None) in ("BaseException", "Exception"))
+        if isinstance(node, ast.Assert) or catches_all and not any(isinstance(n, ast.Raise) for n in ast.walk(node)):
+            yield f"line {node.lineno}"
+
+
+@pytest.mark.parametrize("path", tracked("mha/*.py", "_ext/*.py", "book.py"), ids=lambda path: path.name)
+def test_no_failure_is_hidden(path):
+    assert list(hidden_failures(path.read_text(encoding="utf-8"))) == []
+
+
+@pytest.mark.parametrize("source", ["assert x", "try:\n    x\nexcept:\n    pass", "try:\n    x\nexcept Exception:\n    y"])
+def test_a_hidden_failure_is_caught(source):
+    assert list(hidden_failures(source))
+
+
+# --- The files around them ------------------------------------------------------------------------------------------
+
+MACHINE = re.compile(r"(?<![\w./:<-])/(?:home|mnt|opt|root|tmp|Users|work)/[\w.-]+")
+
+
+def test_no_file_names_a_path_of_one_machine():
+    found = [f"{path.relative_to(ROOT)}: {match[0]}" for path in tracked()
+             for match in MACHINE.finditer(path.read_bytes().decode("utf-8", "ignore"))]
+    assert found == []
+
+
+def test_a_path_of_one_machine_is_caught():
+    assert MACHINE.search("x = '/" + "home/ada/book'") and not MACHINE.search("https://example.org/home/ada")
+
+
+def test_readme_has_at_most_350_words():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) <= 350
+
+
+@pytest.mark.parametrize("rule", [rules.links_resolve, rules.names_exist], ids=["links", "names"])
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_page_keeps_the_rule(path, rule):
+    text = path.read_text(encoding="utf-8")
+    assert list(rule(text) if rule is rules.names_exist else rule(text, path.parent)) == []
+
+
+def test_the_address_stands_in_one_place():
+    address = re.search(r"git\+(\S+)@v", SET_UP)[1]
+    assert address.startswith("https://") and not address.endswith((".git", "/"))
+    copies = [path for path in tracked("*.py", "*.md", "*.toml", "*.yml", "*.cff", "*.bib") if path.name != "_config.yml"
+              and address in path.read_text(encoding="utf-8")]
+    assert copies == []

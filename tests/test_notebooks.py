@@ -1,0 +1,140 @@
+"""What is kept of a notebook, when two outputs say the same, and that the strict run is strict."""
+import re
+import subprocess
+import sys
+from copy import deepcopy
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from _ext import notebooks
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def figure(text):
+    """The output of a live figure: a widget, a picture and the text that stands for both."""
+    return new_output("execute_result", {
+        "text/plain": text, "image/svg+xml": "<svg/>", "application/vnd.jupyter.widget-view+json": {"model_id": "1"},
+    }, execution_count=7)
+
+
+# --- Normalising ----------------------------------------------------------------------------------------------------
+
+def test_text_and_cell_ids_stay_and_the_rest_goes():
+    cell = new_code_cell("f", outputs=[figure("a figure")], execution_count=7, metadata={"trusted": True, "tags": ["a"]})
+    notebook = notebooks.normalise(new_notebook(cells=[deepcopy(cell)], metadata={"widgets": {"state": {}}}), "set up")
+    kept = notebook.cells[0]
+    assert (kept.id, kept.execution_count, kept.metadata) == (cell.id, 1, {"tags": ["a"]})
+    assert kept.outputs[0].data == {"text/plain": "a figure"} and kept.outputs[0].execution_count == 1
+    assert notebook.metadata == notebooks.METADATA
+
+
+def test_normalising_twice_changes_nothing_more():
+    cells = [new_markdown_cell("# Title"), new_code_cell("f", outputs=[figure("a")]), new_code_cell("", metadata={"tags": ["set-up"]})]
+    once = notebooks.normalise(new_notebook(cells=cells), "set up")
+    assert notebooks.normalise(deepcopy(once), "set up") == once and once.cells[2].source == "set up"
+
+
+def test_pieces_of_a_stream_become_one_and_an_error_loses_its_traceback():
+    pieces = [new_output("stream", name="stdout", text="a"), new_output("stream", name="stdout", text="b"),
+              new_output("error", ename="ValueError", evalue="no", traceback=["in a file of one machine"])]
+    stream, error = notebooks.text_outputs(pieces)
+    assert stream.text == "ab" and error.traceback == ["ValueError: no"]
+    assert pieces[0].text == "a"
+
+
+# --- The same -------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("fresh, stored", [
+    ("tensor([0.5761, 0.2119])", "tensor([0.5760, 0.2119])"),
+    ("[ 0.0000, 1.]", "[-0.0000, 1.]"),
+    ("worst error 2.4e-07", "worst error 1.2e-07"),
+    ("loss 0.01234", "loss 0.01235"),
+    ("a  b\n", "a b"),
+])
+def test_noise_is_the_same(fresh, stored):
+    assert notebooks.same_text(fresh, stored)
+
+
+@pytest.mark.parametrize("fresh, stored", [
+    ("12 heads", "13 heads"),
+    ("head3", "head4"),
+    ("0.58", "0.59"),
+    ("0.5761", "-0.5761"),
+    ("tensor([0.5761])", "tensor([0.5799])"),
+    ("1", "1.0"),
+    ("0.5 0.5", "0.5"),
+    ("torch.float32", "torch.float64"),
+    ("error 2.4e-07", "error 2.4e-03"),
+    ("nan", "0.5"),
+    ("True", "False"),
+])
+def test_a_change_is_not_the_same(fresh, stored):
+    assert not notebooks.same_text(fresh, stored)
+
+
+def test_a_figure_is_compared_through_its_text():
+    stored = notebooks.text_outputs([figure("weights 0.25")])
+    assert notebooks.difference([figure("weights 0.25")], stored) is None
+    assert "0.25" in notebooks.difference([figure("weights 0.35")], stored)
+    assert "refresh" in notebooks.difference([figure("weights 0.25")], [])
+    assert "refresh" in notebooks.difference([], stored)
+
+
+# --- The strict run -------------------------------------------------------------------------------------------------
+
+FIGURE = """\
+class Figure:
+    def _repr_mimebundle_(self, **options):
+        return {"text/plain": "weights 0.25", "image/svg+xml": "<svg/>"}
+Figure()"""
+
+
+def cell(source, *outputs, count=1, tags=()):
+    return new_code_cell(source, outputs=list(outputs), execution_count=count, metadata={"tags": list(tags)})
+
+
+def text(plain):
+    return new_output("execute_result", {"text/plain": plain}, execution_count=1)
+
+
+CELLS = {
+    "right number": cell("1 / 4", text("0.25")),
+    "noise": cell("0.5761", text("0.5760")),
+    "figure": cell(FIGURE, text("weights 0.25")),
+    "expected error": cell("1 / 0", new_output("error", ename="ZeroDivisionError", evalue="division by zero"),
+                           tags=["raises-exception"]),
+    "stale number": cell("1 / 4", text("0.26")),
+    "stale figure": cell(FIGURE, text("weights 0.26")),
+    "missing figure": cell(FIGURE),
+    "never run": cell("x = 1", count=None),
+    "gone error": cell("0 / 1", new_output("error", ename="ZeroDivisionError", evalue="division by zero"),
+                       tags=["raises-exception"]),
+    "unexpected error": cell("1 / 0", new_output("error", ename="ZeroDivisionError", evalue="division by zero")),
+}
+FAIL = ["stale number", "stale figure", "missing figure", "never run", "gone error", "unexpected error"]
+
+
+def test_the_strict_run_fails_what_it_should_and_nothing_else(tmp_path):
+    (tmp_path / "conftest.py").write_text((ROOT / "chapters/conftest.py").read_text())
+    nbformat.write(new_notebook(cells=list(CELLS.values()), metadata=notebooks.METADATA), tmp_path / "page.ipynb")
+    run = subprocess.run([sys.executable, "-m", "pytest", "--nbval", "-rA", "-p", "no:cacheprovider", "--rootdir", tmp_path,
+                          tmp_path], cwd=ROOT, capture_output=True, text=True)
+    failed = [name for number, name in enumerate(CELLS) if re.search(rf"^FAILED .*::Cell {number}$", run.stdout, re.M)]
+    assert failed == FAIL, run.stdout
+    assert f"{len(FAIL)} failed, {len(CELLS) - len(FAIL)} passed" in run.stdout
+
+
+# --- Refresh --------------------------------------------------------------------------------------------------------
+
+def test_refresh_stores_what_a_run_gives_and_a_second_time_changes_nothing(tmp_path):
+    path = tmp_path / "page.ipynb"
+    cells = [cell("x = 1 / 4", tags=["set-up"]), cell("x", text("0.26")), cell("2 * x + 1e-9", text("0.5000")), cell(FIGURE)]
+    nbformat.write(new_notebook(cells=cells), path)
+    assert notebooks.refresh(path, "x = 1 / 4")
+    stored = [notebooks.text_of(output) for c in nbformat.read(path, as_version=4).cells for output in c.outputs]
+    assert stored == ["0.25", "0.5000", "weights 0.25"]
+    assert not notebooks.refresh(path, "x = 1 / 4")
