@@ -1,0 +1,61 @@
+"""Tensors that come from somewhere else: what they are, where they come from, how they were made.
+
+`minilm.npz` holds queries and keys of a trained encoder on a few sentences; `NOTICE.md` names the model, its licence
+and the changes; `make_minilm.py` is the script that made the file.
+"""
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+MINILM = Path(__file__).parent / "minilm.npz"
+
+
+@dataclass(frozen=True)
+class TrainedQK:
+    """Queries and keys of every head of one trained layer, on one sentence.
+
+    Q and K have shape (n, d_model): n tokens, and head i owns the columns [i * d_k, (i + 1) * d_k), d_k = d_model / num_heads.
+    Inside each head the columns are sorted from the strongest direction of W_Q W_K^T to the weakest.
+    """
+    tokens: list[str]
+    Q: torch.Tensor
+    K: torch.Tensor
+    num_heads: int
+    layer: int
+
+    def heads(self, num_heads=None, d_k=None):
+        """The same columns, cut another way: Q and K as (h, n, d_k).
+
+        Head i takes d_k consecutive columns from column i * d_model / h on, going round at the end. With h * d_k = d_model
+        that is a partition; a smaller d_k leaves columns out, a larger one lets the heads share columns.
+        """
+        d_model = self.Q.shape[-1]
+        num_heads = num_heads or self.num_heads
+        d_k = d_k or d_model // num_heads
+        starts = torch.arange(num_heads) * d_model // num_heads
+        columns = (starts[:, None] + torch.arange(d_k)) % d_model        # (h, d_k)
+        return self.Q[:, columns].transpose(0, 1), self.K[:, columns].transpose(0, 1)
+
+
+def trained_qk(sentence="tired", layer=5):
+    """Load the queries and keys of one layer of all-MiniLM-L6-v2 on one sentence.
+
+    Args:
+        sentence: "tired" or "wide" (the last word of "The animal didn't cross the street because it was too ..."), or "bank"
+            ("The bank by the river overflowed").
+        layer: 0 (the first) or 5 (the last); "wide" is stored for layer 5 only, "bank" for layer 0 only.
+    Returns:
+        TrainedQK, in float64 (stored as float16).
+    Raises:
+        ValueError: nothing is stored for that sentence and layer; the message lists what is.
+    """
+    import numpy as np
+
+    with np.load(MINILM, allow_pickle=False) as stored:
+        name = f"{sentence}.{layer}"
+        if f"{name}.Q" not in stored:
+            known = sorted({key.rsplit(".", 1)[0] for key in stored})
+            raise ValueError(f"no queries and keys are stored for {name!r} (sentence.layer); stored are {', '.join(known)}")
+        Q, K = (torch.from_numpy(stored[f"{name}.{part}"]).double() for part in "QK")
+        return TrainedQK(stored[f"{name}.tokens"].tolist(), Q, K, num_heads=12, layer=layer)

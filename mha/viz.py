@@ -1,0 +1,195 @@
+"""Pictures of attention, one call each. A function takes tensors and returns a Picture; nothing here computes attention."""
+import io
+import re
+from pathlib import Path
+
+import matplotlib
+import matplotlib.colors
+import matplotlib.figure
+import numpy as np
+
+STYLE = Path(__file__).parent / "viz.mplstyle"
+INK, BLUE, ORANGE, GREEN = "#010203", "#2f74c0", "#d1601f", "#2a8f6d"
+
+
+class Picture:
+    """A drawing as SVG whose ink is `currentColor`, and the text that stands for it.
+
+    svg: the drawing. text: first line, what the picture shows (the alt text); then a table of the numbers that it shows.
+    """
+
+    def __init__(self, figure, text):
+        buffer = io.StringIO()
+        with matplotlib.rc_context(fname=STYLE):
+            figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+        svg = buffer.getvalue()
+        svg = svg[svg.index("<svg"):].replace(INK, "currentColor").replace("'DejaVu Sans', sans-serif", "inherit")
+        self.svg, self.text = re.sub(r"\s*<metadata>.*?</metadata>", "", svg, flags=re.S), text
+
+    def __repr__(self):
+        return self.text
+
+    def _repr_mimebundle_(self, **kwargs):
+        return {"text/plain": self.text, "image/svg+xml": self.svg}, {"image/svg+xml": {"needs_background": "light"}}
+
+
+def table(alt, header, rows, digits=3):
+    """The text of a picture: its alt text, then aligned columns. Floats are printed to `digits` decimals."""
+    cells = [[f"{c:.{digits}f}" if isinstance(c, float) else str(c) for c in row] for row in [header, *rows]]
+    widths = [max(map(len, column)) for column in zip(*cells)]
+    lines = ["  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:]))]).rstrip() for row in cells]
+    return "\n".join([alt, "", *lines])
+
+
+def _figure(width, height, columns=1, rows=1, **options):
+    """A figure in the house style, width and height in inches, with its axes as a flat list."""
+    with matplotlib.rc_context(fname=STYLE):
+        figure = matplotlib.figure.Figure(figsize=(width, height))
+        return figure, list(figure.subplots(rows, columns, squeeze=False, **options).flat)
+
+
+def _array(tensor):
+    return np.asarray(tensor.detach().cpu().double() if hasattr(tensor, "detach") else tensor, dtype=float)
+
+
+def bars(labels, **series):
+    """Horizontal bars, one panel for each named series: `bars(titles, scores=s, weights=w)`.
+
+    Args:
+        labels: m names.
+        series: m numbers each; a series named "weights" or "weight" is drawn on the fixed scale from 0 to 1.
+    """
+    values = {name.replace("_", " "): _array(s) for name, s in series.items()}
+    figure, axes = _figure(7, 0.55 + 0.29 * len(labels), columns=len(values), sharey=True)
+    for axis, (name, v) in zip(axes, values.items()):
+        axis.barh(range(len(labels)), v, color=BLUE if name.startswith("weight") else ORANGE, height=0.62)
+        axis.set_title(name)
+        axis.axvline(0, color=INK, linewidth=0.6)
+        low, high = (0, 1) if name.startswith("weight") else (min(0, v.min()), max(0, v.max()))
+        axis.set_xlim(low - 0.02 * (high - low), high + 0.22 * (high - low))
+        for y, x in enumerate(v):
+            axis.text(max(x, 0) + 0.02 * (high - low), y, f"{x:.2f}", va="center")
+        axis.set_yticks(range(len(labels)), labels)
+        axis.tick_params(left=False, bottom=False, labelbottom=False)
+        axis.spines[["left", "bottom"]].set_visible(False)
+    axes[0].invert_yaxis()
+    alt = f"Bars of {' and '.join(values)} for {len(labels)} keys."
+    return Picture(figure, table(alt, ["", *values], [[name, *(float(v[i]) for v in values.values())] for i, name in enumerate(labels)]))
+
+
+def _map(axis, weights, rows, columns, title):
+    axis.imshow(weights, norm=matplotlib.colors.PowerNorm(0.5, vmin=0, vmax=1), cmap="cividis")
+    axis.set_title(title)
+    axis.set_xticks(range(len(columns)), columns, rotation=90)
+    axis.set_yticks(range(len(rows)), rows)
+    axis.tick_params(length=0)
+    axis.spines[:].set_visible(False)
+
+
+def heatmaps(weights, tokens, titles=None, columns=4, keys=None):
+    """Attention weights as maps, rows = queries, columns = keys, on the fixed scale from 0 (dark) to 1 (light).
+
+    Colour goes with the square root of the weight, so that a weight of 0.05 can be told from none.
+
+    Args:
+        weights: (h, n, m), or (n, m) for one map, from 0 to 1.
+        tokens: n names of the queries; keys: m names of the keys, by default the same.
+        titles: h titles, by default "head 1", "head 2", ...
+        columns: maps side by side.
+    """
+    maps = np.atleast_3d(_array(weights)) if weights.ndim == 3 else _array(weights)[None]
+    h, n, m = maps.shape
+    keys, titles = keys or tokens, titles or ([f"head {i + 1}" for i in range(h)] if h > 1 else [""])
+    columns = min(columns, h)
+    rows = -(-h // columns)
+    side = min(3.4, 7 / columns)
+    figure, axes = _figure(side * columns if h > 1 else 3.6, side * rows * 1.02 + 0.2 if h > 1 else 3.6, columns, rows)
+    for i, axis in enumerate(axes):
+        if i >= h:
+            axis.set_visible(False)
+            continue
+        names = (tokens, keys) if columns <= 3 else ([], [])
+        _map(axis, maps[i], *names, titles[i])
+        if not names[0]:
+            axis.set_xticks([]), axis.set_yticks([])
+    alt = f"Attention weights of {h} head{'s' * (h > 1)} as maps, {n} queries by {m} keys."
+    best = [[titles[i] or "map", *(keys[j] for j in maps[i].argmax(-1))] for i in range(h)]
+    if h == 1:
+        return Picture(figure, table(alt, ["query", *keys], [[t, *map(float, row)] for t, row in zip(tokens, maps[0])]))
+    return Picture(figure, table(alt + " The table names each query's strongest key.", ["", *tokens], best))
+
+
+def curves(x, xlabel, ylabel, log=False, points=5, **series):
+    """Lines over x, one for each named series, each labelled at its end.
+
+    Args:
+        x: numbers; log: logarithmic x axis; points: how many of them the text table lists.
+    """
+    x, values = _array(x), {name.replace("_", " "): _array(s) for name, s in series.items()}
+    figure, (axis,) = _figure(6, 2.9)
+    for name, v in values.items():
+        line, = axis.plot(x, v)
+        axis.annotate(f" {name}", (x[-1], v[-1]), color=line.get_color(), va="center", annotation_clip=False)
+    axis.set(xlabel=xlabel, ylabel=ylabel, xscale="log" if log else "linear")
+    picked = np.unique(np.linspace(0, len(x) - 1, points).round().astype(int))
+    alt = f"{ylabel} against {xlabel}: {', '.join(values)}."
+    return Picture(figure, table(alt, [xlabel, *values], [[f"{x[i]:g}", *(float(v[i]) for v in values.values())] for i in picked]))
+
+
+def matrix(values, title="", row_label="", column_label="", cuts=(), alt=None):
+    """A signed matrix on a diverging scale that is symmetric about 0, with lines after the columns in `cuts`."""
+    v = _array(values)
+    figure, (axis,) = _figure(4.6, 0.8 + min(3.4, 4.2 * v.shape[0] / v.shape[1]))
+    top = np.abs(v).max()
+    axis.imshow(v, cmap="coolwarm", vmin=-top, vmax=top, aspect="auto")
+    for cut in cuts:
+        axis.axvline(cut - 0.5, color=INK, linewidth=1)
+    axis.set(title=title, xlabel=column_label, ylabel=row_label)
+    axis.tick_params(length=0)
+    rows = [["rows", v.shape[0]], ["columns", v.shape[1]], ["smallest", float(v.min())], ["largest", float(v.max())]]
+    return Picture(figure, table(alt or f"{title or 'A matrix'}, {v.shape[0]} rows by {v.shape[1]} columns.", ["", "value"], rows))
+
+
+def lookup(names, keys, values, query, scores, weights, out):
+    """A soft lookup in the plane: keys and query at the left, values and the mixed value at the right, weights between."""
+    keys, values, query, out = map(_array, (keys, values, query, out))
+    figure, axes = _figure(7.2, 3.5, columns=2)
+    for axis, points, title in zip(axes, (keys, values), ("keys, and the query", "values, and their mixture")):
+        reach = max(np.abs(points).max(), np.abs(query).max()) * 1.18
+        axis.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", title=title)
+        axis.axhline(0, color=INK, linewidth=0.3), axis.axvline(0, color=INK, linewidth=0.3)
+        axis.spines[:].set_visible(False)
+        axis.tick_params(length=0, labelsize=7)
+        for i, (point, weight) in enumerate(zip(points, _array(weights))):
+            axis.scatter(*point, s=30 + 500 * weight, color=BLUE, alpha=0.75, linewidth=0)
+            axis.annotate(str(i + 1), point, ha="center", va="center", color="white", fontsize=8)
+    axes[0].annotate("", query, (0, 0), arrowprops={"arrowstyle": "-|>", "color": ORANGE, "lw": 2})
+    axes[1].scatter(*out, marker="D", s=60, color=ORANGE, zorder=3)
+    alt = f"A query among {len(names)} keys in the plane, the weight of each key, and the mixed value."
+    rows = [[f"{i + 1} {n}", float(s), float(w)] for i, (n, s, w) in enumerate(zip(names, scores, weights))]
+    return Picture(figure, table(alt, ["key", "score", "weight"], [*rows, ["mixed value", float(out[0]), float(out[1])]]))
+
+
+def arcs(tokens, weights, word, endings):
+    """Two sentences that differ in their last word: arcs from one word to all words, one sentence above, one below the line.
+
+    Args:
+        tokens: n names, those of the first sentence; weights: (2, n) of the one query `word` (an index); endings: the two last words.
+    """
+    w, n = _array(weights), len(tokens)
+    figure, (axis,) = _figure(7.4, 3.9)
+    for row, (sign, colour) in enumerate([(1, BLUE), (-1, ORANGE)]):
+        for j in range(n):
+            t = np.linspace(0, np.pi, 40)
+            half = (j - word) / 2
+            axis.plot(word + half - half * np.cos(t), sign * (0.5 + np.abs(half) * 0.55 * np.sin(t)), color=colour,
+                      linewidth=max(0.3, 14 * w[row, j]), alpha=0.75, solid_capstyle="butt")
+    for j, name in enumerate(tokens):
+        last = j == n - 2
+        axis.text(j, 0.12 if last else 0, endings[0] if last else name, ha="center", va="center", weight="bold" if j == word else "normal", fontsize=8,
+                  color=BLUE if last else INK)
+    axis.text(n - 2, -0.22, endings[1], ha="center", va="center", fontsize=8, color=ORANGE)
+    axis.axis("off")
+    alt = f"Arcs from the word {tokens[word]!r} to all words, with endings {endings[0]!r} (above) and {endings[1]!r} (below)."
+    rows = [["/".join(endings) if j == n - 2 else t, float(w[0, j]), float(w[1, j])] for j, t in enumerate(tokens)]
+    return Picture(figure, table(alt, [f"weight of {tokens[word]} on", *endings], rows))

@@ -1,0 +1,76 @@
+"""The figure of the book: one trained layer, cut into h heads of width d_k, live."""
+import ipywidgets
+import torch
+import traitlets
+
+from mha import viz
+from mha.assets import trained_qk
+from mha.attention import attention
+from mha.widgets.arcs import float16_bytes
+from mha.widgets.figure import Canvas, LiveFigure, front_end, slider
+
+D_MODEL, MAPS = 384, 24
+CUTS = [n for n in range(1, D_MODEL + 1) if D_MODEL % n == 0]        # the 16 divisors of 384
+SENTENCES = {"The animal didn't cross the street ...": "tired", "The bank by the river overflowed": "bank"}
+
+
+class HeadGridCanvas(Canvas):
+    _esm = front_end("head_grid")
+    sentences = traitlets.List().tag(sync=True)        # [{"tokens": [...], "q": float16 bytes (n, d_model), "k": ...}]
+    cuts = traitlets.List(CUTS).tag(sync=True)
+    maps = traitlets.Int(MAPS, help="at most so many heads are drawn").tag(sync=True)
+    d_model = traitlets.Int(D_MODEL).tag(sync=True)
+    num_heads = traitlets.Int(CUTS.index(12), help="index into cuts").tag(sync=True)
+    d_k = traitlets.Int(CUTS.index(32), help="index into cuts").tag(sync=True)
+    linked = traitlets.Bool(True, help="hold h d_k = d_model").tag(sync=True)
+    sentence = traitlets.Int(0).tag(sync=True)
+    head = traitlets.Int(3, help="the head drawn large, counted from 1").tag(sync=True)
+    word = traitlets.Int(10, help="the query whose row is marked, counted from 0").tag(sync=True)
+
+
+class HeadGrid(LiveFigure):
+    """Every head's map on a real sentence while you turn h and d_k, with shapes, parameters and memory.
+
+    Q and K are those of the first layer of all-MiniLM-L6-v2 (d_model 384, trained with h = 12 and d_k = 32); head i owns d_k
+    columns from column i * 384 / h on. `numbers()` gives weight: the maps of the heads drawn (at most 24), then the large map
+    again; and the ledger: columns (h * d_k), parameters (four matrices, no biases), scores (h * n^2 numbers), kib (their size in float32).
+    """
+
+    def __init__(self):
+        self.trained = [trained_qk(name, layer=0) for name in SENTENCES.values()]
+        sentences = [{"tokens": t.tokens, "q": float16_bytes(t.Q), "k": float16_bytes(t.K)} for t in self.trained]
+        cuts = [(str(c), i) for i, c in enumerate(CUTS)]
+        canvas = HeadGridCanvas(sentences=sentences)
+        longest = max(len(t.tokens) for t in self.trained)
+        super().__init__(canvas, [
+            {"num_heads": slider(ipywidgets.SelectionSlider, "heads h", options=cuts, value=canvas.num_heads),
+             "d_k": slider(ipywidgets.SelectionSlider, "width d_k", options=cuts, value=canvas.d_k),
+             "linked": slider(ipywidgets.Checkbox, f"hold h · d_k = {D_MODEL}", value=True, indent=False)},
+            {"head": slider(ipywidgets.IntSlider, "head drawn large", value=canvas.head, min=1, max=MAPS),
+             "word": slider(ipywidgets.IntSlider, "word that looks", value=canvas.word, min=0, max=longest - 1),
+             "sentence": slider(ipywidgets.Dropdown, "sentence", options=list(SENTENCES))}])
+
+    def settings(self):
+        """Every h, d_k and sentence (free, then linked where it is one); the marked word and the large head change no weight."""
+        for sentence in range(len(SENTENCES)):
+            for i in range(len(CUTS)):
+                for j in range(len(CUTS)):
+                    linked = CUTS[i] * CUTS[j] == D_MODEL
+                    yield {"linked": linked, "num_heads": i, "d_k": j, "sentence": sentence, "head": 1 + (i + j) % MAPS, "word": (3 * i + j) % 10}
+
+    def weights(self, num_heads, d_k, sentence):
+        """Weights of every head, (h, n, n), for indices into the cuts: what the maps show."""
+        Q, K = self.trained[sentence].heads(CUTS[num_heads], CUTS[d_k])
+        return attention(Q, K, K, need_weights=True)[1]
+
+    def numbers(self, num_heads, d_k, sentence, head, **_):
+        h, width = CUTS[num_heads], CUTS[d_k]
+        weights = self.weights(num_heads, d_k, sentence)
+        n = weights.shape[-1]
+        large = weights[min(head, h, MAPS) - 1]
+        ledger = {"columns": h * width, "parameters": 4 * D_MODEL * h * width, "scores": h * n * n, "kib": 4 * h * n * n / 1024}
+        return {"weight": torch.cat([weights[:MAPS].flatten(), large.flatten()]), **{k: torch.tensor([float(v)]) for k, v in ledger.items()}}
+
+    def picture(self):
+        tokens = self.trained[self.canvas.sentence].tokens
+        return viz.heatmaps(self.weights(self.canvas.num_heads, self.canvas.d_k, self.canvas.sentence)[:MAPS], tokens)
