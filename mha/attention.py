@@ -1,0 +1,236 @@
+"""Scaled dot-product attention: softmax(Q K^T / sqrt(d_k)) V, for any number of heads.
+
+`attention` is the door. Behind it three roads lead to the same numbers: `definition`, the formula as one
+writes it down; `OneBuffer`, the same with a single (n, m) buffer, for those who ask for the weights; and
+torch's fused kernel, which never writes the weights to memory at all.
+"""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from mha import _check as check
+from mha import masks
+
+
+def attention(q: Tensor, k: Tensor, v: Tensor, *, mask: Tensor | None = None, bias: Tensor | None = None,
+              causal: bool = False, offset: int | None = None, window: tuple | None = None,
+              scale: float | None = None, softcap: float | None = None, dropout: float = 0.0,
+              need_weights: bool = False) -> tuple[Tensor, Tensor | None]:
+    """Each query takes a weighted mean of the values; the weights are a softmax over its scores with the keys.
+
+        scores = scale * Q K^T        weights = softmax(scores + bias, over the visible keys)        out = weights V
+
+    Args
+        q: (..., h, n, d_k) queries; or (n, d_k), one head on its own.
+        k: (..., h_kv, m, d_k) keys. h is a multiple of h_kv: adjacent heads of q share one head of k and v.
+        v: (..., h_kv, m, d_v) values.
+        mask: bool, True = may attend; (n, m), or as many axes as the weights; each size theirs or 1.
+        bias: floats added to the scores, shaped like a mask. -inf hides a key.
+        causal: key j is visible to query i only if j <= i + offset.
+        offset: number of keys before the first query; needed with `causal` or `window` if n != m.
+        window: (left, right), how many keys to either side a query may see; None is no limit.
+        scale: of the scores; 1 / sqrt(d_k) by default.
+        softcap: bounds the scaled scores smoothly, softcap * tanh(scores / softcap), before bias and mask.
+        dropout: probability of losing a weight. It acts whenever it is not 0: pass 0 to evaluate.
+        need_weights: return the weights too. They cost their memory: h n m numbers.
+    Returns
+        out: (..., h, n, d_v).
+        weights: (..., h, n, m) as applied (after dropout; before it, rows sum to 1), or None.
+        A query that may see no key has zero weights, a zero output and zero gradients.
+    Raises
+        ValueError, TypeError: inputs that do not fit. The message says what came and how to mend it.
+    Source
+        Vaswani et al. 2017, equation 1. Groups of heads: Ainslie et al. 2023, section 2.2.
+        softcap: Gemma Team 2024 (Gemma 2), section 2.
+    """
+    check.tensors(q=q, k=k, v=v)
+    q, k, v = _autocast(q, k, v)
+    check.qkv(q, k, v)
+    n, m = q.shape[-2], k.shape[-2]
+    check.options(n, m, causal, offset, window, dropout)
+    shape = (*q.shape[:-1], m)  # of the weights: (..., h, n, m)
+    check.mask_and_bias(mask, bias, q, shape)
+    bias = None if bias is None else bias.to(q.dtype)
+
+    # The plain triangle needs no mask: the fused kernel skips the half of the scores that it hides.
+    triangle = causal and n == m and not offset and window is mask is bias is None
+    if not triangle:
+        mask = _both(mask, masks.visible(n, m, causal, window, offset or 0, q.device))
+    scale = q.shape[-1] ** -0.5 if scale is None else scale
+    Q, K, V, mask, bias = (_four_axes(t, shape[:-3]) for t in (q, k, v, mask, bias))  # (B, h, ., .)
+    Q, mask, bias, triangle = _fold_groups(Q, K, mask, bias, triangle)  # (B, h_kv, h/h_kv n, d_k)
+    mask, bias, blind = _open_blind_rows(mask, bias)
+    if need_weights or softcap or _weights_are_cheaper(Q, K, V, bias, triangle):
+        out, weights = _with_weights(Q, K, V, masks.causal(n, device=q.device) if triangle else mask,
+                                     bias, blind, scale, softcap, dropout)
+    else:
+        out = _fused(Q, K, V, mask, bias, blind, scale, triangle, dropout)
+    out = out.reshape(*shape[:-1], v.shape[-1])
+    return out, weights.reshape(shape) if need_weights else None
+
+
+def definition(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None, bias: Tensor | None = None,
+               blind: Tensor | None = None, scale: float = 1.0, softcap: float | None = None,
+               dropout: float = 0.0) -> tuple[Tensor, Tensor]:
+    """The formula, line by line. Each line makes a new tensor, so torch can differentiate and compile it.
+
+    Args
+        Q: (B, h, n, d_k). K: (B, h, m, d_k). V: (B, h, m, d_v). mask, bias: broadcast to (B, h, n, m).
+        blind: (B, h, n, 1) bool, the queries that see no key; their rows of mask and bias must be open.
+    Returns
+        out (B, h, n, d_v), weights (B, h, n, m).
+    """
+    scores = scale * Q @ K.mT  # (B, h, n, m)
+    if softcap:
+        scores = softcap * torch.tanh(scores / softcap)
+    if bias is not None:
+        scores = scores + bias
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -math.inf)
+    # dtype= keeps autocast from widening the weights.
+    weights = torch.softmax(scores, dim=-1, dtype=scores.dtype)
+    if blind is not None:
+        weights = weights.masked_fill(blind, 0.0)
+    weights = F.dropout(weights, dropout)
+    return weights @ V, weights  # (B, h, n, d_v)
+
+
+class OneBuffer(torch.autograd.Function):
+    """The definition once more, in a single (B, h, n, m) buffer, with its gradient worked out by hand.
+
+    Scores become weights in place. On a CPU that is most of the gain: touching a fresh buffer of 100 MB for
+    the first time costs more than the softmax that fills it.
+    """
+
+    @staticmethod
+    def forward(Q, K, V, mask, bias, blind, scale):
+        weights = scale * Q @ K.mT  # (B, h, n, m): scores at first
+        if bias is not None:
+            weights += bias
+        if mask is not None:
+            weights.masked_fill_(~mask, -math.inf)
+        torch.softmax(weights, dim=-1, out=weights)
+        if blind is not None:
+            weights.masked_fill_(blind, 0.0)
+        return weights @ V, weights  # (B, h, n, d_v)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        Q, K, V, _, bias, _, ctx.scale = inputs
+        ctx.save_for_backward(Q, K, V, bias, *output)
+        ctx.set_materialize_grads(False)
+
+    @staticmethod
+    def backward(ctx, d_out, d_weights):
+        """The softmax's gradient is d_scores_ij = w_ij (g_ij - sum_j w_ij g_ij), with g_ij the gradient of w_ij.
+
+        Of g = d_out V^T that sum is d_out_i . out_i, so no pass over (n, m) is needed for it.
+        Source: Dao et al. 2022 (FlashAttention), appendix B.2.
+        """
+        Q, K, V, bias, out, weights = ctx.saved_tensors
+        d_out = torch.zeros_like(out) if d_out is None else d_out
+        mean = (d_out * out).sum(-1, keepdim=True)  # (B, h, n, 1)
+        d_scores = d_out @ V.mT  # (B, h, n, m): the gradient of the weights at first
+        if d_weights is not None:
+            d_scores += d_weights
+            mean = mean + (d_weights * weights).sum(-1, keepdim=True)
+        d_scores.sub_(mean).mul_(weights)
+        d_bias = d_scores.sum_to_size(bias.shape) if ctx.needs_input_grad[4] else None
+        d_Q = d_scores @ (ctx.scale * K)  # (B, h, n, d_k)
+        d_K = d_scores.mT @ (ctx.scale * Q)  # (B, h, m, d_k)
+        return d_Q, d_K, weights.mT @ d_out, None, d_bias, None, None
+
+
+def _with_weights(Q, K, V, mask, bias, blind, scale, softcap, dropout) -> tuple[Tensor, Tensor]:
+    """Attention that writes its weights to memory."""
+    # A CPU multiplies float16 matrices some 30 times slower than float32 ones.
+    if Q.dtype == torch.float16 and Q.device.type == "cpu":
+        wide = (None if t is None else t.float() for t in (Q, K, V))
+        bias = None if bias is None else bias.float()
+        return tuple(t.half() for t in _with_weights(*wide, mask, bias, blind, scale, softcap, dropout))
+    # torch.compile fuses the plain lines by itself; torch.func can differentiate and batch only those.
+    plain = torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active()
+    if softcap or dropout or plain:
+        return definition(Q, K, V, mask, bias, blind, scale, softcap, dropout)
+    return OneBuffer.apply(Q, K, V, mask, bias, blind, scale)
+
+
+def _fused(Q, K, V, mask, bias, blind, scale, triangle, dropout) -> Tensor:
+    """Attention by torch's kernels, which work through the scores tile by tile and keep none."""
+    if bias is not None and mask is not None:
+        bias, mask = bias.masked_fill(~mask, -math.inf), None
+    out = F.scaled_dot_product_attention(Q, K, V, attn_mask=mask if bias is None else bias,
+                                         dropout_p=dropout, is_causal=triangle, scale=scale)
+    return out if blind is None else out.masked_fill(blind, 0.0)
+
+
+def _weights_are_cheaper(Q, K, V, bias, triangle) -> bool:
+    """Where torch has no fused kernel, or a slower one, it costs nothing to write the weights."""
+    if 0 in Q.shape or 0 in K.shape:
+        return True
+    if Q.device.type != "cpu":
+        return False
+    learned_bias = bias is not None and bias.requires_grad
+    return K.shape[-1] != V.shape[-1] or learned_bias or (Q.dtype == torch.bfloat16 and not triangle)
+
+
+def _open_blind_rows(mask, bias):
+    """Find the queries that see no key, and let them see all: a softmax over nothing would be NaN.
+
+    Whoever computes the weights sets those rows to zero afterwards, which makes their gradient zero too.
+    """
+    if mask is None and bias is None:
+        return None, None, None
+    seen = mask if bias is None else _both(mask, bias != -math.inf)
+    blind = ~seen.any(-1, keepdim=True)  # (B, h, n, 1)
+    mask = None if mask is None else mask | blind
+    return mask, None if bias is None else bias.masked_fill(blind, 0.0), blind
+
+
+def _fold_groups(Q, K, mask, bias, triangle):
+    """Where g heads share one key head, queue their queries one after the other: (B, h, n, .) -> (B, h_kv, g n, .).
+
+    Copying K and V g times instead would move g times the memory.
+    """
+    h, n, h_kv = *Q.shape[1:3], K.shape[1]
+    if h == h_kv:
+        return Q, mask, bias, triangle
+    group = (h_kv, h // h_kv)
+    if triangle:
+        mask = masks.causal(n, device=Q.device)[None, None]  # (1, 1, n, n)
+    return Q.unflatten(1, group).flatten(2, 3), _fold_rows(mask, group, n), _fold_rows(bias, group, n), False
+
+
+def _fold_rows(t, group, n):
+    """Fold a mask or a bias, (B, 1 or h, 1 or n, m), as its queries are: (B, 1 or h_kv, 1 or g n, m)."""
+    if t is None or t.shape[1:3] == (1, 1):
+        return t
+    t = t.unflatten(1, group if t.shape[1] > 1 else (1, 1))  # (B, 1 or h_kv, 1 or g, 1 or n, m)
+    return t.expand(-1, -1, group[1], n, -1).flatten(2, 3)
+
+
+def _four_axes(t, lead):
+    """One batch axis, one head axis, whatever stood there: (..., h, n, d) -> (B, h, n, d)."""
+    if t is None or t.ndim == 4:
+        return t
+    if t.ndim < 4:
+        return t[(None,) * (4 - t.ndim)]
+    return t.expand(*lead, *t.shape[-3:]).flatten(0, -4)
+
+
+def _both(a, b):
+    """Two masks in one; None is no mask."""
+    if a is None or b is None:
+        return b if a is None else a
+    return a & b
+
+
+def _autocast(q, k, v):
+    """Under torch.autocast, what a matrix product would do there: go to the lower precision."""
+    if not check.autocasting(q):
+        return q, k, v
+    dtype = torch.get_autocast_dtype(q.device.type)
+    return tuple(t if t.dtype == torch.float64 or not t.is_floating_point() else t.to(dtype) for t in (q, k, v))

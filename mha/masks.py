@@ -1,0 +1,160 @@
+"""Masks: who may look at whom.
+
+A mask is a boolean tensor in which **True = may attend**. It has two axes, (n, m) = (queries, keys), or
+as many as the weights, (B, h, n, m); an axis of size 1 is stretched. Masks combine with `&` and `|`.
+"""
+
+import torch
+from torch import Tensor
+
+from mha import _check as check
+
+
+def causal(n: int, m: int | None = None, offset: int = 0, *, device=None) -> Tensor:
+    """No look into the future: key j is visible to query i when j <= i + offset.
+
+    Args
+        n, m: numbers of queries and keys; m = n when it is left out.
+        offset: how many keys came before the first query. With a cache of p earlier keys it is p, and
+            m - n lets the last query see every key.
+    Returns
+        (n, m) bool.
+    Source
+        Vaswani et al. 2017, section 3.2.3.
+    """
+    i, j = _positions(n, n if m is None else m, device)
+    return j <= i + offset
+
+
+def window(n: int, m: int | None = None, left: int | None = None, right: int | None = None,
+           offset: int = 0, *, device=None) -> Tensor:
+    """A sliding window: key j is visible to query i when i + offset - left <= j <= i + offset + right.
+
+    Args
+        n, m: numbers of queries and keys; m = n when it is left out.
+        left, right: how many keys on either side; None is no limit on that side.
+        offset: as in `causal`.
+    Returns
+        (n, m) bool.
+    Source
+        Beltagy et al. 2020 (Longformer), section 3.1.
+    """
+    check.window((left, right))
+    i, j = _positions(n, n if m is None else m, device)
+    seen = torch.ones_like(j - i, dtype=torch.bool)  # (n, m)
+    if left is not None:
+        seen = seen & (j >= i + offset - left)
+    if right is not None:
+        seen = seen & (j <= i + offset + right)
+    return seen
+
+
+def visible(n: int, m: int, no_future: bool, span, offset: int, device=None) -> Tensor | None:
+    """The mask that `causal=`, `window=` and `offset=` of `mha.attention` stand for; None if all is visible."""
+    left, right = span or (None, None)
+    right = 0 if no_future and (right is None or right > 0) else right
+    reaches_first = left is None or left >= n - 1 + offset
+    reaches_last = right is None or right >= m - 1 - offset
+    return None if reaches_first and reaches_last else window(n, m, left, right, offset, device=device)
+
+
+def _positions(n: int, m: int, device=None) -> tuple[Tensor, Tensor]:
+    """The row numbers i, (n, 1), and the column numbers j, (1, m): together they span an (n, m) mask."""
+    i = torch.arange(n, device=device)[:, None]  # (n, 1)
+    j = torch.arange(m, device=device)[None, :]  # (1, m)
+    return i, j
+
+
+def padding(lengths, m: int) -> Tensor:
+    """Hide the padding: sentence b has lengths[b] real tokens, and its keys from there on are hidden.
+
+    The two axes of size 1 in the middle matter. A bare (B, m) mask would be taken for (n, m), queries
+    by keys, and where B = n nobody would notice.
+
+    Args
+        lengths: (B,) whole numbers from 0 to m, a list or a tensor.
+        m: number of keys, padding included.
+    Returns
+        (B, 1, 1, m) bool.
+    """
+    lengths = check.lengths(lengths, m)
+    seen = torch.arange(m, device=lengths.device) < lengths[:, None]  # (B, m)
+    return seen[:, None, None, :]  # (B, 1, 1, m)
+
+
+def from_torch(mask: Tensor | None = None, *, key_padding_mask: Tensor | None = None,
+               num_heads: int | None = None) -> Tensor:
+    """Translate the masks of `nn.MultiheadAttention`, in which True means *hidden*.
+
+    Args
+        mask: its `attn_mask`: (n, m), or (B * num_heads, n, m) bool.
+        key_padding_mask: its `key_padding_mask`: (B, m), or (m,) without a batch; bool.
+        num_heads: needed only to take (B * num_heads, n, m) apart.
+    Returns
+        bool, True = may attend: (n, m), (B, h, n, m) or (B, 1, 1, m). Where both are given a key must be
+        visible in both.
+    Raises
+        TypeError: a float mask. It is added to the scores, so it belongs in `bias=`.
+        ValueError: neither mask given, or a number of axes that torch does not know.
+    """
+    check.torch_masks(mask, key_padding_mask, num_heads)
+    seen = None if mask is None else ~mask
+    if seen is not None and seen.ndim == 3:
+        seen = seen.unflatten(0, (-1, num_heads))  # (B, h, n, m)
+    if key_padding_mask is None:
+        return seen
+    real = ~key_padding_mask[..., None, :]  # (B, 1, m) or (1, m)
+    real = real if real.ndim == 2 else real[:, None]  # (B, 1, 1, m)
+    return real if seen is None else seen & real
+
+
+def explain(mask: Tensor) -> str:
+    """Say in words what a mask does: its axes, how many keys a query sees, what stands out.
+
+    Args
+        mask: bool, two to four axes.
+    Returns
+        str: a few lines, made to be printed.
+    """
+    check.mask_for_reading(mask)
+    m, seen = mask.shape[-1], mask.sum(-1)  # (..., n)
+    lines = [f"{tuple(mask.shape)}: {_axes(mask.shape)}. True = may attend."]
+    if seen.numel():
+        few, many = int(seen.min()), int(seen.max())
+        spread = f"{few}" if few == many else f"{few} to {many}"
+        lines.append(f"A query sees {spread} of {m} keys; {mask.float().mean():.0%} of the pairs are visible.")
+    return "\n".join(lines + [remark for remark, holds in _remarks(mask, seen).items() if holds])
+
+
+def _axes(shape: torch.Size) -> str:
+    """The meaning of each axis of a mask of this shape: "2 sequences, every head, 3 queries, 5 keys"."""
+    names = ("sequence", "head", "query", "key")[-len(shape):]
+    plural = {"query": "queries"}
+    words = [f"{size} {plural.get(name, name + 's')}" if size != 1 else f"every {name}"
+             for name, size in zip(names, shape)]
+    return ", ".join(words)
+
+
+def _remarks(mask: Tensor, seen: Tensor) -> dict[str, bool]:
+    """What is worth knowing about a mask beside its counts: remark -> whether it holds."""
+    n, m = mask.shape[-2:]
+    blind = int((seen == 0).sum())
+    rows = "1 row sees" if blind == 1 else f"{blind} rows see"
+    return {
+        f"{rows} no key at all: weights and output there are zero.": blind > 0,
+        "It hides nothing.": bool(mask.all()),
+        "No query sees a later key: nothing leaks from the future.": n > 1 and not mask.triu(1).any(),
+        "No query sees itself.": n == m > 1 and not mask.diagonal(dim1=-2, dim2=-1).any(),
+        "Each row is a run of visible keys, then hidden ones, and the runs do not grow by one: this looks like "
+        "(batch, length). If it is padding, use masks.padding(lengths, m).": _looks_like_padding(mask, seen),
+    }
+
+
+def _looks_like_padding(mask: Tensor, seen: Tensor) -> bool:
+    """Is it a two-axis mask whose rows each show a first run of keys, as sentence lengths do?"""
+    n, m = mask.shape[-2:]
+    if mask.ndim != 2 or n < 2 or mask.all():
+        return False
+    runs = mask == (torch.arange(m, device=mask.device) < seen[:, None])  # (n, m)
+    grows = seen[1:] == (seen[:-1] + 1).clamp(max=m)  # (n - 1,)
+    return bool(runs.all() and not grows.all())

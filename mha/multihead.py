@@ -1,0 +1,266 @@
+"""Multi-head attention, twice: as a loop over heads, which defines it, and as a few large products.
+
+    MultiHead(x) = Concat(head_1, ..., head_h) W_O        (Vaswani et al. 2017, section 3.2.2)
+
+`MultiHeadLoop` is that line. `MultiHeadAttention` computes the same numbers: it stacks the matrices of all
+heads side by side, projects once, and cuts the result into heads. Vectors are rows, as in `mha.heads`.
+"""
+
+import torch
+from torch import Tensor, nn
+
+from mha import _check as check
+from mha.attention import attention
+from mha.heads import Head
+
+
+def split_heads(x: Tensor, num_heads: int) -> Tensor:
+    """Cut the last axis into heads: (..., n, h d) -> (..., h, n, d). Head i is the i-th slice of d numbers."""
+    check.splits(x, num_heads)
+    return x.unflatten(-1, (num_heads, x.shape[-1] // num_heads)).transpose(-3, -2)  # (..., n, h, d), then (..., h, n, d)
+
+
+def merge_heads(y: Tensor) -> Tensor:
+    """Put the heads side by side again, undoing `split_heads`: (..., h, n, d) -> (..., n, h d)."""
+    return y.transpose(-3, -2).flatten(-2)  # (..., n, h, d), then (..., n, h d)
+
+
+class MultiHeadLoop(nn.Module):
+    """The definition: every head on its own, the results side by side, and W_O to mix them.
+
+    Args
+        heads: the `Head`s; d_model and d_context must agree, d_k and d_v may differ.
+        d_out: size of the output; d_model by default.
+        bias: add one in W_O; by default, if the heads have theirs.
+    """
+
+    def __init__(self, heads: list[Head], d_out: int | None = None, *, bias: bool | None = None):
+        super().__init__()
+        check.heads(heads)
+        self.heads = nn.ModuleList(heads)
+        first = heads[0].W_Q
+        self.W_O = nn.Linear(sum(head.d_v for head in heads), d_out or heads[0].d_model,
+                             first.bias is not None if bias is None else bias, first.weight.device, first.weight.dtype)
+
+    def forward(self, x: Tensor, context: Tensor | None = None, *, mask: Tensor | None = None,
+                bias: Tensor | None = None, need_weights: bool = False) -> tuple[Tensor, Tensor | None]:
+        """As `MultiHeadAttention.forward`: x (..., n, d_model) -> out (..., n, d_out), weights (..., h, n, m)."""
+        outs, weights = [], []
+        for i, head in enumerate(self.heads):
+            out_i, weights_i = head(x, context, mask=_of_head(mask, i), bias=_of_head(bias, i),
+                                    need_weights=need_weights)
+            outs.append(out_i)
+            weights.append(weights_i)
+        out = self.W_O(torch.cat(outs, dim=-1))  # (..., n, d_out)
+        return out, torch.stack(weights, dim=-3) if need_weights else None
+
+
+def _of_head(mask: Tensor | None, i: int) -> Tensor | None:
+    """The part of a mask or bias, (B, h, n, m), that concerns head i."""
+    per_head = mask is not None and mask.ndim > 2 and mask.shape[-3] > 1
+    return mask[..., i:i + 1, :, :] if per_head else mask
+
+
+class MultiHeadAttention(nn.Module):
+    """Multi-head attention, all heads at once: project, split, attend, merge, mix.
+
+    Head i works with slice i of W_Q, W_K and W_V (d_k or d_v rows of the tensor `weight`) and of W_O (d_v columns).
+
+    Args
+        d_model: size of a token that asks. num_heads: number of heads, h.
+        d_k: size of a query and of a key; d_model / num_heads by default, but any size will do.
+        d_v: size of a value; d_k by default.
+        d_context: size of a token that is asked; d_model by default.
+        d_out: size of the output; d_model by default.
+        bias: add one in each of the four layers.
+        dropout: probability of losing a weight while training.
+        causal: no query sees a later key.
+    Raises
+        ValueError, TypeError: sizes that do not fit; the message says how to mend it.
+    Source
+        Vaswani et al. 2017, section 3.2.2.
+    """
+
+    def __init__(self, d_model: int, num_heads: int, *, d_k: int | None = None, d_v: int | None = None,
+                 d_context: int | None = None, d_out: int | None = None, bias: bool = True, dropout: float = 0.0,
+                 causal: bool = False, device=None, dtype=None):
+        super().__init__()
+        check.positive_ints(d_model=d_model, num_heads=num_heads)
+        d_k = check.head_size(d_model, num_heads, d_k)
+        d_v = d_k if d_v is None else d_v
+        d_context = d_model if d_context is None else d_context
+        d_out = d_model if d_out is None else d_out
+        check.positive_ints(d_v=d_v, d_context=d_context, d_out=d_out)
+        check.probability("dropout", dropout)
+        self.d_model, self.num_heads, self.d_k, self.d_v = d_model, num_heads, d_k, d_v
+        self.d_context, self.d_out, self.dropout, self.causal = d_context, d_out, dropout, causal
+        self.W_Q = nn.Linear(d_model, num_heads * d_k, bias, device, dtype)
+        self.W_K = nn.Linear(d_context, num_heads * d_k, bias, device, dtype)
+        self.W_V = nn.Linear(d_context, num_heads * d_v, bias, device, dtype)
+        self.W_O = nn.Linear(num_heads * d_v, d_out, bias, device, dtype)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw fresh parameters from the distributions of nn.MultiheadAttention."""
+        # torch draws W_Q, W_K, W_V as one matrix of three times the outputs, by Xavier's rule. That makes each
+        # smaller by sqrt(2): the first scores are halved, and training starts nearer to uniform weights.
+        gain = 2 ** -0.5 if self.d_context == self.d_model else 1.0
+        for W in (self.W_Q, self.W_K, self.W_V):
+            nn.init.xavier_uniform_(W.weight, gain)
+        self.W_O.reset_parameters()
+        for W in (self.W_Q, self.W_K, self.W_V, self.W_O):
+            if W.bias is not None:
+                nn.init.zeros_(W.bias)
+
+    def forward(self, x: Tensor, context: Tensor | None = None, *, mask: Tensor | None = None,
+                bias: Tensor | None = None, head_mask: Tensor | None = None,
+                need_weights: bool = False) -> tuple[Tensor, Tensor | None]:
+        """Attend from x to context, or from x to itself.
+
+        Args
+            x: (..., n, d_model), the tokens that ask.
+            context: (..., m, d_context), the tokens that are asked; x by default.
+            mask: bool, True = may attend; (n, m), or (B, h, n, m) with sizes equal or 1.
+            bias: floats added to the scores, shaped like a mask.
+            head_mask: (h,) or (B, h), a factor for each head's output: 0 switches it off. The weights stay.
+            need_weights: return the weights of every head.
+        Returns
+            out (..., n, d_out), weights (..., h, n, m) or None.
+        Raises
+            ValueError, TypeError: as `mha.attention`.
+        """
+        context = x if context is None else context
+        check.layer_inputs(x, context, self)
+        Q = split_heads(self.W_Q(x), self.num_heads)  # (..., h, n, d_k)
+        K = split_heads(self.W_K(context), self.num_heads)  # (..., h, m, d_k)
+        V = split_heads(self.W_V(context), self.num_heads)  # (..., h, m, d_v)
+        out, weights = attention(Q, K, V, mask=mask, bias=bias, causal=self.causal,
+                                 dropout=self.dropout if self.training else 0.0,
+                                 need_weights=need_weights)  # (..., h, n, d_v), (..., h, n, m)
+        if head_mask is not None:
+            check.head_mask(head_mask, out)
+            out = out * head_mask[..., None, None]
+        return self.W_O(merge_heads(out)), weights  # (..., n, d_out)
+
+    def head(self, i: int) -> Head:
+        """Head i on its own, a copy: its output is slice i of what W_O gets. `self.W_O` is not in it."""
+        check.head_numbers([i], self.num_heads)
+        head = Head(self.d_model, self.d_k, self.d_v, d_context=self.d_context, **self._options())
+        for name, d in self._sizes().items():
+            _copy(getattr(self, name), getattr(head, name), _rows([i], d))
+        return head.train(self.training)
+
+    @classmethod
+    def from_heads(cls, heads: list[Head], W_O: nn.Linear | None = None) -> "MultiHeadAttention":
+        """Stack the matrices of equal-sized heads, copying them. W_O is copied too, or drawn afresh without one."""
+        check.heads(heads, equal=True)
+        one, biased = heads[0], any(W is not None and W.bias is not None for W in (heads[0].W_Q, W_O))
+        module = cls(one.d_model, len(heads), d_k=one.d_k, d_v=one.d_v, d_context=one.d_context,
+                     d_out=None if W_O is None else W_O.out_features, bias=biased, dropout=one.dropout,
+                     causal=one.causal, device=one.W_Q.weight.device, dtype=one.W_Q.weight.dtype)
+        for name, d in module._sizes().items():
+            for i, head in enumerate(heads):
+                _copy(getattr(head, name), getattr(module, name), to_rows=_rows([i], d))
+        if W_O is not None:
+            check.fits_heads(W_O, module.W_O)
+            _copy(W_O, module.W_O)
+        return module.train(one.training)
+
+    def prune(self, keep) -> "MultiHeadAttention":
+        """A new, smaller module with only the heads in `keep`, in that order. The others' part of the output is gone.
+
+        Source: Michel et al. 2019, section 2.3.
+        """
+        keep = check.head_numbers(keep, self.num_heads)
+        small = type(self)(self.d_model, len(keep), d_k=self.d_k, d_v=self.d_v, d_context=self.d_context,
+                           d_out=self.d_out, **self._options())
+        for name, d in self._sizes().items():
+            _copy(getattr(self, name), getattr(small, name), _rows(keep, d))
+        _copy(self.W_O, small.W_O, columns=_rows(keep, self.d_v))
+        return small.train(self.training)
+
+    def qk(self, i: int) -> Tensor:
+        """The circuit that decides where head i looks, W_Q W_K^T: (d_model, d_context), of rank d_k at most.
+
+        x_i qk y_j^T is the score of token x_i with token y_j, before the scale and without biases.
+        Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
+        """
+        check.head_numbers([i], self.num_heads)
+        rows = _rows([i], self.d_k)
+        return self.W_Q.weight[rows].T @ self.W_K.weight[rows]  # (d_model, d_context)
+
+    def ov(self, i: int) -> Tensor:
+        """The circuit that decides what head i carries, W_V W_O: (d_context, d_out), of rank d_v at most.
+
+        Where head i gives token y_j all its weight, y_j ov is what it adds to the output, without biases.
+        Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
+        """
+        check.head_numbers([i], self.num_heads)
+        rows = _rows([i], self.d_v)
+        return self.W_V.weight[rows].T @ self.W_O.weight[:, rows].T  # (d_context, d_out)
+
+    @classmethod
+    def from_torch(cls, theirs: nn.MultiheadAttention) -> "MultiHeadAttention":
+        """The same layer as torch's, a copy. Ours puts the batch first always: x is (B, n, d_model).
+
+        Its masks mean the opposite of ours: `mha.masks.from_torch` turns them round.
+        """
+        check.from_torch(theirs)
+        ours = cls(theirs.embed_dim, theirs.num_heads, d_context=theirs.kdim, dropout=theirs.dropout,
+                   bias=theirs.in_proj_bias is not None, device=theirs.out_proj.weight.device,
+                   dtype=theirs.out_proj.weight.dtype)
+        _copy_packed(theirs, ours, to_torch=False)
+        return ours.train(theirs.training)
+
+    def to_torch(self) -> nn.MultiheadAttention:
+        """The same layer as torch's nn.MultiheadAttention(batch_first=True), a copy."""
+        check.to_torch(self)
+        weight = self.W_Q.weight
+        theirs = nn.MultiheadAttention(self.d_model, self.num_heads, self.dropout, self.W_Q.bias is not None,
+                                       kdim=self.d_context, vdim=self.d_context, batch_first=True,
+                                       device=weight.device, dtype=weight.dtype)
+        _copy_packed(theirs, self, to_torch=True)
+        return theirs.train(self.training)
+
+    def extra_repr(self) -> str:
+        return f"num_heads={self.num_heads}, d_k={self.d_k}, d_v={self.d_v}, causal={self.causal}"
+
+    def _sizes(self) -> dict[str, int]:
+        """How many rows of each projection belong to one head."""
+        return {"W_Q": self.d_k, "W_K": self.d_k, "W_V": self.d_v}
+
+    def _options(self) -> dict:
+        weight = self.W_Q.weight
+        return {"bias": self.W_Q.bias is not None, "dropout": self.dropout, "causal": self.causal,
+                "device": weight.device, "dtype": weight.dtype}
+
+
+def _rows(heads: list[int], d: int) -> list[int]:
+    """The rows of a projection that belong to these heads, d to each."""
+    return [i * d + row for i in heads for row in range(d)]
+
+
+@torch.no_grad()
+def _copy(source: nn.Linear, target: nn.Linear, rows=slice(None), columns=slice(None), to_rows=slice(None)) -> None:
+    """Copy some rows and columns of one layer into another; a bias that the source lacks becomes zero."""
+    target.weight[to_rows] = source.weight[rows][:, columns]
+    if target.bias is not None:
+        target.bias[to_rows] = 0.0 if source.bias is None else source.bias[rows]
+
+
+@torch.no_grad()
+def _copy_packed(theirs: nn.MultiheadAttention, ours: MultiHeadAttention, to_torch: bool) -> None:
+    """Copy all weights and biases between the two layers, one way or the other.
+
+    torch stacks W_Q, W_K and W_V in one tensor when their inputs have one size, and their biases always.
+    """
+    packed = theirs.in_proj_weight is not None
+    weights = theirs.in_proj_weight.chunk(3) if packed else (
+        theirs.q_proj_weight, theirs.k_proj_weight, theirs.v_proj_weight)
+    pairs = [*zip(weights, (ours.W_Q.weight, ours.W_K.weight, ours.W_V.weight)),
+             (theirs.out_proj.weight, ours.W_O.weight)]
+    if theirs.in_proj_bias is not None:
+        pairs += zip(theirs.in_proj_bias.chunk(3), (ours.W_Q.bias, ours.W_K.bias, ours.W_V.bias))
+        pairs += [(theirs.out_proj.bias, ours.W_O.bias)]
+    for their, our in pairs:
+        their.copy_(our) if to_torch else our.copy_(their)
