@@ -8,32 +8,15 @@
   "use strict";
   const PREFIX = "IPY_MODEL_";
 
-  // ---- one redraw a frame ------------------------------------------------------------------------
-  // One movement of a slider can change several traits of a canvas. A callback that several of them
-  // call waits here, once, for the next frame.
-  const waiting = new Map();
-
-  function nextFrame(callback, run) {
-    if (waiting.size === 0) requestAnimationFrame(runWaiting);
-    waiting.set(callback, run);
-  }
-
-  function runWaiting() {
-    const runs = [...waiting.values()];
-    waiting.clear();
-    for (const run of runs) run();
-  }
-
   // ---- models ------------------------------------------------------------------------------------
-  // What a front-end module sees of a widget: get, set, on, off, save_changes. `watch` is our own: links
-  // and controls follow at once, so that all traits agree before the canvas draws.
+  // What a front-end module sees of a widget: get, set, on, off, save_changes. Changes are told at once; a
+  // module that several traits redraw waits for the next frame itself, as it must beside a kernel.
   class Model {
     constructor(record, fail) {
       this.name = record.model_name;
       this.state = record.state;
       this.fail = fail;
       this.callbacks = {};
-      this.watchers = {};
       for (const buffer of record.buffers ?? []) this.unpack(buffer);
     }
     unpack({ path, data }) {
@@ -48,21 +31,15 @@
       if (typeof key === "object") return Object.entries(key).forEach(([k, v]) => this.set(k, v));
       if (Object.is(this.state[key], value)) return;
       this.state[key] = value;
-      for (const follow of this.watchers[key] ?? []) follow(value);
       for (const event of ["change:" + key, "change"])
-        for (const callback of this.callbacks[event] ?? []) this.later(callback, key);
+        for (const callback of [...(this.callbacks[event] ?? [])]) this.tell(callback, value);
     }
-    later(callback, key) {
-      nextFrame(callback, () => {
-        try {
-          callback(this, this.state[key]);
-        } catch (error) {
-          this.fail(error);
-        }
-      });
-    }
-    watch(key, follow) {
-      (this.watchers[key] ??= []).push(follow);
+    tell(callback, value) {
+      try {
+        callback(this, value);
+      } catch (error) {
+        this.fail(error);
+      }
     }
     on(events, callback) {
       for (const event of events.split(" ")) (this.callbacks[event] ??= []).push(callback);
@@ -83,8 +60,8 @@
       const [source, from] = end(link.get("source"));
       const [target, to] = end(link.get("target"));
       const forward = () => target.set(to, source.get(from));
-      source.watch(from, forward);
-      if (link.name === "LinkModel") target.watch(to, () => source.set(from, target.get(to)));
+      source.on("change:" + from, forward);
+      if (link.name === "LinkModel") target.on("change:" + to, () => source.set(from, target.get(to)));
       forward();
     }
   }
@@ -92,7 +69,7 @@
   // ---- controls ----------------------------------------------------------------------------------
   // One function for each data-kind of _ext/controls.py. `follow` calls now and at each change.
   function follow(model, keys, show) {
-    for (const key of keys) model.watch(key, show);
+    for (const key of keys) model.on("change:" + key, show);
     show();
   }
 
@@ -158,6 +135,7 @@
 
   // ---- canvas ------------------------------------------------------------------------------------
   const modules = new Map();
+  const styles = new Set();
 
   function load(source) {
     if (!modules.has(source)) {
@@ -167,10 +145,16 @@
     return modules.get(source);
   }
 
+  function dress(css) {
+    if (!css || styles.has(css)) return;
+    styles.add(css);
+    document.head.append(Object.assign(document.createElement("style"), { textContent: css }));
+  }
+
   async function draw(place, model) {
     const { default: exported, ...named } = await load(model.get("_esm"));
     const widget = typeof exported === "function" ? await exported() : exported ?? named;
-    if (model.get("_css")) document.head.append(Object.assign(document.createElement("style"), { textContent: model.get("_css") }));
+    dress(model.get("_css"));
     await widget.initialize?.({ model });
     const el = document.createElement("div");
     el.className = "live-view";
