@@ -178,7 +178,7 @@ ARROWS = {  # module: what it may import, the standard library and torch aside
     "attention": {"_check", "masks"},
     "heads": {"_check", "attention"},
     "multihead": {"_check", "attention", "heads"},
-    "record": {"multihead"},
+    "record": {"_check", "multihead"},
     "__init__": CORE,
     "bench": CORE,
     "assets": CORE | {"numpy", "safetensors", "tokenizers"},
@@ -279,6 +279,11 @@ def test_readme_has_at_most_350_words():
 def test_page_keeps_the_rule(path, rule):
     text = path.read_text(encoding="utf-8")
     assert list(rule(text) if rule is rules.names_exist else rule(text, path.parent)) == []
+
+
+def test_the_citation_names_the_version():
+    version = re.search(r"@v([\d.]+)", SET_UP)[1]
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 
 
 def test_the_address_stands_in_one_place():
