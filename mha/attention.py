@@ -164,6 +164,9 @@ def _fused(Q, K, V, mask, bias, blind, scale, triangle, dropout) -> Tensor:
         bias, mask = bias.masked_fill(~mask, -math.inf), None
     out = F.scaled_dot_product_attention(Q, K, V, attn_mask=mask if bias is None else bias,
                                          dropout_p=dropout, is_causal=triangle, scale=scale)
+    # Over fewer keys than a vector register holds, torch's CPU kernel turns a query that is NaN into zeros.
+    if K.shape[2] < 16 and K.device.type == "cpu":
+        out = out.masked_fill(Q.isnan().any(-1, keepdim=True), math.nan)
     return out if blind is None else out.masked_fill(blind, 0.0)
 
 

@@ -1,0 +1,442 @@
+"""mha.attention against torch, in float64, on random inputs whose sizes are distinct primes."""
+
+import math
+import shutil
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+import mha
+from mha.attention import attention, definition
+
+B, H, N, M, D_K, D_V = 2, 3, 5, 7, 11, 13
+ROADS = pytest.mark.parametrize("need_weights", [False, True], ids=["fused", "weights"])
+
+
+def random(*shape, dtype=torch.float64, grad=False):
+    return torch.randn(*shape, dtype=dtype).requires_grad_(grad)
+
+
+def random_qkv(heads=H, kv_heads=None, n=N, m=M, d_v=D_V, **options):
+    kv_heads = kv_heads or heads
+    return (random(B, heads, n, D_K, **options), random(B, kv_heads, m, D_K, **options),
+            random(B, kv_heads, m, d_v, **options))
+
+
+def see(n, m, rule):
+    """An (n, m) mask, entry by entry, from a rule about i and j."""
+    return torch.tensor([[rule(i, j) for j in range(m)] for i in range(n)])
+
+
+def close(a, b, tolerance=1e-12):
+    torch.testing.assert_close(a, b, rtol=tolerance, atol=tolerance)
+
+
+@pytest.fixture(autouse=True)
+def seed():
+    torch.manual_seed(7)
+
+
+# (the arguments of mha.attention, the same for torch's function)
+OPTIONS = {
+    "nothing": ({}, {}),
+    "scale": ({"scale": 0.37}, {"scale": 0.37}),
+    "mask_2_axes": lambda m=torch.rand(N, M) > 0.4: ({"mask": m}, {"attn_mask": m}),
+    "mask_4_axes": lambda m=torch.rand(B, H, N, M) > 0.4: ({"mask": m}, {"attn_mask": m}),
+    "mask_padding": lambda m=see(B, M, lambda b, j: j < 3 + 2 * b)[:, None, None]: ({"mask": m}, {"attn_mask": m}),
+    "bias": lambda b=torch.randn(N, M).double(): ({"bias": b}, {"attn_mask": b}),
+    "bias_per_head": lambda b=torch.randn(1, H, 1, M).double(): ({"bias": b}, {"attn_mask": b}),
+    "mask_and_bias": lambda m=torch.rand(B, 1, N, M) > 0.4, b=torch.randn(1, H, N, M).double(): (
+        {"mask": m, "bias": b}, {"attn_mask": b.masked_fill(~m, -math.inf)}),
+    "causal_offset_0": ({"causal": True, "offset": 0}, {"attn_mask": see(N, M, lambda i, j: j <= i)}),
+    "causal_offset_2": ({"causal": True, "offset": 2}, {"attn_mask": see(N, M, lambda i, j: j <= i + 2)}),
+    "causal_offset_-2": ({"causal": True, "offset": -2}, {"attn_mask": see(N, M, lambda i, j: j <= i - 2)}),
+    "window": ({"window": (1, 2), "offset": 2}, {"attn_mask": see(N, M, lambda i, j: i + 1 <= j <= i + 4)}),
+    "window_left": ({"window": (1, None), "offset": 0}, {"attn_mask": see(N, M, lambda i, j: i - 1 <= j)}),
+    "window_causal": ({"window": (2, 2), "causal": True, "offset": 1},
+                      {"attn_mask": see(N, M, lambda i, j: i - 1 <= j <= i + 1)}),
+    "causal_and_mask": lambda m=torch.rand(B, 1, 1, M) > 0.3: (
+        {"mask": m, "causal": True, "offset": 1}, {"attn_mask": m & see(N, M, lambda i, j: j <= i + 1)}),
+}
+
+
+@pytest.fixture(params=OPTIONS)
+def options(request):
+    case = OPTIONS[request.param]
+    return case() if callable(case) else case
+
+
+@ROADS
+@pytest.mark.parametrize("d_v", [D_K, D_V])
+def test_output_and_gradients_equal_torchs(options, need_weights, d_v):
+    ours, theirs = options
+    q, k, v = random_qkv(d_v=d_v, grad=True)
+    out, _ = attention(q, k, v, need_weights=need_weights, **ours)
+    expected = F.scaled_dot_product_attention(q, k, v, **theirs)
+    close(out, expected)
+    d_out = torch.randn_like(out)
+    for ours, theirs in zip(torch.autograd.grad(out, (q, k, v), d_out), torch.autograd.grad(expected, (q, k, v), d_out)):
+        close(ours, theirs)
+
+
+def test_weights_are_what_torch_gives_the_unit_vectors(options):
+    ours, theirs = options
+    q, k, v = random_qkv()
+    units = torch.eye(M, dtype=torch.float64).expand(B, H, M, M)
+    _, weights = attention(q, k, v, need_weights=True, **ours)
+    close(weights, F.scaled_dot_product_attention(q, k, units, **theirs))
+
+
+@ROADS
+@pytest.mark.parametrize("n", [1, N, 31])
+def test_plain_causal_attention_equals_torchs(need_weights, n):
+    q, k, v = random_qkv(n=n, m=n, d_v=D_K)
+    out, _ = attention(q, k, v, causal=True, need_weights=need_weights)
+    close(out, F.scaled_dot_product_attention(q, k, v, is_causal=True))
+
+
+def test_rows_of_weights_sum_to_1_and_mix_the_values():
+    q, k, v = random_qkv()
+    out, weights = attention(q, k, v, need_weights=True)
+    assert weights.shape == (B, H, N, M) and (weights >= 0).all()
+    close(weights.sum(-1), torch.ones(B, H, N, dtype=torch.float64))
+    close(out, torch.einsum("bhij,bhjd->bhid", weights, v))
+
+
+def test_weights_are_given_only_on_request():
+    assert attention(*random_qkv())[1] is None
+
+
+@ROADS
+def test_softcap_bounds_the_scaled_scores(need_weights):
+    q, k, v = random_qkv()
+    mask, bias = torch.rand(N, M) > 0.3, random(N, M)
+    capped = 0.7 * torch.tanh(torch.einsum("bhid,bhjd->bhij", 3 * q, k) / math.sqrt(D_K) / 0.7)
+    expected = torch.softmax((capped + bias).masked_fill(~mask, -1e300), -1) @ v
+    out, _ = attention(3 * q, k, v, softcap=0.7, mask=mask, bias=bias, need_weights=need_weights)
+    close(out, expected)
+
+
+# --- Heads and axes --------------------------------------------------------------------------------------------------
+
+@ROADS
+@pytest.mark.parametrize("axes", ["none", "mask", "per_head_mask", "padding", "bias", "one_query", "causal"])
+@pytest.mark.parametrize("d_v", [D_K, D_V])
+def test_adjacent_heads_share_a_key_head(axes, need_weights, d_v):
+    n, m = (1 if axes == "one_query" else N), (N if axes == "causal" else M)
+    q, k, v = random_qkv(heads=6, kv_heads=2, n=n, m=m, d_v=d_v, grad=True)
+    mask = {"mask": torch.rand(n, m) > 0.3, "per_head_mask": torch.rand(B, 6, n, m) > 0.3,
+            "padding": torch.rand(B, 1, 1, m) > 0.3}.get(axes)
+    bias = random(1, 6, 1, m) if axes == "bias" else None
+    out, weights = attention(q, k, v, mask=mask, bias=bias, causal=axes == "causal", need_weights=need_weights)
+    expected = F.scaled_dot_product_attention(q, k, v, attn_mask=mask if bias is None else bias,
+                                              is_causal=axes == "causal", enable_gqa=True)
+    close(out, expected)
+    assert weights is None or weights.shape == (B, 6, n, m)
+    for ours, theirs in zip(torch.autograd.grad(out.sum(), (q, k, v)), torch.autograd.grad(expected.sum(), (q, k, v))):
+        close(ours, theirs)
+
+
+@ROADS
+@pytest.mark.parametrize("lead", [(), (H,), (B, H), (2, 3, H), (2, 1, 3, H)], ids=str)
+@pytest.mark.parametrize("kind", ["none", "two_axes", "all_axes", "bias"])
+def test_any_number_of_axes_may_stand_before(lead, kind, need_weights):
+    q, k, v = (random(*lead, rows, D_K) for rows in (N, M, M))
+    shape = {"two_axes": (N, M), "all_axes": (*lead[:-1], 1, N, M) if lead else (N, M)}.get(kind)
+    mask = torch.rand(shape) > 0.3 if shape else None
+    bias = random(*(1 for _ in lead), N, 1) if kind == "bias" else None
+    out, weights = attention(q, k, v, mask=mask, bias=bias, need_weights=need_weights)
+    close(out, F.scaled_dot_product_attention(q, k, v, attn_mask=mask if bias is None else bias.expand(*lead, N, M)))
+    assert not need_weights or weights.shape == (*lead, N, M)
+
+
+# --- Properties ------------------------------------------------------------------------------------------------------
+
+@ROADS
+def test_permuting_the_keys_with_their_values_changes_nothing(need_weights):
+    q, k, v = random_qkv()
+    order = torch.randperm(M)
+    close(attention(q, k[:, :, order], v[:, :, order], need_weights=need_weights)[0], attention(q, k, v)[0])
+
+
+@ROADS
+def test_permuting_the_queries_permutes_the_output(need_weights):
+    q, k, v = random_qkv()
+    order = torch.randperm(N)
+    close(attention(q[:, :, order], k, v, need_weights=need_weights)[0], attention(q, k, v)[0][:, :, order])
+
+
+def leaks(n, **options):
+    """|d out_i / d x_j| for self-attention over x: (n, n)."""
+    x = random(1, 1, n, D_K)
+    jacobian = torch.autograd.functional.jacobian(lambda x: attention(x, x, x, **options)[0], x)
+    return jacobian[0, 0, :, :, 0, 0].abs().amax((1, 3))
+
+
+@ROADS
+@pytest.mark.parametrize("options", [{"causal": True}, {"causal": True, "softcap": 2.0},
+                                     {"mask": mha.masks.causal(N)}, {"window": (None, 0)}], ids=str)
+def test_nothing_leaks_from_the_future(options, need_weights):
+    gradient = leaks(N, need_weights=need_weights, **options)
+    future = torch.ones(N, N).triu(1).bool()
+    assert (gradient[future] == 0).all()
+    assert (gradient[~future] > 0).all()
+
+
+# --- Queries that may see no key -------------------------------------------------------------------------------------
+
+BLIND = 2
+BLINDERS = {
+    "mask": lambda: {"mask": see(N, M, lambda i, j: i != BLIND)},
+    "mask_per_head": lambda: {"mask": see(N, M, lambda i, j: i != BLIND).expand(B, 6, N, M)},
+    "bias": lambda: {"bias": torch.zeros(N, M).masked_fill(see(N, M, lambda i, j: i == BLIND), -math.inf)},
+    "both": lambda: {"mask": see(N, M, lambda i, j: i != BLIND or j < 3),
+                     "bias": torch.zeros(N, M).masked_fill(see(N, M, lambda i, j: i == BLIND and j < 3), -math.inf)},
+}
+WAYS = {"fused": {}, "weights": {"need_weights": True}, "softcap": {"softcap": 5.0}, "dropout": {"dropout": 0.3},
+        "dropout_weights": {"dropout": 0.3, "need_weights": True}}
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.float16], ids=str)
+@pytest.mark.parametrize("kv_heads", [6, 2])
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("blinder", BLINDERS)
+def test_a_query_that_sees_nothing_is_zero_with_zero_gradients(blinder, way, kv_heads, dtype):
+    q, k, v = random_qkv(heads=6, kv_heads=kv_heads, d_v=D_K, grad=True, dtype=dtype)
+    out, weights = attention(q, k, v, **BLINDERS[blinder](), **WAYS[way])
+    assert (out[:, :, BLIND] == 0).all()
+    assert weights is None or (weights[:, :, BLIND] == 0).all()
+    d_q, d_k, d_v = torch.autograd.grad(out.float().pow(2).sum() if weights is None else (out.sum() + weights.pow(2).sum()),
+                                        (q, k, v))
+    assert (d_q[:, :, BLIND] == 0).all() and (d_q[:, :, 0] != 0).any()
+    assert d_k.isfinite().all() and d_v.isfinite().all()
+
+
+@ROADS
+def test_with_every_key_hidden_all_gradients_are_zero(need_weights):
+    q, k, v = random_qkv(grad=True)
+    out, _ = attention(q, k, v, mask=torch.zeros(N, M, dtype=torch.bool), need_weights=need_weights)
+    assert (out == 0).all()
+    assert all((gradient == 0).all() for gradient in torch.autograd.grad(out.sum(), (q, k, v)))
+
+
+def test_a_learned_bias_gets_its_gradient_and_none_where_nothing_is_seen():
+    q, k, v = random_qkv()
+    bias = random(1, H, N, 1, grad=True)
+    out, _ = attention(q, k, v, bias=bias + random(N, M), mask=see(N, M, lambda i, j: i != BLIND))
+    (gradient,) = torch.autograd.grad(out.sum(), bias)
+    assert gradient.shape == bias.shape and (gradient[:, :, BLIND] == 0).all() and gradient.isfinite().all()
+
+
+# --- Gradients -------------------------------------------------------------------------------------------------------
+
+def differentiable(**options):
+    def function(q, k, v, bias):
+        return [t for t in attention(q, k, v, bias=bias, **options) if t is not None]
+    return function
+
+
+@ROADS
+@pytest.mark.parametrize("options", [{}, {"softcap": 0.9}, {"causal": True, "offset": 1}], ids=str)
+def test_gradients_are_those_of_finite_differences(options, need_weights):
+    inputs = (*random_qkv(grad=True), random(1, H, 1, M, grad=True))
+    mask = torch.rand(B, H, N, M) > 0.4
+    mask[0, 1, 3] = False
+    assert torch.autograd.gradcheck(differentiable(mask=mask, need_weights=need_weights, **options), inputs)
+
+
+def test_second_derivatives_are_right_where_weights_are_asked_for():
+    inputs = (*(t.detach()[:1, :2].requires_grad_() for t in random_qkv()), random(2, 1, M)[None].requires_grad_())
+    mask = see(N, M, lambda i, j: i != BLIND)
+    assert torch.autograd.gradgradcheck(differentiable(mask=mask, need_weights=True), inputs)
+
+
+def test_the_weights_alone_can_be_differentiated():
+    q, k, v = random_qkv(grad=True)
+    _, weights = attention(q, k, v, need_weights=True)
+    expected = torch.softmax(q @ k.mT / math.sqrt(D_K), -1)
+    close(torch.autograd.grad(weights.square().sum(), q)[0], torch.autograd.grad(expected.square().sum(), q)[0])
+
+
+def test_one_buffer_equals_the_definition():
+    q, k, v = random_qkv()
+    mask, bias = torch.rand(N, M) > 0.2, random(N, M)
+    mask[:, 0] = True
+    for ours, plain in zip(attention(q, k, v, mask=mask, bias=bias, scale=0.4, need_weights=True),
+                           definition(q, k, v, mask, bias, scale=0.4)):
+        close(ours, plain)
+
+
+@ROADS
+@pytest.mark.filterwarnings("ignore:There is a performance drop")
+def test_torch_func_differentiates_and_batches_it(need_weights):
+    x, mask = random(H, N, D_K), torch.rand(B, N, N) > 0.3
+    function = lambda x: attention(x, x, x, need_weights=need_weights)[0]  # noqa: E731
+    close(torch.func.jacrev(function)(x), torch.autograd.functional.jacobian(function, x))
+    batched = torch.vmap(lambda m: attention(x, x, x, mask=m, need_weights=need_weights)[0])(mask)
+    close(batched, torch.stack([attention(x, x, x, mask=m)[0] for m in mask]))
+
+
+# --- Dtypes, devices, compilers --------------------------------------------------------------------------------------
+
+TOLERANCE = {torch.float32: 1e-5, torch.bfloat16: 3e-2, torch.float16: 4e-3}
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
+@pytest.mark.parametrize("options", [{}, {"need_weights": True}, {"causal": True}, {"softcap": 3.0}], ids=str)
+def test_lower_precision_is_close_to_float64(dtype, options):
+    exact = [t.to(dtype).double() for t in random_qkv(n=N, m=N, d_v=D_K)]
+    out, weights = attention(*(t.to(dtype) for t in exact), **options)
+    expected, expected_weights = attention(*exact, **options)
+    assert out.dtype == dtype
+    close(out.double(), expected, TOLERANCE[dtype])
+    if weights is not None:
+        assert weights.dtype == dtype
+        close(weights.double(), expected_weights, TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize("options", [{}, {"need_weights": True}, {"softcap": 3.0, "need_weights": True}], ids=str)
+def test_autocast_lowers_the_precision_and_accepts_mixed_dtypes(options):
+    q, k, v = random_qkv(dtype=torch.float32, grad=True)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        out, weights = attention(q, k.bfloat16(), v, bias=torch.zeros(N, M), **options)
+    assert out.dtype == torch.bfloat16 and (weights is None or weights.dtype == torch.bfloat16)
+    close(out.double(), attention(*(t.double() for t in (q, k, v)), **options)[0], 3e-2)
+    out.sum().backward()
+    assert q.grad.dtype == torch.float32
+
+
+@ROADS
+@pytest.mark.parametrize("options", [{}, {"causal": True}, {"mask": torch.rand(N, N) > 0.5}], ids=["plain", "causal", "mask"])
+def test_one_graph_holds_it_all_under_torch_compile(options, need_weights):
+    q, k, v = random_qkv(n=N, m=N, dtype=torch.float32, grad=True)
+    function = lambda q, k, v: attention(q, k, v, need_weights=need_weights, **options)  # noqa: E731
+    out, weights = torch.compile(function, fullgraph=True, backend="aot_eager")(q, k, v)
+    expected, expected_weights = function(q, k, v)
+    close(out, expected, 1e-5)
+    close(torch.autograd.grad(out.sum(), k), torch.autograd.grad(expected.sum(), k), 1e-5)
+    assert not need_weights or (weights - expected_weights).abs().max() < 1e-5
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not (shutil.which("g++") or shutil.which("clang++")), reason="no C++ compiler for torch.compile")
+def test_the_compiled_code_gives_the_same_numbers():
+    q, k, v = random_qkv(n=N, m=N, dtype=torch.float32)
+    function = lambda q, k, v: attention(q, k, v, causal=True, need_weights=True)  # noqa: E731
+    close(torch.compile(function, fullgraph=True)(q, k, v), function(q, k, v), 1e-5)
+
+
+@ROADS
+def test_meta_tensors_go_through_with_their_gradients(need_weights):
+    q, k, v = (t.to("meta").requires_grad_() for t in random_qkv())
+    mask = torch.ones(N, M, dtype=torch.bool, device="meta")
+    out, weights = attention(q, k, v, mask=mask, need_weights=need_weights)
+    out.sum().backward()
+    assert out.shape == (B, H, N, D_V) and out.is_meta and k.grad.shape == k.shape
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(mha.pick_device().type == "cpu", reason="no GPU")
+@ROADS
+@pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
+def test_the_gpu_agrees_with_the_cpu(dtype, need_weights):
+    exact = [t.to(dtype).double() for t in random_qkv(n=N, m=N)]
+    mask = torch.rand(B, 1, N, N) > 0.4
+    device = mha.pick_device()
+    out, _ = attention(*(t.to(device, dtype) for t in exact), mask=mask.to(device), need_weights=need_weights)
+    close(out.cpu().double(), attention(*exact, mask=mask)[0], TOLERANCE[dtype])
+
+
+# --- Edges -----------------------------------------------------------------------------------------------------------
+
+@ROADS
+@pytest.mark.parametrize("batch,n,m", [(B, N, 0), (B, 0, M), (0, N, M), (B, 0, 0)])
+@pytest.mark.parametrize("masked", [False, True])
+def test_no_keys_give_zeros_and_no_queries_give_nothing(batch, n, m, masked, need_weights):
+    q, k, v = (random(batch, H, rows, D_K, grad=True) for rows in (n, m, m))
+    mask = torch.ones(n, m, dtype=torch.bool) if masked else None
+    out, weights = attention(q, k, v, mask=mask, need_weights=need_weights)
+    out.sum().backward()
+    assert out.shape == (batch, H, n, D_K) and (out == 0).all() and (q.grad == 0).all()
+    assert not need_weights or weights.shape == (batch, H, n, m)
+
+
+@ROADS
+def test_nan_stays_in_its_own_query_and_spreads_from_a_key(need_weights):
+    q, k, v = random_qkv(d_v=D_K)
+    q[0, 1, 3] = math.nan
+    bad = attention(q, k, v, need_weights=need_weights)[0].isnan()
+    assert bad[0, 1, 3].all() and bad.sum() == D_K
+    k[1, 2, 0] = math.nan
+    bad = attention(q, k, v, need_weights=need_weights)[0].isnan()
+    assert bad[1, 2].all() and bad.sum() == D_K + N * D_K
+
+
+@ROADS
+def test_dropout_loses_that_part_of_the_weights_and_scales_up_the_rest(need_weights):
+    q, k, v = (torch.zeros(1, 1, 307, 2), torch.zeros(1, 1, 211, 2), torch.ones(1, 1, 211, 3))
+    out, weights = attention(q, k, v, dropout=0.3, need_weights=need_weights)
+    assert abs(out.mean() - 1) < 0.01 and out.std() > 0.01
+    if need_weights:
+        assert abs((weights == 0).float().mean() - 0.3) < 0.01
+        close(out, weights @ v, 1e-5)
+
+
+@ROADS
+def test_dropout_of_everything_gives_zeros(need_weights):
+    q, k, v = random_qkv(grad=True)
+    out, _ = attention(q, k, v, dropout=1.0, need_weights=need_weights)
+    out.sum().backward()
+    assert (out == 0).all() and (q.grad == 0).all()
+
+
+# --- Errors ----------------------------------------------------------------------------------------------------------
+
+Q, K, V = (torch.zeros(B, H, rows, size) for rows, size in ((N, D_K), (M, D_K), (M, D_V)))
+SQUARE = torch.zeros(B, H, N, D_K)
+YES = torch.ones(N, M, dtype=torch.bool)
+ERRORS = {
+    "d_k": (lambda: attention(Q, K[..., :4], V), ValueError, "q has d_k=11 but k has d_k=4"),
+    "no_d_k": (lambda: attention(Q[..., :0], K[..., :0], V), ValueError, "d_k=0"),
+    "length": (lambda: attention(Q, K, V[:, :, :4]), ValueError, "k has m=7 keys but v has m=4 values"),
+    "batch": (lambda: attention(Q, K[:1], V[:1]), ValueError, "nothing is broadcast in silence: use .expand"),
+    "batch_of_v": (lambda: attention(Q, K, V[:1]), ValueError, r"\(2, 3, 5, 11\), \(2, 3, 7, 11\) and \(1, 3, 7, 13\)"),
+    "axes": (lambda: attention(Q, K[0], V[0]), ValueError, "must be equal, nothing is broadcast"),
+    "heads": (lambda: attention(Q, K[:, :2], V[:, :2]), ValueError, "q has 3 heads and k has 2"),
+    "heads_of_v": (lambda: attention(Q, K, V[:, :1]), ValueError, "k has 3 heads but v has 1"),
+    "too_many_kv_heads": (lambda: attention(Q[:, :1], K, V), ValueError, "q has 1 heads and k has 3"),
+    "one_axis": (lambda: attention(Q[0, 0, 0], K, V), ValueError, r"q has shape \(11,\); it needs at least 2 axes"),
+    "list": (lambda: attention([[1.0]], K, V), TypeError, "q is a list.*torch.as_tensor"),
+    "integer": (lambda: attention(Q, K.long(), V), TypeError, r"k is torch.int64; it must be floating point"),
+    "mixed": (lambda: attention(Q, K.double(), V), TypeError, "q is torch.float32, k is torch.float64.*autocast"),
+    "devices": (lambda: attention(Q, K.to("meta"), V), ValueError, "q is on cpu but k is on meta"),
+    "mask_device": (lambda: attention(Q, K, V, mask=YES.to("meta")), ValueError, "q is on cpu but mask is on meta"),
+    "bias_device": (lambda: attention(Q, K, V, bias=YES.to("meta").float()), ValueError, "cpu but bias is on meta"),
+    "float_mask": (lambda: attention(Q, K, V, mask=YES.float()), TypeError, r"float32.*mask.bool\(\).*bias="),
+    "int_mask": (lambda: attention(Q, K, V, mask=YES.int()), TypeError, r"mask is torch.int32.*mask.bool\(\)"),
+    "mask_shape": (lambda: attention(Q, K, V, mask=YES.T), ValueError, r"\(7, 5\), which does not broadcast to \(2, 3, 5, 7\)"),
+    "mask_3_axes": (lambda: attention(Q, K, V, mask=YES.expand(3, N, M)), ValueError, r"ambiguous.*mask\[:, None\].*mask\[None\]"),
+    "mask_1_axis": (lambda: attention(Q, K, V, mask=YES[0]), ValueError, r"mask has 1 axes, \(7,\); give 2, \(n, m\) = \(5, 7\)"),
+    "mask_5_axes": (lambda: attention(Q, K, V, mask=YES[None, None, None]), ValueError, "mask has 5 axes"),
+    "mask_list": (lambda: attention(Q, K, V, mask=[[True]]), TypeError, "mask is a list"),
+    "bool_bias": (lambda: attention(Q, K, V, bias=YES), TypeError, "bias is torch.bool.*use mask="),
+    "int_bias": (lambda: attention(Q, K, V, bias=YES.int()), TypeError, "bias is torch.int32"),
+    "bias_shape": (lambda: attention(Q, K, V, bias=torch.zeros(M, N)), ValueError, "bias has shape .* does not broadcast"),
+    "bias_3_axes": (lambda: attention(Q, K, V, bias=torch.zeros(H, N, M)), ValueError, r"ambiguous.*bias\[None\]"),
+    "causal": (lambda: attention(Q, K, V, causal=True), ValueError,
+               r"causal=True with n=5 queries and m=7 keys.*offset=0.*offset=2.*mha.masks.causal"),
+    "window_length": (lambda: attention(Q, K, V, window=(1, 1)), ValueError, "window= with n=5 queries and m=7 keys"),
+    "lost_offset": (lambda: attention(Q, K, V, offset=2), ValueError, "offset=2 does nothing by itself"),
+    "negative_window": (lambda: attention(SQUARE, SQUARE, SQUARE, window=(-1, 0)), ValueError, r"window=\(-1, 0\) has a negative side"),
+    "window_number": (lambda: attention(SQUARE, SQUARE, SQUARE, window=3), ValueError, r"must be a pair \(left, right\)"),
+    "dropout": (lambda: attention(Q, K, V, dropout=1.5), ValueError, "dropout=1.5 is no probability"),
+    "negative_dropout": (lambda: attention(Q, K, V, dropout=-0.1), ValueError, "dropout=-0.1 is no probability"),
+}
+
+
+@pytest.mark.parametrize("case", ERRORS)
+def test_wrong_input_gets_a_sentence_that_helps(case):
+    call, kind, words = ERRORS[case]
+    with pytest.raises(kind, match=words):
+        call()
