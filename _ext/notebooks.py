@@ -134,7 +134,7 @@ def difference(fresh, stored):
 def run(notebook, folder):
     """Execute a notebook in place, as a reader's kernel would."""
     NotebookClient(notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": str(folder)}},
-                   store_widget_state=False).execute()
+                   store_widget_state=False, extra_arguments=["--log-level=ERROR"]).execute()
 
 
 def refresh(path, set_up):

@@ -27,11 +27,12 @@ def tags(cell):
 # --- Cells ----------------------------------------------------------------------------------------------------------
 
 def cells_are_short(notebook):
-    """The median code cell has at most 4 lines, none has more than 15."""
-    lines = [len([line for line in cell.source.splitlines() if line.strip()]) for cell in code_cells(notebook)]
+    """The median code cell has at most 4 lines, none has more than 15; the set-up cell aside."""
+    cells = [cell for cell in code_cells(notebook) if "set-up" not in tags(cell)]
+    lines = [len([line for line in cell.source.splitlines() if line.strip()]) for cell in cells]
     if lines and statistics.median(lines) > 4:
         yield f"the median code cell has {statistics.median(lines):g} lines; at most 4"
-    for cell, count in zip(code_cells(notebook), lines):
+    for cell, count in zip(cells, lines):
         if count > 15:
             yield f"a cell of {count} lines, at most 15: {cell.source.splitlines()[0]}"
 

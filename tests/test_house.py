@@ -181,9 +181,10 @@ ARROWS = {  # module: what it may import, the standard library and torch aside
     "record": {"_check", "multihead"},
     "__init__": CORE,
     "bench": CORE,
+    "data": CORE,
     "assets": CORE | {"numpy", "safetensors", "tokenizers"},
     "viz": {"matplotlib", "numpy"},
-    "widgets": CORE | {"assets", "viz", "ipywidgets", "anywidget", "traitlets", "numpy"},
+    "widgets": CORE | {"assets", "data", "viz", "ipywidgets", "anywidget", "traitlets", "numpy"},
 }
 
 
