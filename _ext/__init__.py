@@ -1,8 +1,10 @@
-"""The book's own Sphinx extension. Each file of this folder is one idea; setup() below lists them."""
-from . import admonitions, assets, live_figures
+"""The book's own Sphinx extension, each file one idea; and notebooks.py, which keeps the chapters' files in order."""
 
 
 def setup(app):
+    # Here, so that `from _ext import notebooks` does not load Sphinx.
+    from . import admonitions, assets, live_figures
+
     for part in (admonitions, assets, live_figures):
         part.setup(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -17,10 +17,21 @@ def inline(source, alt, prefix):
     root = ET.fromstring(source)
     for unused in root.findall(f"{{{SVG}}}metadata"):
         root.remove(unused)
+    keep_styles_inside(root)
     make_ids_unique(root, prefix)
     root.set("role", "img")
     root.set("aria-label", alt)
     return ET.tostring(root, encoding="unicode")
+
+
+def keep_styles_inside(root):
+    """Matplotlib writes <style>*{...}</style>, which inline would style the whole page: put it on the root instead."""
+    for parent in list(root.iter()):
+        for style in parent.findall(f"{{{SVG}}}style"):
+            everywhere = re.fullmatch(r"\s*\*\s*\{([^}]*)\}\s*", style.text or "")
+            if everywhere:
+                parent.remove(style)
+                root.set("style", ";".join(filter(None, [root.get("style"), everywhere[1]])))
 
 
 def make_ids_unique(root, prefix):

@@ -201,5 +201,6 @@
     };
   }
 
-  document.querySelectorAll(".live-figure").forEach(start);
+  const starts = [...document.querySelectorAll(".live-figure")].map(start);
+  Promise.all(starts).then(() => document.documentElement.classList.remove("figures-start"));
 })();

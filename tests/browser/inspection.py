@@ -1,0 +1,38 @@
+"""What can be asked of any page: errors, requests, layout, names, contrast."""
+from axe_playwright_python.sync_playwright import Axe
+
+# Everything that shows something must have a name for who cannot see it; everything operated must say what it does.
+UNNAMED = """
+  () => {
+    const text = (node) => (node?.textContent ?? "").trim();
+    const byId = (ids) => (ids ?? "").split(" ").map((id) => text(document.getElementById(id))).join("");
+    const named = (el) => el.getAttribute("aria-label") || byId(el.getAttribute("aria-labelledby")) || el.title || "";
+    const drawn = (el) => el.getClientRects().length && !el.closest('[aria-hidden="true"]') && !el.closest("mjx-container") && getComputedStyle(el).visibility === "visible";
+    const all = (selector) => [...document.querySelectorAll(selector)].filter(drawn);
+    const pictures = all("img, svg").filter((el) => !el.parentElement.closest('svg, [role="img"]'))
+      .filter((el) => !(el.alt || named(el) || text(el.querySelector(":scope > title"))));
+    const controls = all("input, select, textarea, button, [role=slider]")
+      .filter((el) => !(named(el) || [...(el.labels ?? [])].map(text).join("") || (el.tagName === "BUTTON" && text(el))));
+    return [...pictures, ...controls].map((el) => el.outerHTML.slice(0, 160));
+  }
+"""
+
+
+def inspect(visit):
+    """All findings on one page, by name of the check."""
+    page = visit.page
+    violations = Axe().run(page).response["violations"]
+    return {
+        "errors": visit.errors,
+        "foreign": visit.foreign,
+        "shift": page.evaluate("window.layoutShift"),
+        "overflow": page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"),
+        "unnamed": page.evaluate(UNNAMED),
+        "dead": page.evaluate("document.querySelectorAll('.live-figure:not(.is-live)').length"),
+        "axe": [describe(violation) for violation in violations if violation["impact"] in ("serious", "critical")],
+    }
+
+
+def describe(violation):
+    nodes = "; ".join(f"{node['target']} {node['html'][:120]}" for node in violation["nodes"][:4])
+    return f"{violation['id']} ({violation['impact']}, {len(violation['nodes'])} nodes): {nodes}"

@@ -1,0 +1,127 @@
+"""The built book as a browser meets it: built when it has to be, served on 127.0.0.1, and everything else out of reach."""
+import functools
+import http.server
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+BOOK = Path(os.environ.get("BOOK", Path(__file__).parents[2]))
+HTML = BOOK / "_build" / "html"
+SOURCES = ("_config.yml", "_toc.yml", "_ext", "chapters", "mha")
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+QUIET = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+
+
+def chromium():
+    """The path of a Chromium on this machine, or None."""
+    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, CHROMIUM)), None)
+
+
+@functools.cache
+def build_if_stale():
+    """Build the book when there is none, or when a source is newer than it."""
+    front = HTML / "index.html"
+    files = [file for name in SOURCES for file in [BOOK / name, *(BOOK / name).rglob("*")] if file.is_file()]
+    newest = max(file.stat().st_mtime for file in files if "__pycache__" not in file.parts)
+    if not front.exists() or front.stat().st_mtime < newest:
+        build = [Path(sys.executable).parent / "jupyter-book", "build", BOOK, "--all", "--warningiserror", "--nitpick", "--keep-going"]
+        subprocess.run(build, check=True)
+
+
+def pages():
+    """The address of every page of the built site, relative to its root."""
+    build_if_stale()
+    return sorted(file.relative_to(HTML).as_posix() for file in HTML.rglob("*.html") if "_static" not in file.parts)
+
+
+def chapters():
+    """The pages that were notebooks: each has a copy of its source beside the site."""
+    sources = HTML / "_sources"
+    return sorted(file.relative_to(sources).with_suffix(".html").as_posix() for file in sources.rglob("*.ipynb"))
+
+
+def live_figures(page):
+    """How many live figures a page has."""
+    return len(re.findall('<figure class="live-figure"', (HTML / page).read_text("utf8")))
+
+
+class Silent(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *words):
+        pass
+
+
+@contextmanager
+def site():
+    """Serve the built book; gives its address."""
+    build_if_stale()
+    handler = functools.partial(Silent, directory=HTML)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+@contextmanager
+def browser():
+    with sync_playwright() as playwright:
+        chrome = playwright.chromium.launch(executable_path=chromium(), args=QUIET)
+        yield chrome
+        chrome.close()
+
+
+# Frames pass when a test says so: everything that waits for one runs in flushFrames().
+FRAMES = """
+  const waiting = new Map();
+  let count = 0;
+  const real = window.requestAnimationFrame.bind(window);
+  window.requestAnimationFrame = (callback) => { waiting.set(++count, callback); real(flushFrames); return count; };
+  window.cancelAnimationFrame = (id) => waiting.delete(id);
+  window.flushFrames = () => {
+    while (waiting.size) { const now = [...waiting.values()]; waiting.clear(); now.forEach((callback) => callback(performance.now())); }
+  };
+"""
+# Layout shifts that no reader caused, summed.
+SHIFTS = """
+  window.layoutShift = 0;
+  new PerformanceObserver((list) => { for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.layoutShift += entry.value; })
+    .observe({ type: "layout-shift", buffered: true });
+"""
+SETTLED = """
+  async () => {
+    await window.MathJax?.startup?.promise;
+    await document.fonts.ready;
+    while (document.documentElement.classList.contains("figures-start")) await new Promise((done) => setTimeout(done, 20));
+    await new Promise((done) => setTimeout(done, 100));
+  }
+"""
+
+
+class Visit:
+    """One look at a page: its console errors and its requests to third parties are kept."""
+
+    def __init__(self, chrome, address, path, width=1200, scheme="light", script=""):
+        self.context = chrome.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        self.errors, self.foreign, self.requested = [], [], []
+        self.context.route("**/*", lambda route: self.allow(route, address))
+        self.page = self.context.new_page()
+        self.page.add_init_script(SHIFTS + script)
+        self.page.on("console", lambda message: message.type == "error" and self.errors.append(message.text))
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.goto(address + path, wait_until="networkidle")
+        self.page.evaluate(SETTLED)
+
+    def allow(self, route, address):
+        url = route.request.url
+        own = url.startswith((address, "blob:", "data:"))
+        (self.requested if own else self.foreign).append(url)
+        route.continue_() if own else route.abort()
+
+    def close(self):
+        self.context.close()

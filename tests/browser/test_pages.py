@@ -1,0 +1,57 @@
+"""Every page of the built site, at two widths, in light and dark."""
+import pytest
+
+import served
+
+SCREENS = [(1200, "light"), (1200, "dark"), (390, "light"), (390, "dark")]
+# The front door leads on at once; what it leads to is looked at.
+PAGES = [page for page in served.pages() if page != "index.html"] if served.chromium() else []
+
+every_page = pytest.mark.parametrize("page", PAGES)
+every_screen = pytest.mark.parametrize("width, scheme", SCREENS)
+
+
+@every_page
+@every_screen
+def test_no_error_reaches_the_console(look, page, width, scheme):
+    assert look(page, width, scheme)["errors"] == []
+
+
+@every_page
+@every_screen
+def test_nothing_is_asked_of_a_third_party(look, page, width, scheme):
+    assert look(page, width, scheme)["foreign"] == []
+
+
+@every_page
+@every_screen
+def test_axe_finds_no_serious_violation(look, page, width, scheme):
+    assert look(page, width, scheme)["axe"] == []
+
+
+@every_page
+@every_screen
+def test_the_page_does_not_jump_while_it_loads(look, page, width, scheme):
+    assert look(page, width, scheme)["shift"] < 0.05
+
+
+@every_page
+@every_screen
+def test_nothing_sticks_out_sideways(look, page, width, scheme):
+    assert look(page, width, scheme)["overflow"] <= 0
+
+
+@every_page
+@every_screen
+def test_every_picture_and_control_has_a_name(look, page, width, scheme):
+    assert look(page, width, scheme)["unnamed"] == []
+
+
+@every_page
+@every_screen
+def test_every_live_figure_is_alive(look, page, width, scheme):
+    assert look(page, width, scheme)["dead"] == 0
+
+
+def test_the_front_door_leads_to_the_book(visit):
+    assert visit("index.html").page.url.endswith("/chapters/index.html")

@@ -1,0 +1,89 @@
+"""What a reader does with a page: search, download, open on Colab, print, read without JavaScript."""
+import html
+import re
+
+import pytest
+import yaml
+
+import served
+
+CHAPTERS = served.chapters() if served.chromium() else []
+LIVE = [page for page in CHAPTERS if served.live_figures(page)]
+
+every_chapter = pytest.mark.parametrize("page", CHAPTERS)
+every_live_page = pytest.mark.parametrize("page", LIVE)
+
+
+@every_chapter
+def test_a_chapter_opens_on_colab(page):
+    repository = yaml.safe_load((served.BOOK / "_config.yml").read_text())["repository"]
+    place = repository["url"].removeprefix("https://github.com/")
+    notebook = page.replace(".html", ".ipynb")
+    address = f"https://colab.research.google.com/github/{place}/blob/{repository['branch']}/{notebook}"
+    assert f'href="{address}"' in (served.HTML / page).read_text()
+
+
+@every_chapter
+def test_a_chapter_can_be_downloaded_as_a_notebook(visit, page):
+    link = visit(page).page.locator("a.btn-download-source-button").first
+    file = (served.HTML / page).parent / link.get_attribute("href")
+    assert file.suffix == ".ipynb" and file.resolve().exists()
+
+
+def test_search_finds_a_word_of_the_book(visit):
+    page = visit("search.html?q=softmax").page
+    page.wait_for_selector("#search-results li a")
+    assert page.locator("#search-results li a").count() > 0
+
+
+def test_there_is_one_search_box_in_the_sidebar(visit):
+    page = visit("chapters/index.html").page
+    assert page.locator('input[type="search"]:visible').count() + page.locator(".search-button-field:visible").count() == 1
+
+
+def test_the_switch_turns_the_page_dark_and_keeps_it_so(visit):
+    page = visit("chapters/index.html").page
+    dark = "document.documentElement.dataset.theme === 'dark'"
+    for _ in range(3):
+        if page.evaluate(dark):
+            break
+        page.locator(".theme-switch-button:visible").first.click()
+    assert page.evaluate(dark)
+    page.reload()
+    assert page.evaluate(dark)
+
+
+@every_live_page
+def test_without_javascript_a_figure_shows_its_picture_and_its_numbers(chrome, address, page):
+    context = chrome.new_context(java_script_enabled=False, viewport={"width": 1200, "height": 900})
+    tab = context.new_page()
+    tab.goto(address + page)
+    for figure in tab.locator(".live-figure").all():
+        assert figure.locator(".live-first svg").bounding_box()["height"] > 50
+        assert all(field.is_disabled() for field in figure.locator("input, select").all())
+        figure.locator("summary").click()
+        assert figure.locator("details.numbers pre").is_visible()
+    context.close()
+
+
+@every_live_page
+def test_the_numbers_beside_a_figure_are_those_of_mha(page):
+    from mha.widgets import FIGURES
+
+    texts = {str(make().text).strip() for make in FIGURES.values()}
+    source = (served.HTML / page).read_text("utf8")
+    shown = re.findall(r'<figure class="live-figure" role="group" aria-label="([^"]*)".*?<pre tabindex="0">(.*?)</pre>', source, re.S)
+    assert len(shown) == served.live_figures(page)
+    for alt, numbers in shown:
+        assert any(text.startswith(html.unescape(alt)) and text.endswith(html.unescape(numbers)) for text in texts), alt
+
+
+@every_live_page
+def test_paper_shows_the_figures_and_not_the_furniture(visit, page):
+    tab = visit(page, scheme="dark").page
+    tab.emulate_media(media="print")
+    for figure in tab.locator(".live-figure").all():
+        assert figure.locator(".live-view").bounding_box()["height"] > 50
+    for furniture in (".bd-sidebar-primary", ".bd-header-article", ".live-control input[type=range]"):
+        assert tab.locator(furniture).first.is_hidden()
+    assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
