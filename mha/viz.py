@@ -167,7 +167,7 @@ def lookup(names, keys, values, query, scores, weights, out):
     axes[1].scatter(*out, marker="D", s=60, color=ORANGE, zorder=3)
     alt = f"A query among {len(names)} keys in the plane, the weight of each key, and the mixed value."
     rows = [[f"{i + 1} {n}", float(s), float(w)] for i, (n, s, w) in enumerate(zip(names, scores, weights))]
-    return Picture(figure, table(alt, ["key", "score", "weight"], [*rows, ["mixed value", float(out[0]), float(out[1])]]))
+    return Picture(figure, table(alt, ["key", "score", "weight"], rows) + f"\nmixed value ({out[0]:.3f}, {out[1]:.3f})")
 
 
 def arcs(tokens, weights, word, endings):

@@ -5,20 +5,19 @@ import traitlets
 
 from mha import viz
 from mha.attention import attention
+from mha.data import library
 from mha.widgets.figure import Canvas, LiveFigure, front_end, slider
 
-BOOKS = ["Machine Learning Fundamentals", "Deep Learning Basics", "Cooking Recipes", "Garden Birds", "Encyclopedia of Everything"]
-KEYS = [[1.0, 0.0], [1.3, -0.8], [-0.8, 1.4], [-1.4, -0.9], [3.0, 3.0]]
-VALUES = [[2.6, 0.6], [1.2, -2.4], [-2.5, 1.4], [-2.0, -1.8], [0.4, 2.8]]
 TEMPERATURES = [0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 3.5, 5.0, 10.0, 20.0]
 SCORES = ["dot product", "minus half the squared distance"]
+BOOKS, KEYS, VALUES = library()
 
 
 class LookupCanvas(Canvas):
     _esm = front_end("lookup")
     names = traitlets.List(BOOKS).tag(sync=True)
-    key_points = traitlets.List(KEYS).tag(sync=True)
-    value_points = traitlets.List(VALUES).tag(sync=True)
+    key_points = traitlets.List(KEYS.tolist()).tag(sync=True)
+    value_points = traitlets.List(VALUES.tolist()).tag(sync=True)
     temperatures = traitlets.List(TEMPERATURES).tag(sync=True)
     query_x = traitlets.Float(2.0).tag(sync=True)
     query_y = traitlets.Float(-1.2).tag(sync=True)
@@ -42,7 +41,7 @@ class SoftLookup(LiveFigure):
              "score": slider(ipywidgets.Dropdown, "score", options=SCORES)}])
 
     def numbers(self, query_x, query_y, temperature, score):
-        query, keys, values = (torch.tensor(t, dtype=torch.float64) for t in ([[query_x, query_y]], KEYS, VALUES))
+        query, keys, values = torch.tensor([[query_x, query_y]], dtype=torch.float64), KEYS.double(), VALUES.double()
         T = TEMPERATURES[temperature]
         bias = None
         scores = query @ keys.T                                                     # (1, 5)
@@ -55,4 +54,4 @@ class SoftLookup(LiveFigure):
     def picture(self):
         shown = self.numbers(**self.setting())
         query = [self.canvas.query_x, self.canvas.query_y]
-        return viz.lookup(BOOKS, torch.tensor(KEYS), torch.tensor(VALUES), torch.tensor(query), shown["score"], shown["weight"], shown["out"])
+        return viz.lookup(BOOKS, KEYS, VALUES, torch.tensor(query), shown["score"], shown["weight"], shown["out"])
