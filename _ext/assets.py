@@ -35,10 +35,10 @@ def lighten(app, pagename, templatename, context, doctree):
     """No file of an unused extension, and no script that keeps the page from being painted."""
     for kind in ("css_files", "script_files"):
         context[kind] = [asset for asset in context[kind] if not of_unused(asset)]
+    # The search page runs scripts of its own that need the others at once. Sphinx shares these objects among the pages.
     for script in context["script_files"]:
-        # The search page, which has no doctree, runs scripts of its own that need the others at once.
-        if doctree and script.filename and "documentation_options" not in script.filename:
-            script.attributes["defer"] = "defer"
+        if script.filename and "documentation_options" not in script.filename:
+            script.attributes.pop("defer", None) if pagename == "search" else script.attributes.update(defer="defer")
 
 
 def of_unused(asset):
