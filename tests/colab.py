@@ -25,6 +25,7 @@ from _ext import notebooks  # noqa: E402
 
 COLAB = ["ipywidgets==7.7.1", "ipython==7.34.0", "ipykernel==6.17.1", "anywidget==0.9.21", "matplotlib==3.10.*",
          "numpy==2.0.*", "torch==2.13.0"]
+WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
 def run(*command, **options):
@@ -66,19 +67,21 @@ class QuietHandler(http.server.SimpleHTTPRequestHandler):
 
 
 def packages(python):
-    """What pip lists, mha aside."""
-    listed = run(python, "-m", "pip", "freeze", "--disable-pip-version-check", capture_output=True).stdout
-    return [line for line in listed.splitlines() if not line.startswith("mha")]
+    """What pip lists, with the address of what came from one."""
+    return set(run(python, "-m", "pip", "freeze", "--disable-pip-version-check", capture_output=True).stdout.splitlines())
 
 
 def try_chapter(path, address, set_up):
     """Run one chapter with the set-up cell's address replaced; complain about cells that say something else."""
+    print(f"{path.name}: ", end="", flush=True)
     notebook = nbformat.read(path, as_version=4)
     stored = [cell.get("outputs") for cell in notebook.cells]
     mha_at = re.search(r"git\+(\S+)@", set_up)[1]
     for cell in notebook.cells:
         cell.source = cell.source.replace(mha_at, address) if cell.source == set_up else cell.source
     notebooks.run(notebook, path.parent)
+    live = sum(WIDGET in output.get("data", {}) for cell in notebook.cells for output in cell.get("outputs", []))
+    print(f"ran, with {live} live figures")
     for cell, old in zip(notebook.cells, stored):
         if cell.cell_type == "code" and "set-up" not in cell.metadata.get("tags", []):
             found = notebooks.difference(cell.outputs, old)
@@ -94,10 +97,11 @@ def main():
         address = serve_repository(Path(folder), re.search(r"@(v[\d.]+)", set_up)[1])
         before = packages(python)
         complaints = [complaint for path in chapters for complaint in try_chapter(path, address, set_up)]
-        changed = sorted(set(before) ^ set(packages(python)))
-    if changed:
-        complaints.append(f"fetching mha changed {changed}")
-    print("\n\n".join(complaints) or f"{len(chapters)} chapters run as on Colab; no package but mha was installed")
+        changed = sorted(packages(python) ^ before)
+    print(f"the set-up cell changed these packages: {changed}")
+    if [line.partition("@")[0] for line in changed] != ["mha "]:
+        complaints.append("mha, from a git address, should be the one change")
+    print("\n\n".join(complaints))
     return bool(complaints)
 
 
