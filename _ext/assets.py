@@ -4,7 +4,7 @@ from importlib.metadata import files
 from pathlib import Path
 
 HERE = Path(__file__).parent
-MATHJAX = ("tex-chtml.js", "output/chtml/fonts/woff-v2")
+MATHJAX = ("startup.js", "core.js", "input/tex.js", "input/tex/extensions", "output/chtml.js", "output/chtml/fonts", "a11y/assistive-mml.js")
 # sphinx-thebe's scripts even fail, with an error on every page.
 UNUSED = ("sphinx_thebe", "sphinx_togglebutton", "sphinx_design", "sphinx_comments")
 THEIR_NAMES = ("thebe", "toggle", "design")
@@ -47,14 +47,21 @@ def of_unused(asset):
 
 
 def copy_mathjax(app, error):
-    """MathJax from the Python package that carries it: one script and its fonts, 1.5 of 20 MB."""
+    """MathJax from the Python package that carries it: the parts that _config.yml names, 2 of 20 MB."""
     if error or app.builder.format != "html":
         return
-    package = next(path for path in files("sphinx-mathjax-offline") if path.name == MATHJAX[0])
-    source, target = Path(package.locate()).parent, Path(app.outdir, "_static", "mathjax")
-    target.mkdir(parents=True, exist_ok=True)
-    shutil.copy(source / MATHJAX[0], target)
-    shutil.copytree(source / MATHJAX[1], target / MATHJAX[1], dirs_exist_ok=True)
+    found = next(path for path in files("sphinx-mathjax-offline") if path.name == MATHJAX[0])
+    package, site = Path(found.locate()).parent, Path(app.outdir, "_static", "mathjax")
+    for part in MATHJAX:
+        copy(package / part, site / part)
+
+
+def copy(source, target):
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if source.is_dir():
+        shutil.copytree(source, target, dirs_exist_ok=True)
+    else:
+        shutil.copy(source, target)
 
 
 def write_front_door(app, error):
