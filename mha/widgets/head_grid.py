@@ -58,14 +58,16 @@ class HeadGrid(LiveFigure):
                     linked = CUTS[i] * CUTS[j] == D_MODEL
                     yield {"linked": linked, "num_heads": i, "d_k": j, "sentence": sentence, "head": 1 + (i + j) % MAPS, "word": (3 * i + j) % 10}
 
-    def weights(self, num_heads, d_k, sentence):
-        """Weights of every head, (h, n, n), for indices into the cuts: what the maps show."""
-        Q, K = self.trained[sentence].heads(CUTS[num_heads], CUTS[d_k])
+    def weights(self, num_heads=None, d_k=None, sentence=None):
+        """Weights of every head, (h, n, n), on a sentence (0 or 1); by default at the figure's present setting."""
+        canvas = self.canvas
+        Q, K = self.trained[canvas.sentence if sentence is None else sentence].heads(
+            num_heads or CUTS[canvas.num_heads], d_k or CUTS[canvas.d_k])
         return attention(Q, K, K, need_weights=True)[1]
 
     def numbers(self, num_heads, d_k, sentence, head, **_):
         h, width = CUTS[num_heads], CUTS[d_k]
-        weights = self.weights(num_heads, d_k, sentence)
+        weights = self.weights(h, width, sentence)
         n = weights.shape[-1]
         large = weights[min(head, h, MAPS) - 1]
         ledger = {"columns": h * width, "parameters": 4 * D_MODEL * h * width, "scores": h * n * n, "kib": 4 * h * n * n / 1024}
@@ -73,4 +75,4 @@ class HeadGrid(LiveFigure):
 
     def picture(self):
         tokens = self.trained[self.canvas.sentence].tokens
-        return viz.heatmaps(self.weights(self.canvas.num_heads, self.canvas.d_k, self.canvas.sentence)[:MAPS], tokens)
+        return viz.heatmaps(self.weights()[:MAPS], tokens)
