@@ -35,7 +35,7 @@ class Picture:
 
 def table(alt, header, rows, digits=3):
     """The text of a picture: its alt text, then aligned columns. Floats are printed to `digits` decimals."""
-    cells = [[f"{c:.{digits}f}" if isinstance(c, float) else str(c) for c in row] for row in [header, *rows]]
+    cells = [[f"{c + 0.0:.{digits}f}" if isinstance(c, float) else str(c) for c in row] for row in [header, *rows]]
     widths = [max(map(len, column)) for column in zip(*cells)]
     lines = ["  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:]))]).rstrip() for row in cells]
     return "\n".join([alt, "", *lines])
@@ -68,7 +68,7 @@ def bars(labels, **series):
         low, high = (0, 1) if name.startswith("weight") else (min(0, v.min()), max(0, v.max()))
         axis.set_xlim(low - 0.02 * (high - low), high + 0.22 * (high - low))
         for y, x in enumerate(v):
-            axis.text(max(x, 0) + 0.02 * (high - low), y, f"{x:.2f}", va="center")
+            axis.text(max(x, 0) + 0.02 * (high - low), y, f"{x + 0.0:.2f}".replace("-", "\u2212"), va="center")
         axis.set_yticks(range(len(labels)), labels)
         axis.tick_params(left=False, bottom=False, labelbottom=False)
         axis.spines[["left", "bottom"]].set_visible(False)
@@ -127,10 +127,12 @@ def curves(x, xlabel, ylabel, log=False, points=5, **series):
     """
     x, values = _array(x), {name.replace("_", " "): _array(s) for name, s in series.items()}
     figure, (axis,) = _figure(6, 2.9)
-    for name, v in values.items():
-        line, = axis.plot(x, v)
-        axis.annotate(f" {name}", (x[-1], v[-1]), color=line.get_color(), va="center", annotation_clip=False)
+    colours = {name: axis.plot(x, v)[0].get_color() for name, v in values.items()}
     axis.set(xlabel=xlabel, ylabel=ylabel, xscale="log" if log else "linear")
+    room, at = 0.075 * (axis.get_ylim()[1] - axis.get_ylim()[0]), -np.inf
+    for name in sorted(values, key=lambda name: values[name][-1]):        # from the lowest end up, none on top of another
+        at = max(values[name][-1], at + room)
+        axis.annotate(f"  {name}", (x[-1], at), color=colours[name], va="center", annotation_clip=False)
     picked = np.unique(np.linspace(0, len(x) - 1, points).round().astype(int))
     alt = f"{ylabel} against {xlabel}: {', '.join(values)}."
     return Picture(figure, table(alt, [xlabel, *values], [[f"{x[i]:g}", *(float(v[i]) for v in values.values())] for i in picked]))

@@ -27,7 +27,7 @@ function plane(title, note) {
 function discs(svg, points) {
   return points.map(([x, y], i) => {
     const disc = h("circle", { cx: toX(x), cy: toY(y), class: "disc" });
-    svg.append(disc, h("circle", { cx: toX(x), cy: toY(y), r: 9, class: "badge" }), h("text", { x: toX(x), y: toY(y) + 4, class: "badge-number" }, i + 1));
+    svg.append(disc, h("circle", { cx: toX(x), cy: toY(y), r: 9, class: "mark" }), h("text", { x: toX(x), y: toY(y) + 4, class: "mark-number" }, i + 1));
     return disc;
   });
 }
