@@ -11,7 +11,7 @@ from mha.widgets.figure import Canvas, LiveFigure, front_end, slider
 
 D_MODEL, MAPS = 384, 24
 CUTS = [n for n in range(1, D_MODEL + 1) if D_MODEL % n == 0]        # the 16 divisors of 384
-SENTENCES = {"The animal didn't cross the street ...": "tired", "The bank by the river overflowed": "bank"}
+SENTENCES = {"The animal didn't cross ...": "tired", "The bank by the river ...": "bank"}
 
 
 class HeadGridCanvas(Canvas):
@@ -47,7 +47,7 @@ class HeadGrid(LiveFigure):
              "d_k": slider(ipywidgets.SelectionSlider, "width d_k", options=cuts, value=canvas.d_k),
              "linked": slider(ipywidgets.Checkbox, f"hold h · d_k = {D_MODEL}", value=True, indent=False)},
             {"head": slider(ipywidgets.IntSlider, "head drawn large", value=canvas.head, min=1, max=MAPS),
-             "word": slider(ipywidgets.IntSlider, "word that looks", value=canvas.word, min=0, max=longest - 1),
+             "word": slider(ipywidgets.IntSlider, "row that looks", value=canvas.word, min=0, max=longest - 1),
              "sentence": slider(ipywidgets.Dropdown, "sentence", options=list(SENTENCES))}])
 
     def settings(self):
