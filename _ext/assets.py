@@ -19,6 +19,7 @@ FRONT = """<!DOCTYPE html>
 def use_own_files(app, config):
     config.html_static_path.append(str(HERE / "static"))
     config.html_css_files.append("book.css")
+    config.html_js_files.append("page.js")
     config.html_favicon = str(HERE / "static" / "favicon.svg")
     config.templates_path.insert(0, str(HERE / "templates"))
 
