@@ -43,7 +43,7 @@ function render({ model, el }) {
   const grid = h("svg", { class: "grid", "aria-hidden": "true" }), large = h("svg", { class: "large", "aria-hidden": "true" });
   const status = h("p", { class: "status", "aria-live": "polite" }), ledger = h("div", { class: "ledger" });
   const root = h("div", { class: "mha-figure head-grid", "data-figure": "head-grid", role: "group", "aria-label": model.get("label") },
-    h("div", { class: "maps" }, grid, large), colourKey(), status, ledger);
+    h("div", { class: "maps" }, grid, h("div", { class: "chosen-head" }, large, colourKey(), status)), ledger);
   el.append(root);
 
   const maps = [], titles = [], tops = [];
@@ -68,8 +68,8 @@ function render({ model, el }) {
     const n = tokens.length, count = Math.min(heads, most), chosen = Math.min(model.get("head"), count) - 1, row = Math.min(model.get("word"), n - 1);
     const all = Array.from({ length: count }, (_, i) =>
       headWeights(Q, K, n, Array.from({ length: d_k }, (_, c) => (Math.floor((i * d) / heads) + c) % d)));
-    const room = root.clientWidth || 700, beside = room >= 620, largeWidth = beside ? Math.min(330, room * 0.43) : room;
-    const width = beside ? room - largeWidth - 24 : room, height = beside ? 372 : room * 1.05;
+    const room = root.clientWidth || 700, beside = room >= 560, largeWidth = beside ? Math.min(330, room * 0.43) : room;
+    const width = beside ? room - largeWidth - 24 : room, height = beside ? 490 : room * 1.05;
 
     const { columns, side } = tiling(count, width, height);
     set(grid, { viewBox: `0 0 ${width} ${height}`, width, height });
