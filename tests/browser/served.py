@@ -114,7 +114,7 @@ class Visit:
         self.page.add_init_script(SHIFTS + script)
         self.page.on("console", lambda message: message.type == "error" and self.errors.append(message.text))
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.goto(address + path, wait_until="networkidle")
+        self.page.goto(address + path, wait_until="load")
         self.page.evaluate(SETTLED)
 
     def allow(self, route, address):
