@@ -9,7 +9,7 @@ import matplotlib.figure
 import numpy as np
 
 STYLE = Path(__file__).parent / "viz.mplstyle"
-INK, BLUE, ORANGE, GREEN = "#010203", "#2f74c0", "#d1601f", "#2a8f6d"
+INK, BLUE, ORANGE, GREEN = "#010203", "#2f74c0", "#b94f12", "#2a8f6d"
 
 
 class Picture:
