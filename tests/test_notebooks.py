@@ -123,7 +123,7 @@ def test_the_strict_run_fails_what_it_should_and_nothing_else(tmp_path):
     nbformat.write(new_notebook(cells=list(CELLS.values()), metadata=notebooks.METADATA), tmp_path / "page.ipynb")
     run = subprocess.run([sys.executable, "-m", "pytest", "--nbval", "-rA", "-p", "no:cacheprovider", "--rootdir", tmp_path,
                           tmp_path], cwd=ROOT, capture_output=True, text=True)
-    failed = [name for number, name in enumerate(CELLS) if re.search(rf"^FAILED .*::Cell {number}$", run.stdout, re.M)]
+    failed = [name for number, name in enumerate(CELLS) if re.search(rf"^FAILED .*::Cell {number}\b", run.stdout, re.M)]
     assert failed == FAIL, run.stdout
     assert f"{len(FAIL)} failed, {len(CELLS) - len(FAIL)} passed" in run.stdout
 
