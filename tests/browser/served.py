@@ -97,7 +97,7 @@ SETTLED = """
   async () => {
     await window.MathJax?.startup?.promise;
     await document.fonts.ready;
-    while (document.documentElement.classList.contains("figures-start")) await new Promise((done) => setTimeout(done, 20));
+    while (document.documentElement.matches(".figures-start, .formulas-wait")) await new Promise((done) => setTimeout(done, 20));
     await new Promise((done) => setTimeout(done, 100));
   }
 """
