@@ -180,7 +180,7 @@ ARROWS = {  # module: what it may import, the standard library and torch aside
     "multihead": {"_check", "attention", "heads"},
     "record": {"_check", "multihead"},
     "__init__": CORE,
-    "bench": CORE,
+    "bench": CORE | {"__init__"},
     "data": CORE,
     "assets": CORE | {"numpy", "safetensors", "tokenizers"},
     "viz": {"matplotlib", "numpy"},
