@@ -1,0 +1,295 @@
+"""Multi-head attention: the loop, the packed module and torch are one function. Sizes are distinct primes."""
+import shutil
+
+import pytest
+import torch
+from torch import nn
+
+import mha
+from mha import Head, MultiHeadAttention, MultiHeadLoop, masks, merge_heads, split_heads
+
+B, N, M, D, H, D_K, D_V, D_CONTEXT, D_OUT = 2, 5, 7, 12, 3, 11, 13, 17, 19
+
+
+def close(a, b, tolerance=1e-12):
+    torch.testing.assert_close(a, b, rtol=tolerance, atol=tolerance)
+
+
+def tokens(*shape):
+    return torch.randn(*shape, dtype=torch.float64)
+
+
+def odd_layer(**options):
+    """A layer whose sizes are all different, with random biases."""
+    layer = MultiHeadAttention(D, H, d_k=D_K, d_v=D_V, d_context=D_CONTEXT, d_out=D_OUT, dtype=torch.float64, **options)
+    return random_biases(layer)
+
+
+def random_biases(layer):
+    for name, p in layer.named_parameters():
+        if "bias" in name:
+            nn.init.normal_(p)
+    return layer
+
+
+@pytest.fixture(autouse=True)
+def seed():
+    torch.manual_seed(11)
+
+
+# --- Cutting ---------------------------------------------------------------------------------------------------------
+
+def test_split_gives_head_i_the_i_th_columns_of_every_token():
+    x = tokens(B, N, H * D_K)
+    for i, head in enumerate(split_heads(x, H).unbind(1)):
+        assert torch.equal(head, x[:, :, i * D_K:(i + 1) * D_K])
+
+
+def test_merge_undoes_split():
+    x = tokens(B, N, H * D_K)
+    assert torch.equal(merge_heads(split_heads(x, H)), x)
+
+
+# --- The same function -----------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("context", [False, True])
+@pytest.mark.parametrize("masked", [False, True])
+def test_the_packed_layer_equals_the_loop_over_its_heads(context, masked):
+    layer = odd_layer() if context else random_biases(
+        MultiHeadAttention(D, H, d_k=D_K, d_v=D_V, dtype=torch.float64))
+    loop = MultiHeadLoop([layer.head(i) for i in range(H)], d_out=layer.d_out)
+    loop.W_O = layer.W_O
+    x, other = tokens(B, N, D), tokens(B, M, D_CONTEXT) if context else None
+    mask = torch.rand(B, H, N, M if context else N) > 0.4 if masked else None
+    for mine, theirs in zip(layer(x, other, mask=mask, need_weights=True), loop(x, other, mask=mask, need_weights=True)):
+        close(mine, theirs)
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("context", [False, True])
+def test_it_equals_torchs_layer_in_outputs_weights_and_gradients(bias, context):
+    theirs = random_biases(nn.MultiheadAttention(D, H, bias=bias, batch_first=True, dtype=torch.float64,
+                                                 **({"kdim": D_CONTEXT, "vdim": D_CONTEXT} if context else {})))
+    ours = MultiHeadAttention.from_torch(theirs)
+    x = tokens(B, N, D).requires_grad_()
+    other = tokens(B, M, D_CONTEXT) if context else x
+    hidden = torch.rand(N, other.shape[1]) > 0.7
+    hidden[:, 0] = False
+    out, weights = theirs(x, other, other, attn_mask=hidden, average_attn_weights=False)
+    mine, my_weights = ours(x, other if context else None, mask=masks.from_torch(hidden), need_weights=True)
+    close(mine, out)
+    close(my_weights, weights)
+    upstream = torch.randn_like(out)
+    close(*(torch.autograd.grad(o, x, upstream)[0] for o in (mine, out)))
+
+
+def test_a_layer_survives_the_way_to_torch_and_back():
+    ours = random_biases(MultiHeadAttention(D, H, d_context=D_CONTEXT, dropout=0.2, dtype=torch.float64)).eval()
+    back = MultiHeadAttention.from_torch(ours.to_torch())
+    assert back.dropout == 0.2 and not back.training
+    for name, p in ours.state_dict().items():
+        assert torch.equal(p, back.state_dict()[name])
+
+
+def test_one_head_of_full_width_equals_head_and_W_O():
+    layer = random_biases(MultiHeadAttention(D, 1, dtype=torch.float64))
+    x = tokens(B, N, D)
+    close(layer(x)[0], layer.W_O(layer.head(0)(x)[0]))
+
+
+def test_the_output_is_a_sum_of_one_term_for_each_head():
+    layer, x = odd_layer(), tokens(B, N, D)
+    other = tokens(B, M, D_CONTEXT)
+    blocks = layer.W_O.weight.T.split(D_V)
+    total = sum(layer.head(i)(x, other)[0] @ block for i, block in enumerate(blocks)) + layer.W_O.bias
+    close(layer(x, other)[0], total)
+
+
+# --- Properties ------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("need_weights", [False, True])
+def test_a_causal_layer_leaks_nothing_from_the_future(need_weights):
+    layer = MultiHeadAttention(D, H, causal=True, dtype=torch.float64)
+    x = tokens(N, D).requires_grad_()
+    for i in range(N):
+        influence, = torch.autograd.grad(layer(x, need_weights=need_weights)[0][i].sum(), x)
+        assert (influence[i + 1:] == 0).all() and (influence[:i + 1] != 0).any(-1).all()
+
+
+def test_shuffled_tokens_give_shuffled_outputs():
+    layer, x, order = MultiHeadAttention(D, H, dtype=torch.float64), tokens(B, N, D), torch.randperm(N)
+    close(layer(x[:, order])[0], layer(x)[0][:, order])
+
+
+def test_a_padded_sentence_gives_what_it_gives_alone():
+    layer, x = MultiHeadAttention(D, H, dtype=torch.float64), tokens(B, N, D)
+    out, weights = layer(x, mask=masks.padding([3, N], N), need_weights=True)
+    close(out[0, :3], layer(x[0, :3])[0])
+    assert (weights[0, ..., 3:] == 0).all()
+
+
+@pytest.mark.parametrize("need_weights", [False, True])
+def test_a_sentence_of_nothing_but_padding_gives_the_bias_and_finite_gradients(need_weights):
+    layer, x = random_biases(MultiHeadAttention(D, H, dtype=torch.float64)), tokens(B, N, D).requires_grad_()
+    out, _ = layer(x, mask=masks.padding([0, N], N), need_weights=need_weights)
+    close(out[0], layer.W_O.bias.expand(N, D))
+    grad, = torch.autograd.grad(out.sum(), x)
+    assert (grad[0] == 0).all() and grad.isfinite().all()
+
+
+def test_gradients_of_the_layer_are_those_of_finite_differences():
+    layer, x = MultiHeadAttention(6, 2, dtype=torch.float64), tokens(3, 6).requires_grad_()
+    for need_weights in (False, True):
+        assert torch.autograd.gradcheck(lambda t: layer(t, need_weights=need_weights)[0], x)
+
+
+def test_dropout_acts_in_training_only():
+    layer, x = MultiHeadAttention(D, H, dropout=0.5, dtype=torch.float64), tokens(B, N, D)
+    assert not torch.equal(layer(x)[0], layer(x)[0])
+    layer.eval()
+    assert torch.equal(layer(x)[0], layer(x)[0])
+
+
+def test_torch_and_we_draw_the_same_spread_of_weights():
+    ours, theirs = MultiHeadAttention(64, 4), nn.MultiheadAttention(64, 4)
+    close(ours.W_Q.weight.std().item(), theirs.in_proj_weight.std().item(), 0.05)
+    close(ours.W_O.weight.std().item(), theirs.out_proj.weight.std().item(), 0.05)
+
+
+# --- Heads in and out ------------------------------------------------------------------------------------------------
+
+def test_from_heads_undoes_head():
+    layer = odd_layer()
+    again = MultiHeadAttention.from_heads([layer.head(i) for i in range(H)], layer.W_O)
+    for name, p in layer.state_dict().items():
+        assert torch.equal(p, again.state_dict()[name])
+
+
+def test_pruning_equals_switching_the_others_off():
+    layer, x, other = odd_layer(), tokens(B, N, D), tokens(B, M, D_CONTEXT)
+    kept = layer.prune([2, 0])
+    assert kept.num_heads == 2
+    off = torch.tensor([1.0, 0.0, 1.0], dtype=torch.float64)
+    close(kept(x, other)[0], layer(x, other, head_mask=off)[0])
+
+
+def test_a_head_mask_may_differ_between_sentences():
+    layer, x = MultiHeadAttention(D, H, dtype=torch.float64), tokens(B, N, D)
+    mask = torch.rand(B, H, dtype=torch.float64)
+    out = layer(x, head_mask=mask)[0]
+    for b in range(B):
+        close(out[b], layer(x[b], head_mask=mask[b])[0])
+
+
+def test_qk_gives_the_scores_and_ov_what_is_carried():
+    layer = MultiHeadAttention(D, H, d_k=D_K, d_v=D_V, bias=False, dtype=torch.float64)
+    x = tokens(N, D)
+    for i in range(H):
+        weights = (x @ layer.qk(i) @ x.T / D_K ** 0.5).softmax(-1)
+        close(layer.head(i)(x, need_weights=True)[1], weights)
+    close(layer(x)[0], sum(layer.head(i)(x, need_weights=True)[1] @ x @ layer.ov(i) for i in range(H)))
+    assert torch.linalg.matrix_rank(MultiHeadAttention(D, H).qk(0)) == D // H
+
+
+# --- Number formats, devices, compilers ------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("dtype,tolerance", [(torch.float32, 1e-5), (torch.bfloat16, 3e-2), (torch.float16, 3e-3)])
+@pytest.mark.parametrize("need_weights", [False, True])
+def test_lower_precision_is_close_to_float64(dtype, tolerance, need_weights):
+    layer, x = MultiHeadAttention(D, H, dtype=torch.float64), tokens(B, N, D)
+    exact = layer(x)[0]
+    out = layer.to(dtype)(x.to(dtype), need_weights=need_weights)[0]
+    assert out.dtype == dtype
+    close(out.double(), exact, tolerance)
+
+
+def test_autocast_lowers_the_precision():
+    layer, x = MultiHeadAttention(D, H), torch.randn(B, N, D)
+    with torch.autocast("cpu", torch.bfloat16):
+        out, weights = layer(x, need_weights=True)
+    assert out.dtype == weights.dtype == torch.bfloat16
+    close(out.float(), layer(x)[0], 3e-2)
+
+
+def test_meta_tensors_go_through():
+    layer = MultiHeadAttention(D, H, device="meta")
+    out, weights = layer(torch.empty(B, N, D, device="meta"), need_weights=True)
+    assert out.shape == (B, N, D) and weights.shape == (B, H, N, N)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not (shutil.which("g++") or shutil.which("clang++")), reason="no C++ compiler for torch.compile")
+def test_the_compiled_layer_gives_the_same_numbers():
+    layer, x = MultiHeadAttention(D, H, causal=True), torch.randn(B, N, D)
+    close(torch.compile(layer, fullgraph=True)(x)[0], layer(x)[0], 1e-5)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(mha.pick_device().type == "cpu", reason="no GPU")
+@pytest.mark.parametrize("need_weights", [False, True])
+def test_the_gpu_agrees_with_the_cpu(need_weights):
+    layer, x = MultiHeadAttention(D, H, causal=True), torch.randn(B, N, D)
+    here = layer(x)[0]
+    there = layer.to(mha.pick_device())(x.to(mha.pick_device()), need_weights=need_weights)[0]
+    close(there.cpu(), here, 1e-3)
+
+
+# --- Edges and errors ------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("batch,n,m", [(B, N, 0), (B, 0, M), (0, N, M)])
+def test_no_keys_give_the_bias_and_no_queries_give_nothing(batch, n, m):
+    layer = odd_layer()
+    out, weights = layer(tokens(batch, n, D), tokens(batch, m, D_CONTEXT), need_weights=True)
+    assert out.shape == (batch, n, D_OUT) and weights.shape == (batch, H, n, m)
+    if m == 0:
+        close(out, layer.W_O.bias.expand_as(out))
+
+
+X = torch.zeros(B, N, D)
+LAYER = MultiHeadAttention(D, H)
+HEADS = [Head(D, D_K), Head(D, D_K + 1)]
+ERRORS = {
+    "num_heads_0": (lambda: MultiHeadAttention(D, 0), ValueError, "num_heads=0 must be a positive whole number"),
+    "num_heads_float": (lambda: MultiHeadAttention(D, 3.0), TypeError, "num_heads=3.0 is a float"),
+    "num_heads_bool": (lambda: MultiHeadAttention(D, True), TypeError, "num_heads=True is a bool"),
+    "indivisible": (lambda: MultiHeadAttention(D, 5), ValueError, "d_model=12 does not divide into num_heads=5.*d_k="),
+    "d_k": (lambda: MultiHeadAttention(D, H, d_k=-1), ValueError, "d_k=-1"),
+    "dropout": (lambda: MultiHeadAttention(D, H, dropout=2.0), ValueError, "dropout=2.0 is no probability"),
+    "d_model": (lambda: LAYER(torch.zeros(B, N, 5)), ValueError, "last size is 5.*d_model=12"),
+    "one_axis": (lambda: LAYER(torch.zeros(D)), ValueError, r"at least 2 axes.*x\[None\]"),
+    "not_a_tensor": (lambda: LAYER([1.0]), TypeError, "x is a list"),
+    "integer": (lambda: LAYER(X.long()), TypeError, "int64; it must be floating point"),
+    "dtype": (lambda: LAYER(X.double()), TypeError, "x is torch.float64 but the layer is torch.float32"),
+    "device": (lambda: LAYER(X.to("meta")), ValueError, "meta.*cpu"),
+    "context": (lambda: LAYER(X, torch.zeros(B, M, 5)), ValueError, "context has shape .* d_context=12"),
+    "batch": (lambda: LAYER(X, torch.zeros(1, M, D)), ValueError, "nothing is broadcast in silence"),
+    "no_context": (lambda: MultiHeadAttention(D, H, d_context=5)(X), ValueError, "since none was given"),
+    "causal_context": (lambda: MultiHeadAttention(D, H, causal=True)(X, torch.zeros(B, M, D)), ValueError, "can mean two things"),
+    "float_mask": (lambda: LAYER(X, mask=torch.zeros(N, N)), TypeError, r"bias=.*|mask.bool\(\)"),
+    "head_mask": (lambda: LAYER(X, head_mask=torch.ones(2)), ValueError, r"head_mask has shape \(2,\)"),
+    "head_mask_list": (lambda: LAYER(X, head_mask=[1, 0, 1]), TypeError, "head_mask is a list"),
+    "prune_nothing": (lambda: LAYER.prune([]), ValueError, "keep names no head"),
+    "prune_twice": (lambda: LAYER.prune([1, 1]), ValueError, "names head 1 2 times"),
+    "prune_absent": (lambda: LAYER.prune([3]), ValueError, "there is no head 3; this layer has heads 0 to 2"),
+    "prune_bool": (lambda: LAYER.prune([True]), TypeError, "True is no head's number"),
+    "head_negative": (lambda: LAYER.head(-1), ValueError, "there is no head -1"),
+    "qk_absent": (lambda: LAYER.qk(9), ValueError, "there is no head 9"),
+    "no_heads": (lambda: MultiHeadLoop([]), ValueError, "got no heads"),
+    "not_a_head": (lambda: MultiHeadLoop([nn.Linear(2, 2)]), TypeError, "one of the heads is a Linear"),
+    "unequal": (lambda: MultiHeadAttention.from_heads(HEADS), ValueError, r"the heads have d_k = \[11, 12\]"),
+    "W_O": (lambda: MultiHeadAttention.from_heads(HEADS[:1], nn.Linear(5, 5)), ValueError, "W_O takes 5 numbers.* give 11"),
+    "split": (lambda: split_heads(X, 5), ValueError, r"\(2, 5, 12\); to split it into 5 heads"),
+    "from_other": (lambda: MultiHeadAttention.from_torch(nn.Linear(2, 2)), TypeError, "got a Linear"),
+    "bias_kv": (lambda: MultiHeadAttention.from_torch(nn.MultiheadAttention(D, H, add_bias_kv=True)), ValueError, "add_bias_kv=True"),
+    "zero_attn": (lambda: MultiHeadAttention.from_torch(nn.MultiheadAttention(D, H, add_zero_attn=True)), ValueError, "add_zero_attn=True"),
+    "kdim": (lambda: MultiHeadAttention.from_torch(nn.MultiheadAttention(D, H, kdim=5, vdim=7)), ValueError, "kdim=5 and vdim=7"),
+    "to_torch_d_k": (lambda: MultiHeadAttention(D, H, d_k=5).to_torch(), ValueError, r"num_heads \* d_k = 15 is not d_model=12"),
+    "to_torch_causal": (lambda: MultiHeadAttention(D, H, causal=True).to_torch(), ValueError, "causal=True is no option"),
+}
+
+
+@pytest.mark.parametrize("case", ERRORS)
+def test_wrong_input_gets_a_sentence_that_helps(case):
+    call, kind, words = ERRORS[case]
+    with pytest.raises(kind, match=words):
+        call()
