@@ -1,0 +1,78 @@
+"""One head in three attempts, each against its formula written out in float64."""
+import pytest
+import torch
+
+from mha import AsymmetricHead, Head, SymmetricHead
+
+B, N, M, D, D_K, D_V, D_CONTEXT = 2, 5, 7, 11, 3, 13, 17
+
+
+def tokens(*shape):
+    return torch.randn(*shape, dtype=torch.float64)
+
+
+def close(a, b):
+    torch.testing.assert_close(a, b, rtol=1e-12, atol=1e-12)
+
+
+@pytest.fixture(autouse=True)
+def seed():
+    torch.manual_seed(5)
+
+
+def test_the_symmetric_head_has_symmetric_scores_and_carries_its_inputs():
+    head, x = SymmetricHead(D, D_K).double(), tokens(B, N, D)
+    scores = (x @ head.W.weight.T) @ (x @ head.W.weight.T).mT / D_K ** 0.5
+    out, weights = head(x, need_weights=True)
+    close(scores, scores.mT)
+    close(weights, scores.softmax(-1))
+    close(out, weights @ x)
+
+
+def test_weights_of_a_symmetric_head_keep_detailed_balance():
+    weights = SymmetricHead(D, D_K).double()(tokens(N, D), need_weights=True)[1]
+    for a, b, c in [(0, 1, 2), (1, 3, 4)]:
+        close(weights[a, b] * weights[b, c] * weights[c, a], weights[a, c] * weights[c, b] * weights[b, a])
+
+
+def test_without_itself_a_token_gives_itself_no_weight():
+    head, x = SymmetricHead(D, D_K, exclude_self=True).double(), tokens(B, N, D)
+    weights = head(x, need_weights=True)[1]
+    assert (weights.diagonal(dim1=-2, dim2=-1) == 0).all()
+    close(weights.sum(-1), torch.ones(B, N, dtype=torch.float64))
+    assert (head(x[:, :1])[0] == 0).all()
+
+
+def test_the_asymmetric_head_carries_its_inputs():
+    head, x = AsymmetricHead(D, D_K).double(), tokens(B, N, D)
+    scores = (x @ head.W_Q.weight.T) @ (x @ head.W_K.weight.T).mT / D_K ** 0.5
+    out, weights = head(x, need_weights=True)
+    close(weights, scores.softmax(-1))
+    close(out, weights @ x)
+    assert not torch.allclose(scores, scores.mT)
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_the_head_is_the_formula_of_the_paper(bias):
+    head = Head(D, D_K, D_V, d_context=D_CONTEXT, bias=bias).double()
+    x, context = tokens(B, N, D), tokens(B, M, D_CONTEXT)
+    Q, K, V = head.W_Q(x), head.W_K(context), head.W_V(context)
+    out, weights = head(x, context, need_weights=True)
+    close(weights, (Q @ K.mT / D_K ** 0.5).softmax(-1))
+    close(out, weights @ V)
+    assert (head.W_V.bias is not None) == bias
+
+
+def test_a_causal_head_leaks_nothing():
+    head, x = Head(D, D_K, causal=True).double(), tokens(N, D).requires_grad_()
+    for i in range(N):
+        influence, = torch.autograd.grad(head(x)[0][i].sum(), x)
+        assert (influence[i + 1:] == 0).all() and (influence[i] != 0).any()
+
+
+@pytest.mark.parametrize("make", [SymmetricHead, AsymmetricHead, Head])
+def test_wrong_sizes_get_a_sentence_that_helps(make):
+    with pytest.raises(ValueError, match="d_k=0 must be a positive whole number"):
+        make(D, 0)
+    with pytest.raises(ValueError, match="last size is 5, but this layer has d_model=11"):
+        make(D, D_K)(torch.zeros(N, 5))

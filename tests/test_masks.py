@@ -1,0 +1,86 @@
+"""Masks: True = may attend, entry by entry against the rule that each one states."""
+import pytest
+import torch
+
+from mha import masks
+
+N, M = 5, 7
+
+
+def see(n, m, rule):
+    return torch.tensor([[rule(i, j) for j in range(m)] for i in range(n)])
+
+
+@pytest.mark.parametrize("offset", [-2, 0, 2])
+def test_causal_shows_keys_up_to_i_plus_offset(offset):
+    assert torch.equal(masks.causal(N, M, offset), see(N, M, lambda i, j: j <= i + offset))
+
+
+def test_causal_is_square_by_default():
+    assert torch.equal(masks.causal(N), see(N, N, lambda i, j: j <= i))
+
+
+@pytest.mark.parametrize("left,right", [(1, 2), (0, 0), (None, 1), (2, None), (None, None)])
+def test_a_window_counts_keys_to_either_side(left, right):
+    def rule(i, j):
+        return (left is None or j >= i - left) and (right is None or j <= i + right)
+    assert torch.equal(masks.window(N, N, left, right), see(N, N, rule))
+
+
+def test_padding_hides_the_keys_after_each_sentence():
+    mask = masks.padding([0, 3, M], M)
+    assert mask.shape == (3, 1, 1, M)
+    assert torch.equal(mask[:, 0, 0], see(3, M, lambda b, j: j < [0, 3, M][b]))
+    assert torch.equal(masks.padding(torch.tensor([0, 3, M]), M), mask)
+
+
+def test_from_torch_turns_the_meaning_round():
+    hidden = torch.rand(N, M) > 0.5
+    assert torch.equal(masks.from_torch(hidden), ~hidden)
+    per_head = torch.rand(2 * 3, N, M) > 0.5
+    assert torch.equal(masks.from_torch(per_head, num_heads=3)[1, 2], ~per_head[1 * 3 + 2])
+
+
+def test_from_torch_joins_both_masks():
+    hidden, padding = torch.rand(N, M) > 0.5, torch.rand(2, M) > 0.5
+    both = masks.from_torch(hidden, key_padding_mask=padding)
+    assert both.shape == (2, 1, N, M)
+    assert torch.equal(both[1, 0], ~hidden & ~padding[1])
+
+
+@pytest.mark.parametrize("mask,words", [
+    (masks.causal(4), "nothing leaks from the future"),
+    (masks.padding([2, 4], 4), "2 sequences, every head, every query, 4 keys"),
+    (torch.zeros(3, 4, dtype=torch.bool), "3 rows see no key at all"),
+    (torch.ones(3, 4, dtype=torch.bool), "It hides nothing"),
+    (~torch.eye(4, dtype=torch.bool), "No query sees itself"),
+    (see(3, 4, lambda b, j: j < [2, 4, 1][b]), r"looks like \(batch, length\)"),
+])
+def test_explain_says_what_stands_out(mask, words):
+    import re
+    assert re.search(words, masks.explain(mask))
+
+
+def test_explain_does_not_take_a_causal_mask_for_padding():
+    assert "batch, length" not in masks.explain(masks.causal(4))
+
+
+ERRORS = {
+    "float": (lambda: masks.explain(torch.ones(2, 2)), TypeError, "mask is torch.float32; it must be bool"),
+    "axes": (lambda: masks.explain(torch.ones(2, dtype=torch.bool)), ValueError, "explain reads 2 to 4"),
+    "too_long": (lambda: masks.padding([3, 9], M), ValueError, "lengths has 9, outside 0 to m=7"),
+    "float_lengths": (lambda: masks.padding(torch.tensor([1.0]), M), TypeError, "it must hold whole numbers"),
+    "lengths_axes": (lambda: masks.padding(torch.ones(2, 2).long(), M), ValueError, r"it must be \(B,\)"),
+    "window": (lambda: masks.window(N, N, -1, 0), ValueError, "negative side"),
+    "none": (lambda: masks.from_torch(), ValueError, "got no mask"),
+    "float_torch": (lambda: masks.from_torch(torch.zeros(N, M)), TypeError, "give a float one as bias="),
+    "no_num_heads": (lambda: masks.from_torch(torch.ones(6, N, M).bool()), ValueError, "num_heads= is needed"),
+    "multiple": (lambda: masks.from_torch(torch.ones(6, N, M).bool(), num_heads=4), ValueError, "no multiple of num_heads=4"),
+}
+
+
+@pytest.mark.parametrize("case", ERRORS)
+def test_wrong_input_gets_a_sentence_that_helps(case):
+    call, kind, words = ERRORS[case]
+    with pytest.raises(kind, match=words):
+        call()

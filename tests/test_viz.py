@@ -1,0 +1,49 @@
+"""Pictures: drawn with ink that follows the page, and with the numbers that they show as text."""
+import xml.etree.ElementTree as xml
+
+import pytest
+import torch
+
+from mha import viz
+
+WEIGHTS = torch.rand(3, 4, 5).softmax(-1)
+KEYS = [f"key {j}" for j in range(5)]
+PICTURES = {
+    "bars": lambda: viz.bars(KEYS, scores=torch.arange(5.0) - 2, weights=WEIGHTS[0, 0]),
+    "one map": lambda: viz.heatmaps(WEIGHTS[0], list("abcd"), keys=KEYS),
+    "maps": lambda: viz.heatmaps(WEIGHTS, list("abcd"), keys=KEYS),
+    "curves": lambda: viz.curves(torch.arange(1.0, 9), "x", "y", log=True, a=torch.rand(8), b=torch.rand(8)),
+    "matrix": lambda: viz.matrix(torch.randn(4, 6), "a matrix", cuts=(3,)),
+    "lookup": lambda: viz.lookup(KEYS, torch.randn(5, 2), torch.randn(5, 2), torch.randn(2), torch.rand(5), WEIGHTS[0, 0], torch.randn(2)),
+    "arcs": lambda: viz.arcs(KEYS, WEIGHTS[0, :2], 1, ["this", "that"]),
+}
+
+
+@pytest.fixture(params=PICTURES)
+def picture(request):
+    return PICTURES[request.param]()
+
+
+def test_a_picture_is_valid_svg_in_the_ink_of_the_page(picture):
+    assert xml.fromstring(picture.svg).tag.endswith("svg")
+    assert "currentColor" in picture.svg and viz.INK not in picture.svg
+
+
+def test_its_text_is_one_sentence_and_a_table(picture):
+    alt, blank, *table = picture.text.splitlines()
+    assert alt.endswith(".") and not blank and len(table) > 3
+
+
+def test_the_same_picture_is_drawn_twice_alike(picture, request):
+    weights = torch.eye(3)
+    assert viz.heatmaps(weights, list("abc")).svg == viz.heatmaps(weights, list("abc")).svg
+
+
+def test_a_bundle_holds_both():
+    data, _ = PICTURES["bars"]()._repr_mimebundle_()
+    assert set(data) == {"image/svg+xml", "text/plain"}
+
+
+def test_numbers_stand_in_the_table_without_minus_zero():
+    text = viz.bars(["a", "b"], scores=[-0.0, 1.25]).text
+    assert "-0.000" not in text and "1.250" in text
