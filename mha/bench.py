@@ -1,0 +1,186 @@
+"""Five ways to compute one layer of multi-head attention, side by side: `python -m mha.bench`.
+
+Every way gets the same weights and the same input. They are timed in turn, A B C A B C ..., so that the ratios in a row
+hold even where the machine's speed drifts. Compare within a row, never between runs.
+"""
+import argparse
+import math
+import os
+import platform
+from dataclasses import dataclass
+from statistics import median
+from time import perf_counter
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.profiler import ProfilerActivity, profile
+
+from mha import MultiHeadAttention, MultiHeadLoop, masks, merge_heads, pick_device, split_heads
+
+
+@dataclass(frozen=True)
+class Case:
+    """One row: B sentences of n tokens, forward or training, with the weights of every head or without."""
+    batch: int
+    n: int
+    causal: bool = False
+    training: bool = False
+    weights: bool = False
+    dtype: torch.dtype = torch.float32
+
+    def __str__(self):
+        parts = [f"B={self.batch} n={self.n}", "causal" * self.causal, "forward+backward" if self.training else "forward",
+                 "weights" * self.weights, str(self.dtype).removeprefix("torch.")]
+        return ", ".join(filter(None, parts))
+
+
+class Fused(nn.Module):
+    """torch's kernel between the same four layers. It cannot give weights."""
+
+    def __init__(self, layer):
+        super().__init__()
+        self.layer = layer
+
+    def forward(self, x):
+        ours = self.layer
+        Q, K, V = (split_heads(W(x), ours.num_heads) for W in (ours.W_Q, ours.W_K, ours.W_V))
+        return ours.W_O(merge_heads(F.scaled_dot_product_attention(Q, K, V, is_causal=ours.causal))), None
+
+
+class Textbook(nn.Module):
+    """The formula as most tutorials write it: product, mask, softmax, product."""
+
+    def __init__(self, layer):
+        super().__init__()
+        self.layer = layer
+
+    def forward(self, x):
+        ours = self.layer
+        Q, K, V = (split_heads(W(x), ours.num_heads) for W in (ours.W_Q, ours.W_K, ours.W_V))
+        scores = torch.matmul(Q, K.transpose(-2, -1)) / math.sqrt(ours.d_k)          # (B, h, n, n)
+        if ours.causal:
+            scores = scores.masked_fill(~masks.causal(x.shape[-2], device=x.device), -math.inf)
+        weights = torch.softmax(scores, dim=-1)
+        return ours.W_O(merge_heads(torch.matmul(weights, V))), weights
+
+
+def ways(layer, case):
+    """name -> function from x to (out, weights or None); only the ways that can do what the case asks."""
+    torchs = layer.prune(range(layer.num_heads))                  # a copy that is not causal: torch's layer has no such option
+    torchs.causal = False
+    theirs = torchs.to_torch()
+    loop = MultiHeadLoop([layer.head(i) for i in range(layer.num_heads)])
+    loop.W_O = layer.W_O
+    hidden = ~masks.causal(case.n, device=layer.W_Q.weight.device) if case.causal else None
+    fused, textbook = Fused(layer), Textbook(layer)
+    found = {
+        "mha": lambda x: layer(x, need_weights=case.weights),
+        "nn.MultiheadAttention": lambda x: theirs(x, x, x, attn_mask=hidden, is_causal=case.causal and not case.weights,
+                                                  need_weights=case.weights, average_attn_weights=False),
+        "SDPA": fused,
+        "textbook": textbook,
+        "loop over heads": lambda x: loop(x, need_weights=case.weights),
+    }
+    if case.weights:
+        del found["SDPA"]
+    for module in (layer, theirs, loop, fused, textbook):
+        module.train(case.training)
+    return found
+
+
+def run(way, x, training):
+    """One call: forward, or forward and backward."""
+    if not training:
+        with torch.no_grad():
+            return way(x)
+    way(x)[0].sum().backward()
+    return None
+
+
+def seconds(found, x, case, rounds):
+    """Median seconds of each way, timed in turn."""
+    times = {name: [] for name in found}
+    for _ in range(rounds + 1):
+        for name, way in found.items():
+            wait_for(x.device)
+            start = perf_counter()
+            run(way, x, case.training)
+            wait_for(x.device)
+            times[name].append(perf_counter() - start)
+    return {name: median(t[1:]) for name, t in times.items()}     # the first round warms up
+
+
+def wait_for(device):
+    """A GPU works on while Python goes ahead: wait until it is done."""
+    if device.type != "cpu":
+        getattr(torch, device.type).synchronize()
+
+
+def peak_bytes(way, x, case):
+    """The most bytes that one call holds at a time beyond what stands before it."""
+    run(way, x, case.training)
+    if x.device.type == "cuda":
+        wait_for(x.device)
+        torch.cuda.reset_peak_memory_stats()
+        before = torch.cuda.memory_allocated()
+        run(way, x, case.training)
+        return torch.cuda.max_memory_allocated() - before
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as seen:
+        run(way, x, case.training)
+    held = peak = 0
+    for event in seen.profiler.kineto_results.events():
+        if event.name() == "[memory]":
+            held += event.nbytes()
+            peak = max(peak, held)
+    return peak
+
+
+def measure(case, device, d_model=512, num_heads=8, rounds=9):
+    """One row: name -> (seconds, peak bytes)."""
+    torch.manual_seed(0)
+    layer = MultiHeadAttention(d_model, num_heads, causal=case.causal, device=device, dtype=case.dtype)
+    x = torch.randn(case.batch, case.n, d_model, device=device, dtype=case.dtype, requires_grad=case.training)
+    found = ways(layer, case)
+    times = seconds(found, x, case, rounds)
+    return {name: (times[name], peak_bytes(way, x, case)) for name, way in found.items()}
+
+
+def cases(quick=False):
+    """The rows of the table; quick ones are tiny, to see that everything runs."""
+    sizes = [(2, 32), (1, 64)] if quick else [(8, 512), (1, 2048)]
+    wide, long = ({"batch": b, "n": n} for b, n in sizes)
+    plain = [wide, long, {**long, "causal": True}, {**long, "training": True}, {**long, "causal": True, "training": True}]
+    return [Case(**options, weights=w) for options in plain for w in (False, True)] + [Case(**long, dtype=torch.bfloat16)]
+
+
+def machine(device):
+    """What it ran on, in one line."""
+    if device.type == "cuda":
+        name = torch.cuda.get_device_name(device)
+    else:
+        name = f"{platform.processor() or platform.machine()} CPU, {os.cpu_count()} cores, {torch.get_num_threads()} threads"
+    return f"{name}; torch {torch.__version__}; d_model 512, 8 heads"
+
+
+def row(case, found):
+    """One row of text: milliseconds, ratio to the fastest, peak memory."""
+    fastest = min(time for time, _ in found.values())
+    lines = [f"  {name:23}{1e3 * time:9.2f} ms{time / fastest:7.2f} x{memory / 2**20:9.1f} MiB" for name, (time, memory) in found.items()]
+    return "\n".join([str(case), *lines])
+
+
+def main():
+    os.environ.setdefault("KINETO_LOG_LEVEL", "5")                # the profiler keeps its own remarks to itself
+    parser = argparse.ArgumentParser(prog="python -m mha.bench", description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="tiny sizes, to see that it runs")
+    parser.add_argument("--device", default=None, help="cpu, cuda or mps; by default the best that is here")
+    options = parser.parse_args()
+    device = torch.device(options.device) if options.device else pick_device()
+    print(machine(device), "\nmedian time of a call, ratio to the fastest in the row, peak memory of a call", sep="")
+    for case in cases(options.quick):
+        print(row(case, measure(case, device, rounds=2 if options.quick else 9)), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,37 @@
+"""The benchmark compares the same function, and holds no more memory than it says. No test looks at a clock."""
+import pytest
+import torch
+
+from mha import bench
+
+SMALL = [case for case in bench.cases(quick=True) if case.dtype == torch.float32]
+
+
+@pytest.mark.parametrize("case", SMALL, ids=str)
+def test_every_way_computes_the_same(case):
+    torch.manual_seed(0)
+    layer = bench.MultiHeadAttention(512, 8, causal=case.causal)
+    x = torch.randn(case.batch, case.n, 512)
+    found = bench.ways(layer, case)
+    out, weights = found.pop("mha")(x)
+    for way in found.values():
+        other, other_weights = way(x)
+        torch.testing.assert_close(other, out, rtol=1e-4, atol=1e-5)
+        if case.weights:
+            torch.testing.assert_close(other_weights, weights, rtol=1e-4, atol=1e-5)
+
+
+def test_a_row_names_every_way_with_its_ratio():
+    case = SMALL[0]
+    text = bench.row(case, bench.measure(case, torch.device("cpu"), rounds=1))
+    assert text.splitlines()[0] == str(case) and text.count(" MiB") == 5 and "1.00 x" in text
+
+
+def test_with_weights_one_buffer_of_scores_is_allocated():
+    """Forward holds the scores once: (h, n, n) floats beside the smaller tensors; the textbook holds them twice."""
+    case = bench.Case(1, 512, weights=True)
+    layer = bench.MultiHeadAttention(512, 8).eval()
+    x, found = torch.randn(1, 512, 512), bench.ways(layer, case)
+    scores, tokens = 4 * 8 * 512 * 512, 4 * 512 * 512
+    assert bench.peak_bytes(found["mha"], x, case) < scores + 8 * tokens
+    assert bench.peak_bytes(found["textbook"], x, case) > 2 * scores
