@@ -16,15 +16,22 @@ function softmax(scores) {
   return powers.map((p) => p / sum);
 }
 
-// Weights (n * n, row by row) of one head that owns `columns` of Q and K (n x width): softmax(Q K^T / sqrt(d_k))
+// Columns of an n-row matrix, copied side by side
+function take(matrix, n, columns) {
+  const width = matrix.length / n, d = columns.length, out = new Float64Array(n * d);
+  for (let i = 0; i < n; i++) for (let c = 0; c < d; c++) out[i * d + c] = matrix[i * width + columns[c]];
+  return out;
+}
+
+// Weights (n * n, row by row) of one head that owns `columns` of Q and K (n rows each): softmax(Q K^T / sqrt(d_k))
 function headWeights(Q, K, n, columns) {
-  const width = Q.length / n, scale = 1 / Math.sqrt(columns.length), out = new Float64Array(n * n);
+  const d = columns.length, q = take(Q, n, columns), k = take(K, n, columns), out = new Float64Array(n * n);
   for (let i = 0; i < n; i++) {
     const scores = new Float64Array(n);
     for (let j = 0; j < n; j++) {
       let sum = 0;
-      for (const c of columns) sum += Q[i * width + c] * K[j * width + c];
-      scores[j] = sum * scale;
+      for (let c = 0; c < d; c++) sum += q[i * d + c] * k[j * d + c];
+      scores[j] = sum / Math.sqrt(d);
     }
     out.set(softmax(scores), i * n);
   }

@@ -11,29 +11,31 @@ function tiling(count, width, height) {
   return best;
 }
 
-// One map: n * n cells in a group that is moved and scaled as a whole; returns functions to place and to fill it
-function heatMap(svg) {
-  const group = svg.appendChild(h("g")), cells = [];
-  const mark = svg.appendChild(h("rect", { class: "row-mark" }));
-  let n = 0, side = 0, x0 = 0, y0 = 0;
+// One map: n * n cells of size `cell` on a grid of step 1, in a group that is moved and scaled as a whole
+function heatMap(svg, cell) {
+  const group = h("g"), mark = h("rect", { class: "row-mark" }), cells = [];
+  let n = 0, side = 0, x0 = 0, y0 = 0, filled = null;
   return {
     place(x, y, size, count) {
-      const moved = x !== x0 || y !== y0 || size !== side || count !== n;
-      if (!moved) return;
+      if (!group.parentNode) svg.append(group, mark);
       [x0, y0, side, n] = [x, y, size, count];
-      while (cells.length < n * n) cells.push(group.appendChild(h("rect")));
-      while (cells.length > n * n) cells.pop().remove();
-      const cell = side / n;
-      const drawn = cell > 12 ? cell - 1 : cell + 0.3;              // large cells stand apart, small ones close up
-      cells.forEach((rect, i) => set(rect, { x: x + (i % n) * cell, y: y + Math.floor(i / n) * cell, width: drawn, height: drawn }));
+      if (cells.length !== n * n) {
+        cells.splice(0, Infinity, ...Array.from({ length: n * n }, (_, i) => h("rect", { x: i % n, y: Math.floor(i / n), width: cell, height: cell })));
+        group.replaceChildren(...cells);
+        filled = null;
+      }
+      group.setAttribute("transform", `translate(${x} ${y}) scale(${side / n})`);
     },
     fill(weights, row) {
-      weights.forEach((w, i) => { cells[i].setAttribute("fill", shade(w)); cells[i].setAttribute("data-weight", w); });
-      const cell = side / n;
-      set(mark, { x: x0 - 1, y: y0 + row * cell - 1, width: side + 1, height: cell + 1 });
+      if (weights !== filled) weights.forEach((w, i) => { cells[i].setAttribute("fill", shade(w)); cells[i].setAttribute("data-weight", w); });
+      filled = weights;
+      set(mark, { x: x0 - 1, y: y0 + (row * side) / n - 1, width: side + 2, height: side / n + 2 });
     },
-    hide() { while (cells.length) cells.pop().remove(); n = 0; mark.setAttribute("width", 0); },
-    at(x, y) { const j = Math.floor(((x - x0) / side) * n), i = Math.floor(((y - y0) / side) * n); return i >= 0 && j >= 0 && i < n && j < n ? [i, j] : null; },
+    hide() { group.remove(); mark.remove(); },
+    at(x, y) {                                                     // the cell under a point, as [row, column]
+      const i = Math.floor(((y - y0) / side) * n), j = Math.floor(((x - x0) / side) * n);
+      return group.parentNode && i >= 0 && j >= 0 && i < n && j < n ? [i, j] : null;
+    },
   };
 }
 
@@ -47,7 +49,7 @@ function render({ model, el }) {
   el.append(root);
 
   const maps = [], titles = [], tops = [];
-  const largeMap = heatMap(large), largeTitle = large.appendChild(h("text", { class: "title" }));
+  const largeMap = heatMap(large, 0.94), largeTitle = large.appendChild(h("text", { class: "title" }));
   const rowNames = [], columnNames = [];
   const value = (name) => h("b", { "data-name": name });
   const shown = { columns: value("columns"), parameters: value("parameters"), scores: value("scores"), kib: value("kib") };
@@ -63,18 +65,27 @@ function render({ model, el }) {
     pool.forEach((text, i) => { if (i >= count) text.textContent = ""; });
   }
 
+  // The maps of a setting; marking another row or another head asks for the same ones again
+  let last = "", weights = [];
+  function weightsOf(heads, d_k, sentence, count) {
+    const { tokens, Q, K } = sentences[sentence], key = [heads, d_k, sentence].join();
+    if (key !== last) weights = Array.from({ length: count }, (_, i) =>
+      headWeights(Q, K, tokens.length, Array.from({ length: d_k }, (_, c) => (Math.floor((i * d) / heads) + c) % d)));
+    last = key;
+    return weights;
+  }
+
   function draw() {
-    const heads = cuts[model.get("num_heads")], d_k = cuts[model.get("d_k")], { tokens, Q, K } = sentences[model.get("sentence")];
+    const heads = cuts[model.get("num_heads")], d_k = cuts[model.get("d_k")], { tokens } = sentences[model.get("sentence")];
     const n = tokens.length, count = Math.min(heads, most), chosen = Math.min(model.get("head"), count) - 1, row = Math.min(model.get("word"), n - 1);
-    const all = Array.from({ length: count }, (_, i) =>
-      headWeights(Q, K, n, Array.from({ length: d_k }, (_, c) => (Math.floor((i * d) / heads) + c) % d)));
+    const all = weightsOf(heads, d_k, model.get("sentence"), count);
     const room = root.clientWidth || 700, beside = room >= 560, largeWidth = beside ? Math.min(330, room * 0.43) : room;
     const width = beside ? room - largeWidth - 24 : room, height = beside ? 490 : room * 1.05;
 
     const { columns, side } = tiling(count, width, height);
     set(grid, { viewBox: `0 0 ${width} ${height}`, width, height });
     list(titles, grid, count, { class: "title" }); list(tops, grid, count, { class: "top soft" });
-    while (maps.length < count) maps.push(heatMap(grid));
+    while (maps.length < count) maps.push(heatMap(grid, 1.02));
     maps.forEach((map, i) => {
       if (i >= count) return map.hide();
       const x = (i % columns) * (side + GAP), y = Math.floor(i / columns) * (side + GAP + 2 * TITLE);
