@@ -13,7 +13,6 @@ from time import perf_counter
 
 import torch
 import torch.nn.functional as F
-from torch import nn
 from torch.profiler import ProfilerActivity, profile
 
 from mha import MultiHeadAttention, MultiHeadLoop, masks, merge_heads, pick_device, split_heads
@@ -35,34 +34,25 @@ class Case:
         return ", ".join(filter(None, parts))
 
 
-class Fused(nn.Module):
+def projected(layer, x):
+    """Queries, keys and values of every head, (B, h, n, d_k) each."""
+    return (split_heads(W(x), layer.num_heads) for W in (layer.W_Q, layer.W_K, layer.W_V))
+
+
+def fused(layer, x):
     """torch's kernel between the same four layers. It cannot give weights."""
-
-    def __init__(self, layer):
-        super().__init__()
-        self.layer = layer
-
-    def forward(self, x):
-        ours = self.layer
-        Q, K, V = (split_heads(W(x), ours.num_heads) for W in (ours.W_Q, ours.W_K, ours.W_V))
-        return ours.W_O(merge_heads(F.scaled_dot_product_attention(Q, K, V, is_causal=ours.causal))), None
+    out = F.scaled_dot_product_attention(*projected(layer, x), is_causal=layer.causal)
+    return layer.W_O(merge_heads(out)), None
 
 
-class Textbook(nn.Module):
+def textbook(layer, x):
     """The formula as most tutorials write it: product, mask, softmax, product."""
-
-    def __init__(self, layer):
-        super().__init__()
-        self.layer = layer
-
-    def forward(self, x):
-        ours = self.layer
-        Q, K, V = (split_heads(W(x), ours.num_heads) for W in (ours.W_Q, ours.W_K, ours.W_V))
-        scores = torch.matmul(Q, K.transpose(-2, -1)) / math.sqrt(ours.d_k)          # (B, h, n, n)
-        if ours.causal:
-            scores = scores.masked_fill(~masks.causal(x.shape[-2], device=x.device), -math.inf)
-        weights = torch.softmax(scores, dim=-1)
-        return ours.W_O(merge_heads(torch.matmul(weights, V))), weights
+    Q, K, V = projected(layer, x)
+    scores = torch.matmul(Q, K.transpose(-2, -1)) / math.sqrt(layer.d_k)             # (B, h, n, n)
+    if layer.causal:
+        scores = scores.masked_fill(~masks.causal(x.shape[-2], device=x.device), -math.inf)
+    weights = torch.softmax(scores, dim=-1)
+    return layer.W_O(merge_heads(torch.matmul(weights, V))), weights
 
 
 def ways(layer, case):
@@ -73,18 +63,17 @@ def ways(layer, case):
     loop = MultiHeadLoop([layer.head(i) for i in range(layer.num_heads)])
     loop.W_O = layer.W_O
     hidden = ~masks.causal(case.n, device=layer.W_Q.weight.device) if case.causal else None
-    fused, textbook = Fused(layer), Textbook(layer)
     found = {
         "mha": lambda x: layer(x, need_weights=case.weights),
         "nn.MultiheadAttention": lambda x: theirs(x, x, x, attn_mask=hidden, is_causal=case.causal and not case.weights,
                                                   need_weights=case.weights, average_attn_weights=False),
-        "SDPA": fused,
-        "textbook": textbook,
+        "SDPA": lambda x: fused(layer, x),
+        "textbook": lambda x: textbook(layer, x),
         "loop over heads": lambda x: loop(x, need_weights=case.weights),
     }
     if case.weights:
         del found["SDPA"]
-    for module in (layer, theirs, loop, fused, textbook):
+    for module in (layer, theirs, loop):
         module.train(case.training)
     return found
 
