@@ -8,6 +8,7 @@ import math
 import os
 import platform
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 from time import perf_counter
 
@@ -148,8 +149,15 @@ def machine(device):
     if device.type == "cuda":
         name = torch.cuda.get_device_name(device)
     else:
-        name = f"{platform.processor() or platform.machine()} CPU, {os.cpu_count()} cores, {torch.get_num_threads()} threads"
+        name = f"{torch.backends.cpu.get_cpu_capability()} {cpu_name()}, {os.cpu_count()} cores, {torch.get_num_threads()} threads"
     return f"{name}; torch {torch.__version__}; d_model 512, 8 heads"
+
+
+def cpu_name():
+    """The processor's own name where Linux tells it, else its kind."""
+    facts = Path("/proc/cpuinfo")
+    names = [line for line in facts.read_text().splitlines() if line.startswith("model name")] if facts.exists() else []
+    return names[0].partition(":")[2].strip() if names else platform.machine()
 
 
 def row(case, found):
