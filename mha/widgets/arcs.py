@@ -16,7 +16,7 @@ def float16_bytes(tensor):
 
 
 class ArcsCanvas(Canvas):
-    _esm = front_end("arcs")
+    _esm, _css = front_end("arcs")
     tokens = traitlets.List().tag(sync=True)
     endings = traitlets.List(ENDINGS).tag(sync=True)
     sentences = traitlets.List().tag(sync=True)        # [{"q": float16 bytes (n, d_model), "k": ...}] for each ending

@@ -80,3 +80,28 @@ function redraw(model, el, names, draw) {
   draw();
   return () => { for (const name of names) model.off(`change:${name}`, soon); watch.disconnect(); cancelAnimationFrame(frame); };
 }
+
+// A number with a real minus sign
+const signed = (value, digits = 2) => value.toFixed(digits).replace("-", "\u2212");
+
+// Corners of the convex hull of points in the plane, in order (Andrew's monotone chain)
+function hull(points) {
+  const sorted = [...points].sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+  const half = (list) => list.reduce((chain, p) => {
+    const turn = (a, b) => (b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0]);
+    while (chain.length > 1 && turn(chain.at(-2), chain.at(-1)) <= 0) chain.pop();
+    return [...chain, p];
+  }, []).slice(0, -1);
+  return [...half(sorted), ...half(sorted.reverse())];
+}
+
+// A square plane of coordinates that shows -reach..reach: its box, its svg, and where a point stands in it
+function plane(title, note, reach, size = 330) {
+  const svg = h("svg", { viewBox: `0 0 ${size} ${size}`, "aria-hidden": "true" });
+  const x = (value) => size * (0.5 + value / (2 * reach)), y = (value) => size * (0.5 - value / (2 * reach));
+  svg.append(h("line", { x1: 0, x2: size, y1: y(0), y2: y(0), class: "axis" }), h("line", { y1: 0, y2: size, x1: x(0), x2: x(0), class: "axis" }));
+  for (let t = -Math.floor(reach); t <= reach; t++) if (t) {
+    svg.append(h("text", { x: x(t), y: y(0) + 14, class: "tick" }, signed(t, 0)), h("text", { x: x(0) - 5, y: y(t) + 4, class: "tick end" }, signed(t, 0)));
+  }
+  return { box: h("div", { class: "plane" }, h("div", { class: "plane-title" }, h("b", {}, title), ` ${note}`), svg), svg, x, y };
+}

@@ -10,13 +10,12 @@ HERE = Path(__file__).parent
 
 
 def front_end(name):
-    """The front-end module of a figure: the shared functions, then its own hand-written file."""
-    return (HERE / "common.js").read_text() + (HERE / f"{name}.js").read_text()
+    """The front-end module and the style sheet of a figure: what all share, then its own hand-written files."""
+    return tuple("".join((HERE / f"{part}.{kind}").read_text() for part in ("common", name)) for kind in ("js", "css"))
 
 
 class Canvas(anywidget.AnyWidget):
     """What the browser draws. The traits are the figure's tensors and one number for each control."""
-    _css = (HERE / "common.css").read_text()
     label = traitlets.Unicode(help="one sentence for those who do not see the figure").tag(sync=True)
 
 

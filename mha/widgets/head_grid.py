@@ -15,7 +15,7 @@ SENTENCES = {"The animal didn't cross ...": "tired", "The bank by the river ..."
 
 
 class HeadGridCanvas(Canvas):
-    _esm = front_end("head_grid")
+    _esm, _css = front_end("head_grid")
     sentences = traitlets.List().tag(sync=True)        # [{"tokens": [...], "q": float16 bytes (n, d_model), "k": ...}]
     cuts = traitlets.List(CUTS).tag(sync=True)
     maps = traitlets.Int(MAPS, help="at most so many heads are drawn").tag(sync=True)

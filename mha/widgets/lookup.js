@@ -1,30 +1,7 @@
-const SIZE = 330, REACH = 3.8;                                     // pixels; the planes show -REACH..REACH
-const toX = (x) => SIZE * (0.5 + x / (2 * REACH)), toY = (y) => SIZE * (0.5 - y / (2 * REACH));
-const NUMBER = (x) => x.toFixed(2).replace("-", "\u2212");
-
-// Corners of the convex hull of points in the plane, in order (Andrew's monotone chain)
-function hull(points) {
-  const sorted = [...points].sort((a, b) => a[0] - b[0] || a[1] - b[1]);
-  const half = (list) => list.reduce((chain, p) => {
-    const turn = (a, b) => (b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0]);
-    while (chain.length > 1 && turn(chain.at(-2), chain.at(-1)) <= 0) chain.pop();
-    return [...chain, p];
-  }, []).slice(0, -1);
-  return [...half(sorted), ...half(sorted.reverse())];
-}
-
-function plane(title, note) {
-  const svg = h("svg", { viewBox: `0 0 ${SIZE} ${SIZE}`, "aria-hidden": "true" });
-  svg.append(h("line", { x1: 0, x2: SIZE, y1: toY(0), y2: toY(0), class: "axis" }), h("line", { y1: 0, y2: SIZE, x1: toX(0), x2: toX(0), class: "axis" }));
-  for (let t = -3; t <= 3; t++) if (t) {
-    svg.append(h("text", { x: toX(t), y: toY(0) + 14, class: "tick" }, NUMBER(t).slice(0, -3)), h("text", { x: toX(0) - 5, y: toY(t) + 4, class: "tick end" }, NUMBER(t).slice(0, -3)));
-  }
-  const box = h("div", { class: "plane" }, h("div", { class: "plane-title" }, h("b", {}, title), ` ${note}`), svg);
-  return { box, svg };
-}
+const REACH = 3.8;                                                // the planes show -REACH..REACH
 
 // A disc for each point: area grows with the weight, the number stays readable
-function discs(svg, points) {
+function discs({ svg, x: toX, y: toY }, points) {
   return points.map(([x, y], i) => {
     const disc = h("circle", { cx: toX(x), cy: toY(y), class: "disc" });
     svg.append(disc, h("circle", { cx: toX(x), cy: toY(y), r: 9, class: "mark" }), h("text", { x: toX(x), y: toY(y) + 4, class: "mark-number" }, i + 1));
@@ -34,13 +11,14 @@ function discs(svg, points) {
 
 function render({ model, el }) {
   const names = model.get("names"), keys = model.get("key_points"), values = model.get("value_points"), temperatures = model.get("temperatures");
-  const left = plane("Keys", "and the query: drag it"), right = plane("Values", "and their mixture");
+  const left = plane("Keys", "and the query: drag it", REACH), right = plane("Values", "and their mixture", REACH);
+  const { x: toX, y: toY } = left;                                 // both planes have the same scale
   const arrow = h("line", { x1: toX(0), y1: toY(0), class: "query" }), handle = h("circle", { r: 10, class: "handle" });
-  const keyDiscs = discs(left.svg, keys);
+  const keyDiscs = discs(left, keys);
   left.svg.append(arrow, handle);
   right.svg.prepend(h("polygon", { points: hull(values).map(([x, y]) => `${toX(x)},${toY(y)}`).join(" "), class: "hull" }));
   const pulls = values.map(([x, y]) => right.svg.appendChild(h("line", { x1: toX(x), y1: toY(y), class: "pull" })));
-  const valueDiscs = discs(right.svg, values);
+  const valueDiscs = discs(right, values);
   const mixture = right.svg.appendChild(h("path", { class: "mixture" }));
 
   const rows = names.map((name, i) => {
@@ -52,7 +30,7 @@ function render({ model, el }) {
   const status = h("p", { class: "status", "aria-live": "polite" }, sentence, " The mixed value is (", out[0], ", ", out[1], ").");
   const head = h("tr", {}, h("th", { scope: "col" }, "key"), h("th", { scope: "col", class: "number" }, "score"), h("th", { scope: "col" }, "weight"));
   const table = h("table", { class: "lookup-table" }, h("thead", {}, head), h("tbody", {}, ...rows.map((r) => r.row)));
-  el.append(h("div", { class: "mha-figure", "data-figure": "soft-lookup", role: "group", "aria-label": model.get("label") },
+  el.append(h("div", { class: "mha-figure lookup", "data-figure": "soft-lookup", role: "group", "aria-label": model.get("label") },
     h("div", { class: "planes" }, left.box, right.box), status, table));
 
   function draw() {
@@ -68,13 +46,13 @@ function render({ model, el }) {
     weights.forEach((w, i) => {
       for (const discList of [keyDiscs, valueDiscs]) set(discList[i], { r: 9 + 26 * Math.sqrt(w) });
       set(pulls[i], { x2: toX(mixed[0]), y2: toY(mixed[1]), "stroke-width": 8 * w });
-      rows[i].score.textContent = NUMBER(scores[i]);
+      rows[i].score.textContent = signed(scores[i]);
       rows[i].score.dataset.value = scores[i];
       rows[i].bar.style.width = `${64 * w}%`;
       rows[i].weight.textContent = w.toFixed(3);
       rows[i].bar.dataset.weight = w;
     });
-    mixed.forEach((x, i) => { out[i].dataset.value = x; out[i].textContent = NUMBER(x); });
+    mixed.forEach((x, i) => { out[i].dataset.value = x; out[i].textContent = signed(x); });
     const best = weights.indexOf(Math.max(...weights)), many = Math.exp(-weights.reduce((s, w) => s + (w > 0 ? w * Math.log(w) : 0), 0));
     sentence.textContent = `At temperature ${T} the largest weight, ${weights[best].toFixed(2)}, is on book ${best + 1}, ${names[best]}. ` +
       `The lookup reads as if from ${many.toFixed(1)} books.`;

@@ -14,7 +14,7 @@ BOOKS, KEYS, VALUES = library()
 
 
 class LookupCanvas(Canvas):
-    _esm = front_end("lookup")
+    _esm, _css = front_end("lookup")
     names = traitlets.List(BOOKS).tag(sync=True)
     key_points = traitlets.List(KEYS.tolist()).tag(sync=True)
     value_points = traitlets.List(VALUES.tolist()).tag(sync=True)
