@@ -42,8 +42,8 @@ def trained_qk(sentence="tired", layer=5):
     """Load the queries and keys of one layer of all-MiniLM-L6-v2 on one sentence.
 
     Args:
-        sentence: "tired" or "wide" (the last word of "The animal didn't cross the street because it was too ..."), or "bank"
-            ("The bank by the river overflowed").
+        sentence: "tired" or "wide" (the last word of "The animal didn't cross the street because it was too ..."), "bank"
+            ("The bank by the river overflowed"), or "deposit" ("I am going to deposit my money at the bank").
         layer: 0 (the first) or 5 (the last); "wide" is stored for layer 5 only, "bank" for layer 0 only.
     Returns:
         TrainedQK, in float64 (stored as float16).

@@ -20,7 +20,8 @@ SHA256 = {
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
 STREET = "The animal didn't cross the street because it was too "
-SENTENCES = {"tired": (STREET + "tired", [0, 5]), "wide": (STREET + "wide", [5]), "bank": ("The bank by the river overflowed", [0])}
+SENTENCES = {"tired": (STREET + "tired", [0, 5]), "wide": (STREET + "wide", [5]), "bank": ("The bank by the river overflowed", [0]),
+             "deposit": ("I am going to deposit my money at the bank", [0, 5])}
 HEADS, D_MODEL, D_K = 12, 384, 32
 
 
