@@ -136,6 +136,30 @@ def measure(case, device, d_model=512, num_heads=8, rounds=9):
     return {name: (times[name], peak_bytes(way, x, case)) for name, way in found.items()}
 
 
+def race(lengths=(16, 64, 256, 1024), width=64, batch=4, device=None):
+    """One head against an LSTM of as many parameters, forward and backward, on this machine.
+
+    Args:
+        lengths: numbers of tokens; width: of a token; batch: sentences at once; device: by default the best that is here.
+    Returns:
+        str, a table: the steps that must wait for each other, the median milliseconds of both, and how many times longer the LSTM took.
+    """
+    device = device or pick_device()
+    lstm = torch.nn.LSTM(width, width // 4 * 3, batch_first=True, device=device)
+    head = MultiHeadAttention(width, 1, d_k=width * 5 // 4, d_v=width * 5 // 4, device=device)
+    lines = [f"{machine(device).split(';')[0]}", f"{count(lstm):,} and {count(head):,} parameters", "  tokens   steps LSTM/head   ms LSTM   ms head   ratio"]
+    for n in lengths:
+        x = torch.randn(batch, n, width, device=device, requires_grad=True)
+        times = seconds({"lstm": lstm, "head": head}, x, Case(batch, n, training=True), rounds=7)
+        lines.append(f"{n:8}{f'{n} / 1':>18}{1e3 * times['lstm']:10.2f}{1e3 * times['head']:10.2f}{times['lstm'] / times['head']:8.2f}")
+    return "\n".join(lines)
+
+
+def count(module):
+    """How many numbers a module learns."""
+    return sum(p.numel() for p in module.parameters())
+
+
 def cases(quick=False):
     """The rows of the table; quick ones are tiny, to see that everything runs."""
     sizes = [(2, 32), (1, 64)] if quick else [(8, 512), (1, 2048)]

@@ -39,3 +39,81 @@ def follow_gradient(query, keys, values, wanted, steps=50, temperature=1.0, rate
         if step < steps:
             path.append(asked.detach() - rate * torch.autograd.grad(error, asked)[0])
     return torch.stack(path), torch.stack(errors)
+
+
+POINTERS = ("cycle of 3", "cycle of 7", "line of 7", "pointers", "pointers to earlier tokens")
+
+
+def pointers(task, runs, generator):
+    """Tasks in which each token should attend to one other token, for `runs` independent runs.
+
+    A name is a random vector of 16 numbers, drawn anew for each run.
+
+    Args:
+        task: "cycle of 3" or "cycle of 7", each name to the next and the last to the first; "line of 7", the same without the last step;
+            "pointers", 8 random names, each token beside its own name the name of another token, to which it should attend;
+            "pointers to earlier tokens", the same, but every name stands before the token, and no later token may be seen.
+    Returns:
+        draw: function of a batch size B -> x (R, B, n, d_model), target (R, B, n), asked (n,): the tokens that have a target;
+        d_model: 16 or 32; no_future: whether the task comes with a causal mask.
+    Raises:
+        ValueError: an unknown task.
+    """
+    if task not in POINTERS:
+        raise ValueError(f"task must be one of {', '.join(map(repr, POINTERS))}, got {task!r}")
+    names = torch.randn(runs, 16, 16, generator=generator)
+    kind, _, n = task.partition(" of ")
+    if n:
+        asked = torch.arange(int(n) if kind == "cycle" else int(n) - 1)
+        target = (torch.arange(int(n)) + 1) % int(n)
+        return lambda batch: (names[:, None, :int(n)], target.expand(runs, 1, -1), asked), 16, False
+
+    earlier, n = kind != "pointers", 8
+
+    def draw(batch):
+        drawn = torch.rand(runs, batch, 16, generator=generator).argsort(-1)[..., :n]
+        own = names.take_along_dim(drawn.flatten(1)[..., None], 1).unflatten(1, (batch, n))                   # (R, B, n, 16)
+        step = torch.rand(runs, batch, n, generator=generator)
+        target = (step * torch.arange(n)).long() if earlier else (torch.arange(n) + 1 + (step * (n - 1)).long()) % n
+        return torch.cat([own, own.take_along_dim(target[..., None], 2)], -1), target, torch.arange(int(earlier), n)
+
+    return draw, 32, earlier
+
+
+class KeyTask:
+    """Bring back the contents of the tokens to which a token is related.
+
+    A token is [name, content]: a name is a random vector, fixed for each run, a content is 4 standard normal numbers, fresh in each sentence. For each of r hidden
+    relations, random permutations of the names, the sentence holds one token whose name is the relation's image of the asking token's; the other
+    tokens are distractors. Wanted are the r contents, so an error of 1 is knowing nothing.
+    """
+    CONTENT = 4
+
+    def __init__(self, runs, r, *, names=16, d_name=16, n=8, seed=0):
+        self.n, self.r, self.d_model = n, r, d_name + self.CONTENT
+        self.generator = torch.Generator().manual_seed(seed)
+        vectors = torch.randn(runs, names, d_name, generator=self.generator)
+        self.vectors = vectors * (d_name**0.5 / vectors.norm(dim=-1, keepdim=True))
+        self.relations = torch.stack([self._relations(names) for _ in range(runs)])            # (R, r, names)
+
+    def _relations(self, names):
+        """r permutations of the names that agree with each other, and with the identity, nowhere: (r, names)."""
+        found = [torch.arange(names)]
+        while len(found) <= self.r:
+            order = torch.randperm(names, generator=self.generator)
+            if not any((order == other).any() for other in found):
+                found.append(order)
+        return torch.stack(found[1:])
+
+    def draw(self, batch):
+        """Asking tokens (R, B, d_model), their sentences (R, B, n, d_model), the wanted contents (R, B, r, 4)."""
+        runs, names = self.vectors.shape[:2]
+        asking = torch.randint(names, (runs, batch), generator=self.generator)
+        related = self.relations.gather(2, asking[:, None].expand(-1, self.r, -1)).mT                         # (R, B, r)
+        order = torch.rand(runs, batch, names, generator=self.generator).scatter(2, related, -1.0).argsort(-1)
+        chosen = torch.cat([related, order[..., self.r:self.n]], -1)                                          # (R, B, n), the related first
+        contents = torch.randn(runs, batch, self.n + 1, self.CONTENT, generator=self.generator)
+        everyone = torch.cat([chosen, asking[..., None]], -1)
+        named = self.vectors.take_along_dim(everyone.flatten(1)[..., None], 1).unflatten(1, everyone.shape[1:])
+        tokens = torch.cat([named, contents], -1)
+        return tokens[:, :, -1], tokens[:, :, :-1], contents[:, :, :self.r]

@@ -138,6 +138,35 @@ def curves(x, xlabel, ylabel, log=False, points=5, **series):
     return Picture(figure, table(alt, [xlabel, *values], [[f"{x[i]:g}", *(float(v[i]) for v in values.values())] for i in picked]))
 
 
+def dots(labels, ylabel, lines=(), grain=0.25, **series):
+    """One dot for each run, so that no mean can hide a run that failed.
+
+    Args:
+        labels: m names along the x axis; ylabel: what the runs are measured by.
+        lines: (height, name) of horizontal lines, such as a proved bound.
+        grain: the text table gives, in steps of this size, the range that holds all runs; a training ends a little differently on each machine.
+        series: name -> (m, runs) numbers.
+    """
+    values = {name.replace("_", " "): _array(s) for name, s in series.items()}
+    figure, (axis,) = _figure(7, 2.9)
+    spots = np.arange(len(labels), dtype=float)
+    for place, (name, v) in enumerate(values.items()):
+        x = spots + 0.22 * (place - (len(values) - 1) / 2)
+        jitter = np.linspace(-0.05, 0.05, v.shape[1])
+        axis.scatter((x[:, None] + jitter).ravel(), v.ravel(), s=14, alpha=0.8, linewidth=0, color=(BLUE, ORANGE, GREEN)[place], marker="os^"[place], label=name)
+    for height, name in lines:
+        axis.axhline(height, color=INK, linewidth=0.8, linestyle="--")
+        axis.annotate(f" {name}", (len(labels) - 0.5, height), va="center", annotation_clip=False)
+    axis.set(ylabel=ylabel, xlim=(-0.5, len(labels) - 0.5))
+    axis.set_xticks(spots, labels)
+    axis.tick_params(axis="x", length=0)
+    axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, frameon=False, handletextpad=0.2)
+    def span(v):
+        return f"{grain * np.floor(v.min() / grain):g} to {grain * np.ceil(v.max() / grain):g}"
+    rows = [[label.replace("\n", " "), *(span(v[i]) for v in values.values())] for i, label in enumerate(labels)]
+    return Picture(figure, table(f"Dots of {ylabel}, one for each run: {', '.join(values)}. The table gives ranges that hold all runs.", ["", *values], rows))
+
+
 def matrix(values, title="", row_label="", column_label="", cuts=(), alt=None):
     """A signed matrix on a diverging scale that is symmetric about 0, with lines after the columns in `cuts`."""
     v = _array(values)
@@ -150,6 +179,23 @@ def matrix(values, title="", row_label="", column_label="", cuts=(), alt=None):
     axis.tick_params(length=0)
     rows = [["rows", v.shape[0]], ["columns", v.shape[1]], ["smallest", float(v.min())], ["largest", float(v.max())]]
     return Picture(figure, table(alt or f"{title or 'A matrix'}, {v.shape[0]} rows by {v.shape[1]} columns.", ["", "value"], rows))
+
+
+def histograms(panels, alt, facts):
+    """Shares as columns, one panel for each name.
+
+    Args:
+        panels: title -> (x, shares), the columns' centres and heights, heights from 0 to 1.
+        alt: what the picture shows. facts: name -> number, the rows of its text table.
+    """
+    figure, axes = _figure(7.4, 2.3, columns=len(panels))
+    for axis, (title, (x, shares)) in zip(axes, panels.items()):
+        x = _array(x)
+        axis.bar(x, _array(shares), width=0.85 * (x[1] - x[0]), color=BLUE)
+        axis.set_title(title)
+        axis.set_yticks([])
+        axis.spines["left"].set_visible(False)
+    return Picture(figure, table(alt, ["", "value"], [[name, value] for name, value in facts.items()]))
 
 
 def lookup(names, keys, values, query, scores, weights, out):

@@ -182,6 +182,7 @@ ARROWS = {  # module: what it may import, the standard library and torch aside
     "__init__": CORE,
     "bench": CORE | {"__init__"},
     "data": CORE,
+    "train": CORE | {"data"},
     "assets": CORE | {"numpy", "safetensors", "tokenizers"},
     "viz": {"matplotlib", "numpy"},
     "widgets": CORE | {"assets", "data", "viz", "ipywidgets", "anywidget", "traitlets", "numpy"},

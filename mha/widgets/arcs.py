@@ -6,13 +6,9 @@ import traitlets
 from mha import viz
 from mha.assets import trained_qk
 from mha.attention import attention
-from mha.widgets.figure import Canvas, LiveFigure, front_end, slider
+from mha.widgets.figure import Canvas, LiveFigure, float16_bytes, front_end, slider
 
 ENDINGS = ["tired", "wide"]
-
-
-def float16_bytes(tensor):
-    return tensor.to(torch.float16).contiguous().numpy().tobytes()
 
 
 class ArcsCanvas(Canvas):

@@ -14,6 +14,11 @@ def front_end(name):
     return tuple("".join((HERE / f"{part}.{kind}").read_text() for part in ("common", name)) for kind in ("js", "css"))
 
 
+def float16_bytes(tensor):
+    """A tensor as the bytes that `float16` of common.js reads."""
+    return tensor.half().contiguous().numpy().tobytes()
+
+
 class Canvas(anywidget.AnyWidget):
     """What the browser draws. The traits are the figure's tensors and one number for each control."""
     label = traitlets.Unicode(help="one sentence for those who do not see the figure").tag(sync=True)

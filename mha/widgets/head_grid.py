@@ -6,8 +6,7 @@ import traitlets
 from mha import viz
 from mha.assets import trained_qk
 from mha.attention import attention
-from mha.widgets.arcs import float16_bytes
-from mha.widgets.figure import Canvas, LiveFigure, front_end, slider
+from mha.widgets.figure import Canvas, LiveFigure, float16_bytes, front_end, slider
 
 D_MODEL, MAPS = 384, 24
 CUTS = [n for n in range(1, D_MODEL + 1) if D_MODEL % n == 0]        # the 16 divisors of 384

@@ -1,0 +1,163 @@
+"""Small trainings for the chapters: many independent runs in one process.
+
+Every parameter has a leading axis of R runs, and the loss of a step is the sum of the runs' own losses. Adam treats each number by itself, so the runs
+never touch: it is R separate trainings, each with its own start, data and task, for little more than the time of one.
+"""
+import math
+
+import torch
+
+from mha import masks
+from mha.attention import attention
+from mha.data import KeyTask, pointers
+
+
+def fit(parameters, loss, *, steps=400, rate=0.01, warm_up=50, eps=1e-8):
+    """Adam on R runs at once; the rate climbs for warm_up steps, then falls along a cosine to 2 %.
+
+    Args:
+        parameters: list of leaf tensors (R, ...) that require gradients; changed in place.
+        loss: function of no arguments -> (R,), the loss of each run on a fresh batch.
+        steps: number of steps; rate: the largest learning rate; warm_up: 0 keeps the rate constant. eps: of Adam.
+    Returns:
+        (steps, R), the loss of each run before each step.
+    Raises:
+        ValueError: the loss is not one number for each run.
+    """
+    optimiser, history = torch.optim.Adam(parameters, lr=rate, betas=(0.9, 0.99), eps=eps), []
+    flushed = torch.set_flush_denormal(True)          # sharp softmaxes make denormal numbers, and a CPU is slow on those
+    for step in range(steps):
+        if warm_up:
+            cosine = 0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * step / steps))
+            optimiser.param_groups[0]["lr"] = rate * min(1, (step + 1) / warm_up) * cosine
+        each = loss()
+        if each.shape != parameters[0].shape[:1]:
+            raise ValueError(f"loss() must give one number for each of the {parameters[0].shape[0]} runs, got shape {tuple(each.shape)}")
+        optimiser.zero_grad()
+        each.sum().backward()
+        optimiser.step()
+        history.append(each.detach())
+    if flushed:
+        torch.set_flush_denormal(False)
+    return torch.stack(history)
+
+
+def normal(generator, *shape, std=1.0, device=None):
+    """A parameter of normal numbers, drawn on the CPU so that every device starts alike."""
+    return (std * torch.randn(*shape, generator=generator)).to(device).requires_grad_()
+
+
+def fit_lookup(d_k, *, scale=None, start=1.0, rate=0.01, steps=300, m=32, runs=8, seed=0, device=None):
+    """Learn a table of m queries and m keys by which each query fetches the one value that it should.
+
+    The values (m, 8) are random and fixed, and so is the assignment. Nothing else is learned: out = softmax(scale Q K^T) V.
+
+    Args:
+        d_k: width; scale: of the scores, 1 / sqrt(d_k) by default; start: standard deviation of the first queries and keys.
+        rate, steps: of Adam, at a constant rate; runs: independent runs, each with its own values, assignment and start; seed: of all of them.
+    Returns:
+        (runs,), the mean squared error at the end. The values have variance 1, so 1 is what the best constant answer gets.
+    """
+    g = torch.Generator().manual_seed(seed)
+    Q, K = (normal(g, runs, m, d_k, std=start, device=device) for _ in range(2))
+    values = torch.randn(runs, m, 8, generator=g).to(device)
+    assigned = torch.rand(runs, m, generator=g).argsort(-1).to(device)
+    wanted = values.take_along_dim(assigned[..., None], 1)
+
+    def errors():
+        out, _ = attention(Q, K, values, scale=scale, need_weights=True)
+        return (out - wanted).square().mean((-2, -1))
+
+    fit([Q, K], errors, steps=steps, rate=rate, warm_up=0, eps=1e-12)
+    with torch.no_grad():
+        return errors().cpu()
+
+
+SCORES = ("two matrices", "one symmetric form", "one matrix")
+
+
+def fit_pointers(task, score, *, exclude_self=True, steps=400, rate=0.01, d_k=16, runs=8, batch=64, seed=0, device=None):
+    """Train one head to put its weight where a task points (`mha.data.pointers` lists the tasks).
+
+    Args:
+        score: "two matrices", x W_Q (x W_K)^T; "one matrix", x W (x W)^T; or "one symmetric form", x W D (x W)^T with a learned diagonal D of
+            any sign, which stands for every symmetric matrix of rank d_k.
+        exclude_self: no token attends to itself.
+        steps, rate: of `fit`; runs: independent runs; batch: sentences a step; seed: of all runs.
+    Returns:
+        (runs,), the mean of -ln(weight on the target), in nats, over 20 batches at the end.
+    Raises:
+        ValueError: an unknown task or score.
+    """
+    if score not in SCORES:
+        raise ValueError(f"score must be one of {', '.join(map(repr, SCORES))}, got {score!r}")
+    g = torch.Generator().manual_seed(seed)
+    draw, d_model, no_future = pointers(task, runs, g)
+    W_Q, W_K = (normal(g, runs, 1, d_model, d_k, std=d_model**-0.5, device=device) for _ in range(2))
+    diagonal = normal(g, runs, 1, 1, d_k, device=device)
+
+    def losses():
+        x, target, asked = (t.to(device) for t in draw(batch))                     # (R, B, n, d_model), (R, B, n), (n,)
+        n = x.shape[-2]
+        mask = masks.causal(n, device=device) if no_future else torch.ones(n, n, dtype=torch.bool, device=device)
+        if exclude_self:
+            mask = mask & ~torch.eye(n, dtype=torch.bool, device=device)
+        Q = x @ W_Q
+        K = {"two matrices": lambda: x @ W_K, "one matrix": lambda: Q, "one symmetric form": lambda: Q * diagonal}[score]()
+        scores = (Q @ K.mT / d_k**0.5).masked_fill(~mask, -math.inf)
+        logs = scores[..., asked, :].log_softmax(-1)
+        return -logs.take_along_dim(target[..., asked, None], -1).mean((1, 2, 3))
+
+    fit({"two matrices": [W_Q, W_K], "one matrix": [W_Q], "one symmetric form": [W_Q, diagonal]}[score], losses, steps=steps, rate=rate)
+    with torch.no_grad():
+        return torch.stack([losses() for _ in range(20)]).mean(0).cpu()
+
+
+CARRIERS = ("the inputs", "W_V", "the inputs, then W_O", "W_V, then W_O")
+
+
+def fit_carrier(carries, *, heads=1, places=1, turned=False, steps=400, rate=0.01, d_k=16, runs=8, batch=64, seed=0, device=None):
+    """Train heads on `mha.data.KeyTask` to bring back the content of related tokens; the heads' outputs are added up.
+
+    Args:
+        carries: what is mixed and handed on. "the inputs": the tokens themselves, and the answer is read off their content coordinates; "W_V": the
+            tokens times a matrix of each head's own; "the inputs, then W_O": the tokens, added up over heads, then one matrix; "W_V, then W_O": both.
+        heads: number of heads; places: number of related tokens whose contents are wanted.
+        turned: ask for the content after a fixed random rotation.
+        steps, rate: of `fit`; runs: independent runs; batch: sentences a step; seed: of all runs.
+    Returns:
+        (runs,), the mean squared error on 1024 fresh sentences. The contents have variance 1: 1 is knowing nothing.
+    Raises:
+        ValueError: an unknown way to carry; or "the inputs" for more than one place, whose answer would not fit.
+    """
+    if carries not in CARRIERS:
+        raise ValueError(f"carries must be one of {', '.join(map(repr, CARRIERS))}, got {carries!r}")
+    if carries == "the inputs" and places > 1:
+        raise ValueError(f"the inputs hold one content of {KeyTask.CONTENT} numbers, and {places} places are wanted: use 'the inputs, then W_O'")
+    task = KeyTask(runs, places, seed=seed)
+    g = torch.Generator().manual_seed(seed + 1)
+    d, wanted = task.d_model, places * task.CONTENT
+    per_head = {"W_V": wanted, "W_V, then W_O": task.CONTENT}.get(carries)
+    xavier = lambda *shape: normal(g, runs, *shape, std=(2 / sum(shape[-2:])) ** 0.5, device=device)      # noqa: E731
+    W_Q, W_K = xavier(heads, d, d_k), xavier(heads, d, d_k)
+    W_V = xavier(heads, d, per_head) if per_head else None
+    W_O = {"the inputs, then W_O": lambda: xavier(1, d, wanted), "W_V, then W_O": lambda: xavier(heads, per_head, wanted)}.get(carries, lambda: None)()
+    turn = torch.linalg.qr(torch.randn(task.CONTENT, task.CONTENT, generator=g))[0].to(device)
+
+    def errors(batch):
+        asking, x, contents = (t.to(device) for t in task.draw(batch))             # (R, B, d), (R, B, n, d), (R, B, places, content)
+        Q = torch.einsum("rbd,rhdk->rhbk", asking, W_Q)[..., None, :]              # (R, h, B, 1, d_k)
+        K = torch.einsum("rbnd,rhdk->rhbnk", x, W_K)
+        mixed = attention(Q, K, x[:, None].expand(-1, heads, -1, -1, -1))[0][..., 0, :]       # (R, h, B, d)
+        if W_V is not None:
+            mixed = mixed @ W_V                                                    # (w x) W_V = w (x W_V)
+        if carries == "W_V, then W_O":
+            mixed = mixed @ W_O
+        out = mixed.sum(1)                                                         # (R, B, ...)
+        out = out @ W_O[:, 0] if carries == "the inputs, then W_O" else out[..., -wanted:]
+        answer = (contents @ turn if turned else contents).flatten(2)
+        return (out - answer).square().mean((1, 2))
+
+    fit([W for W in (W_Q, W_K, W_V, W_O) if W is not None], lambda: errors(batch), steps=steps, rate=rate)
+    with torch.no_grad():
+        return errors(1024).cpu()
