@@ -41,6 +41,18 @@ def follow_gradient(query, keys, values, wanted, steps=50, temperature=1.0, rate
     return torch.stack(path), torch.stack(errors)
 
 
+def rock_paper_scissors():
+    """Three tokens in the plane, a third of a turn apart: names (3), x (3, 2) in float64. Token i + 1 beats token i, and the first beats the last."""
+    angle = torch.tensor([90.0, 210.0, 330.0], dtype=torch.float64).deg2rad()
+    return ["rock", "paper", "scissors"], torch.stack([angle.cos(), angle.sin()], -1)
+
+
+def turn(degrees):
+    """The matrix R (2, 2) in float64 that turns a row vector x by so many degrees, against the clock: x @ R."""
+    angle = torch.tensor(float(degrees), dtype=torch.float64).deg2rad()
+    return torch.stack([torch.stack([angle.cos(), angle.sin()]), torch.stack([-angle.sin(), angle.cos()])])
+
+
 POINTERS = ("cycle of 3", "cycle of 7", "line of 7", "pointers", "pointers to earlier tokens")
 
 

@@ -1,9 +1,12 @@
 """Live figures: each computes in the browser, with or without a kernel. One .py, one hand-written .js and one .css a figure."""
 from mha.widgets.arcs import HeadArcs
+from mha.widgets.cycle import BeatsCycle
 from mha.widgets.head_grid import HeadGrid
 from mha.widgets.lookup import SoftLookup
 from mha.widgets.scale import ScoreScale
 
-FIGURES = {"soft-lookup": SoftLookup, "score-scale": ScoreScale, "head-arcs": HeadArcs, "head-grid": HeadGrid}      # data-figure -> constructor
+FIGURES = {  # data-figure -> constructor
+    "soft-lookup": SoftLookup, "score-scale": ScoreScale, "beats-cycle": BeatsCycle, "head-arcs": HeadArcs, "head-grid": HeadGrid,
+}
 
 __all__ = ["FIGURES", *(figure.__name__ for figure in FIGURES.values())]

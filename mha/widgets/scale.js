@@ -1,4 +1,4 @@
-const WIDE = 300, TALL = 150, FOOT = 18;                           // the inside of one histogram, in pixels; room for its axis
+const WIDE = 200, TALL = 110, FOOT = 18;                           // the inside of one histogram, in pixels; room for its axis
 
 // One histogram: a column for each share, an axis with the given ticks [place, label], and marks that can be moved
 function histogram(title, note, name, columns, ticks) {
@@ -11,7 +11,7 @@ function histogram(title, note, name, columns, ticks) {
     const top = Math.max(...shares);
     shares.forEach((share, i) => {
       bars[i].dataset.value = share;
-      set(bars[i], { y: TALL - (0.94 * TALL * share) / top, height: (0.94 * TALL * share) / top });
+      set(bars[i], { y: TALL - (0.87 * TALL * share) / top, height: (0.87 * TALL * share) / top });
     });
   }
   return { box, svg, show };
@@ -33,9 +33,9 @@ function render({ model, el }) {
   const [length, across, along, value] = model.get("tables").map(float16);
   const queries = length.length / widths.length, most = counts.at(-1);
   const onLog = (x) => Math.max(0.02, Math.min(0.98, (Math.log10(x) * 2 + 9) / 13));      // where a gradient stands on its axis
-  const scores = histogram("Scores", "after the division", "score_bin", 41, [-20, -10, 0, 10, 20].map((t) => [(t + 20.5) / 41, signed(t, 0)]));
-  const largest = histogram("Largest weight", "of each query", "weight_bin", 10, [0, 0.25, 0.5, 0.75, 1].map((t) => [0.03 + 0.94 * t, t]));
-  const pulls = histogram("Gradient", "that reaches each query", "gradient_bin", 13, [[-4, "0.0001"], [-3, "0.001"], [-2, "0.01"], [-1, "0.1"], [0, "1"], [1, "10"]].map(([t, label]) => [onLog(10 ** t), label]));
+  const scores = histogram("Scores", "after the division", "score_bin", 41, [-20, -10, 0, 10, 20].map((t) => [(t + 20.5) / 41, ({ "-20": "below", 20: "above" })[t] ?? signed(t, 0)]));
+  const largest = histogram("Largest weight", "of each query", "weight_bin", 10, [0, 0.5, 1].map((t) => [0.03 + 0.94 * t, t]));
+  const pulls = histogram("Gradient", "of each query", "gradient_bin", 13, [[-4, "0.0001"], [-2, "0.01"], [0, "1"], [1, "10"]].map(([t, label]) => [onLog(10 ** t), label]));
   const marks = ["median", "mean"].map((name) => [h("line", { y1: 12, y2: TALL, class: `mark-line ${name}` }), h("text", { y: 9, class: "mark-name" }, name)]);
   pulls.svg.append(...marks.flat());
   const facts = [["spread", "spread (standard deviation) of the scores"], ["largest", "largest weight, on average"], ["median", "gradient, median"], ["mean", "gradient, mean"]]

@@ -82,7 +82,7 @@ class ScoreScale(LiveFigure):
         super().__init__(ScaleCanvas(tables=[float16_bytes(t) for t in self.tables]), [
             {"d_k": slider(ipywidgets.SelectionSlider, "width of a query, d_k", options=[(str(d), i) for i, d in enumerate(WIDTHS)], value=6),
              "n": slider(ipywidgets.SelectionSlider, "number of keys, n", options=[(str(c), i) for i, c in enumerate(COUNTS)], value=5),
-             "power": slider(ipywidgets.FloatSlider, "scores are divided by d_k to the power", value=0.5, min=0, max=1, step=0.05, readout_format=".2f")}])
+             "power": slider(ipywidgets.FloatSlider, "scores divided by d_k to the power", value=0.5, min=0, max=1, step=0.05, readout_format=".2f")}])
 
     def numbers(self, d_k, n, power):
         scores, weights, gradient = simulate(WIDTHS[d_k], COUNTS[n], power, self.tables)
