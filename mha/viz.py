@@ -218,6 +218,32 @@ def lookup(names, keys, values, query, scores, weights, out):
     return Picture(figure, table(alt, ["key", "score", "weight"], rows) + f"\nmixed value ({out[0]:.3f}, {out[1]:.3f})")
 
 
+def values(words, tokens, values, weights, out, target, asks):
+    """Tokens in the plane at the left, their values at the right, with the mixture (a diamond) and its target (a ring).
+
+    Args:
+        words: m names; tokens, values: (m, 2); weights: (m,) of the token named `asks`; out, target: (2,).
+    """
+    tokens, values, weights, out, target = map(_array, (tokens, values, weights, out, target))
+    figure, axes = _figure(7.2, 3.5, columns=2)
+    reach = 1.15 * max(np.abs(part).max() for part in (tokens, values, target))
+    for axis, points, mixed, title in zip(axes, (tokens, values), (weights @ tokens, out), ("tokens, and their mixture", "values, and their mixture")):
+        axis.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", title=title)
+        axis.axhline(0, color=INK, linewidth=0.3), axis.axvline(0, color=INK, linewidth=0.3)
+        axis.spines[:].set_visible(False)
+        axis.tick_params(length=0, labelsize=7)
+        for word, point, weight in zip(words, points, weights):
+            axis.plot(*zip(point, mixed), color=ORANGE, linewidth=6 * weight, alpha=0.5)
+            axis.annotate(word, point, xytext=(4, 4), textcoords="offset points")
+        axis.scatter(*points.T, s=22, color=BLUE, zorder=3)
+        axis.scatter(*mixed, marker="D", s=55, color=ORANGE, zorder=3)
+    axes[1].scatter(*target, s=160, facecolor="none", edgecolor=GREEN, linewidth=2)
+    alt = f"Four tokens in the plane, their values, the mixture by the weights of {asks!r}, and the target that it should meet."
+    rows = [[word, float(weight)] for word, weight in zip(words, weights)]
+    x, y = out
+    return Picture(figure, table(alt, ["token", "weight"], rows) + f"\ncarried ({x:.3f}, {y:.3f}), distance from the target {np.hypot(*(out - target)):.3f}")
+
+
 def arcs(tokens, weights, word, endings):
     """Two sentences that differ in their last word: arcs from one word to all words, one sentence above, one below the line.
 

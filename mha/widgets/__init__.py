@@ -4,9 +4,11 @@ from mha.widgets.cycle import BeatsCycle
 from mha.widgets.head_grid import HeadGrid
 from mha.widgets.lookup import SoftLookup
 from mha.widgets.scale import ScoreScale
+from mha.widgets.values import ValueMap
 
 FIGURES = {  # data-figure -> constructor
-    "soft-lookup": SoftLookup, "score-scale": ScoreScale, "beats-cycle": BeatsCycle, "head-arcs": HeadArcs, "head-grid": HeadGrid,
+    "soft-lookup": SoftLookup, "score-scale": ScoreScale, "beats-cycle": BeatsCycle, "value-map": ValueMap,
+    "head-arcs": HeadArcs, "head-grid": HeadGrid,
 }
 
 __all__ = ["FIGURES", *(figure.__name__ for figure in FIGURES.values())]
