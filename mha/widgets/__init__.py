@@ -3,11 +3,12 @@ from mha.widgets.arcs import HeadArcs
 from mha.widgets.cycle import BeatsCycle
 from mha.widgets.head_grid import HeadGrid
 from mha.widgets.lookup import SoftLookup
+from mha.widgets.masks import MaskPainter
 from mha.widgets.scale import ScoreScale
 from mha.widgets.values import ValueMap
 
 FIGURES = {  # data-figure -> constructor
-    "soft-lookup": SoftLookup, "score-scale": ScoreScale, "beats-cycle": BeatsCycle, "value-map": ValueMap,
+    "soft-lookup": SoftLookup, "score-scale": ScoreScale, "beats-cycle": BeatsCycle, "value-map": ValueMap, "mask-painter": MaskPainter,
     "head-arcs": HeadArcs, "head-grid": HeadGrid,
 }
 

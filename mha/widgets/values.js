@@ -17,12 +17,12 @@ function scene(title, note, words) {
   view.svg.append(area, ...pulls, ...dots, ...names, diamond);
   view.show = (points, weights, mixed) => {
     set(area, { points: hull(points).map(([x, y]) => `${view.x(x)},${view.y(y)}`).join(" ") });
-    const centre = mix(points.map(() => 1 / points.length), points);
+    const centre = mix(points.map(() => 1 / points.length), points), flat = hull(points).length < 3;      // on a line the words would collide
     points.forEach((p, j) => {
       const away = [p[0] - centre[0], p[1] - centre[1]], far = Math.hypot(...away) || 1, x = view.x(p[0]), y = view.y(p[1]);
       set(pulls[j], { x1: x, y1: y, x2: view.x(mixed[0]), y2: view.y(mixed[1]), "stroke-width": 9 * weights[j] });
       set(dots[j], { cx: x, cy: y });
-      set(names[j], { x: x + (11 * away[0]) / far, y: y - (13 * away[1]) / far + 4, "text-anchor": Math.abs(away[0]) < 0.3 * far ? "middle" : away[0] > 0 ? "start" : "end" });
+      set(names[j], { x: x + (11 * away[0]) / far, y: flat ? y + [-12, 22, -26, 36][j] : y - (13 * away[1]) / far + 4, "text-anchor": Math.abs(away[0]) < 0.3 * far ? "middle" : away[0] > 0 ? "start" : "end" });
     });
     set(diamond, { d: `M${view.x(mixed[0])},${view.y(mixed[1]) - 8} l8,8 l-8,8 l-8,-8 z` });
   };
@@ -47,7 +47,7 @@ function render({ model, el }) {
     h("dt", {}, "W_V"), h("dd", {}, h("span", { class: "matrix" }, ...entries)),
     h("dt", {}, "carried"), h("dd", {}, "(", out[0], ", ", out[1], ")"),
     h("dt", {}, "distance from the target"), h("dd", {}, distance),
-    h("dt", {}, "its mean over all four tokens"), h("dd", {}, mean));
+    h("dt", {}, "mean over the four tokens"), h("dd", {}, mean));
   el.append(h("div", { class: "mha-figure values", "data-figure": "value-map", role: "group", "aria-label": model.get("label") },
     h("div", { class: "planes" }, left.box, right.box), status,
     h("div", { class: "planes" }, h("table", { class: "plane" }, h("thead", {}, heading), h("tbody", {}, ...bars.map((b) => b.row))), h("div", { class: "plane" }, facts))));
