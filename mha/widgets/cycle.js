@@ -83,7 +83,9 @@ function render({ model, el }) {
       rows[i].number.textContent = value >= 0.001 || value === 0 ? value.toFixed(3) : value.toExponential(1).replace("-", "\u2212");
     });
     const same = Math.abs(Math.log(around[0] / around[1])) < 1e-9;
-    status.textContent = (tied ? "One matrix: both ways around the cycle have the same product, whatever you turn. " : same ? "Two matrices, but at this setting both ways have the same product. " : "Two matrices: the two ways differ. ")
+    const turned = (name) => `${signed(model.get(name), 0)}\u00b0`;
+    status.textContent = (tied ? `One matrix, turned by ${turned("turn_q")} (the turn for W_K, ${turned("turn_k")}, waits until you release it). Both ways around the cycle have the same product, whatever you do. `
+      : `W_Q is turned by ${turned("turn_q")}, W_K by ${turned("turn_k")}. ${same ? "At this setting both ways have the same product. " : "The two ways differ. "}`)
       + (loss < 0.1 ? "The head knows who beats whom." : loss < Math.LN2 - 1e-9 ? "The head does better than a coin." : "The head does no better than a coin.");
   }
   return redraw(model, el, ["tied", "exclude_self", "turn_q", "turn_k", "second", "sharp"], draw);

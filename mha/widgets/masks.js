@@ -52,7 +52,7 @@ function render({ model, el }) {
   sums.forEach((sum, i) => maps[0][i][n - 1].after(sum));
   const legend = h("p", { class: "soft" }, "Rows look, columns are looked at. Dark is little, light is much; a dot is exactly zero; a thick frame with \u201c!\u201d is a leak.");
   el.append(h("div", { class: "mha-figure masks", "data-figure": "mask-painter", role: "group", "aria-label": model.get("label") },
-    h("div", { class: "boards" }, square("Mask", "paint it", words, (i, j) => buttons[i][j]), weightBoard, square("Leaks", "what moves what", words, (i, j) => maps[1][i][j])), status, legend));
+    h("div", { class: "boards" }, square("Mask", "paint it", words, (i, j) => buttons[i][j]), weightBoard, square("Influence", "what moves what", words, (i, j) => maps[1][i][j])), status, legend));
 
   function paint(i, j) {
     const painted = [...model.get("painted")];

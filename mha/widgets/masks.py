@@ -73,7 +73,7 @@ class MaskPainter(LiveFigure):
         leak = shown["leak"] / shown["leak"].max().clamp(min=1e-300)
         alt = f"A mask over six words ({list(PRESETS)[setting['mask']]}), the weights, and the influence of each word on each output."
         rows = [[word, int(mask[i].sum()), float(shown["row_sum"][i]), int((shown["leak"][i] > 0).sum())] for i, word in enumerate(WORDS)]
-        picture = viz.heatmaps(torch.stack([mask.double(), shown["weight"], leak]), WORDS, ["mask", "weights", "leaks"], columns=3)
+        picture = viz.heatmaps(torch.stack([mask.double(), shown["weight"], leak]), WORDS, ["mask", "weights", "influence"], columns=3)
         picture.text = viz.table(alt, ["word that looks", "may look at", "sum of weights", "depends on"], rows)
         return picture
 

@@ -3,10 +3,26 @@ import base64
 
 import numpy as np
 
-# plan: [[{name, kind, value}, ...], ...], one list for each setting. Returns for each setting the drawn numbers, by
-# name, packed as float64: they are many.
+# What a figure shows: every data-weight under "weight", every data-value under its data-name, packed as float64: they are many.
+READ = """
+  (index) => {
+    function pack(numbers) {
+      const bytes = new Uint8Array(Float64Array.from(numbers).buffer);
+      let text = "";
+      for (let i = 0; i < bytes.length; i += 32768) text += String.fromCharCode(...bytes.subarray(i, i + 32768));
+      return btoa(text);
+    }
+    const root = document.querySelectorAll(".live-figure")[index].querySelector("[data-figure]"), shown = { weight: [] };
+    for (const el of root.querySelectorAll("[data-weight]")) shown.weight.push(Number(el.dataset.weight));
+    for (const el of root.querySelectorAll("[data-value]")) (shown[el.dataset.name] ??= []).push(Number(el.dataset.value));
+    return Object.fromEntries(Object.entries(shown).map(([name, numbers]) => [name, pack(numbers)]));
+  }
+"""
+
+# plan: [[{name, kind, value}, ...], ...], one list for each setting. Returns for each setting what READ gives.
 OPERATE = """
   ([index, plan]) => {
+    const read = %s;
     const figure = document.querySelectorAll(".live-figure")[index];
     const controls = new Map([...figure.querySelectorAll(".live-control")].map((el) => [el.querySelector("label, legend")?.textContent, el]));
     function put(name, value) {
@@ -19,25 +35,17 @@ OPERATE = """
       field.dispatchEvent(new Event("input", { bubbles: true }));
       flushFrames();
     }
-    function pack(numbers) {
-      const bytes = new Uint8Array(Float64Array.from(numbers).buffer);
-      let text = "";
-      for (let i = 0; i < bytes.length; i += 32768) text += String.fromCharCode(...bytes.subarray(i, i + 32768));
-      return btoa(text);
-    }
-    function read() {
-      const root = figure.querySelector("[data-figure]"), shown = { weight: [] };
-      for (const el of root.querySelectorAll("[data-weight]")) shown.weight.push(Number(el.dataset.weight));
-      for (const el of root.querySelectorAll("[data-value]")) (shown[el.dataset.name] ??= []).push(Number(el.dataset.value));
-      return Object.fromEntries(Object.entries(shown).map(([name, numbers]) => [name, pack(numbers)]));
-    }
-    return plan.map((setting) => { for (const { name, value } of setting) put(name, value); return read(); });
+    return plan.map((setting) => { for (const { name, value } of setting) put(name, value); return read(index); });
   }
-"""
+""".replace("%s", READ.strip())
+
+
+def unpack(shown):
+    """What READ gives, as {name: array}."""
+    return {name: np.frombuffer(base64.b64decode(packed)) for name, packed in shown.items()}
 
 
 def operate(page, index, figure, settings):
     """The numbers that the page's index-th live figure shows at each setting: a list of {name: array}."""
     plan = [[{"name": figure.controls[name].description, "value": value} for name, value in setting.items()] for setting in settings]
-    shown = page.evaluate(OPERATE, [index, plan])
-    return [{name: np.frombuffer(base64.b64decode(packed)) for name, packed in one.items()} for one in shown]
+    return [unpack(shown) for shown in page.evaluate(OPERATE, [index, plan])]

@@ -1,0 +1,55 @@
+"""The mask of chapter 5 is painted by mouse and by keyboard, and what follows is what torch computes."""
+import pytest
+
+import served
+from test_figures import compare, open_figure
+from operate import READ, unpack
+
+PAGE = "chapters/05_masks.html"
+pytestmark = pytest.mark.skipif(not served.chromium(), reason="no Chromium")
+
+
+def painted(tab):
+    """The mask as the page shows it, row by row."""
+    return [int(cell.get_attribute("aria-pressed") == "true") for cell in tab.locator(".paint").all()]
+
+
+def agrees(tab, figure, **setting):
+    tab.evaluate("flushFrames()")
+    compare(unpack(tab.evaluate(READ, 0)), figure.numbers(mask=1, painted=painted(tab), **{"applied": 0, "layers": 1} | setting), setting)
+
+
+def test_a_click_toggles_one_pair_and_the_figure_follows(visit):
+    tab, figure = open_figure(visit, PAGE, 0)
+    before = painted(tab)
+    tab.get_by_role("button", name="cat (2) may not look at mat (6)").click()
+    tab.get_by_role("button", name="on (4) may look at The (1)").click()
+    after = painted(tab)
+    assert [i for i in range(36) if before[i] != after[i]] == [11, 18]
+    agrees(tab, figure)
+
+
+def test_arrows_and_space_paint_and_the_focus_stays(visit):
+    tab, figure = open_figure(visit, PAGE, 0)
+    tab.locator(".paint").first.focus()
+    for key in ("ArrowRight", "ArrowDown", "Space", "ArrowUp", "ArrowLeft", "ArrowLeft", "Space"):
+        tab.keyboard.press(key)
+    pressed = painted(tab)
+    assert pressed[7] == 0 and pressed[5] == 1
+    assert tab.evaluate("document.activeElement.getAttribute('aria-label')").startswith("The (1) may look at mat")
+    agrees(tab, figure)
+
+
+def test_a_row_painted_empty_gives_zeros(visit):
+    tab, figure = open_figure(visit, PAGE, 0)
+    tab.get_by_role("button", name="The (1) may look at The (1)").click()
+    assert painted(tab)[:6] == [0] * 6
+    agrees(tab, figure)
+    assert "sees nothing" in tab.locator(".mha-figure .status").inner_text()
+
+
+def test_a_preset_replaces_what_was_painted(visit):
+    tab, figure = open_figure(visit, PAGE, 0)
+    tab.get_by_role("button", name="cat (2) may not look at mat (6)").click()
+    tab.get_by_label("mask", exact=True).select_option(index=0)
+    assert painted(tab) == [1] * 36
