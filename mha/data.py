@@ -98,10 +98,20 @@ class KeyTask:
     A token is [name, content]: a name is a random vector, fixed for each run, a content is 4 standard normal numbers, fresh in each sentence. For each of r hidden
     relations, random permutations of the names, the sentence holds one token whose name is the relation's image of the asking token's; the other
     tokens are distractors. Wanted are the r contents, so an error of 1 is knowing nothing.
+
+    Args:
+        runs: independent runs, each with its own names and relations; r: relations; names: how many names there are; d_name: width of a name.
+        n: tokens in a sentence; seed: of everything that is drawn.
+    Raises:
+        ValueError: more related tokens than the sentence has room for, or more tokens than names.
     """
     CONTENT = 4
 
     def __init__(self, runs, r, *, names=16, d_name=16, n=8, seed=0):
+        if r > n:
+            raise ValueError(f"{r} related tokens do not fit into a sentence of n={n}")
+        if n > names:
+            raise ValueError(f"n={n} tokens need different names, and there are {names}")
         self.n, self.r, self.d_model = n, r, d_name + self.CONTENT
         self.generator = torch.Generator().manual_seed(seed)
         vectors = torch.randn(runs, names, d_name, generator=self.generator)

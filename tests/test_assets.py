@@ -5,7 +5,7 @@ import torch
 from mha.assets import trained_qk
 from mha.attention import attention
 
-STORED = [("tired", 0), ("tired", 5), ("wide", 5), ("bank", 0)]
+STORED = [("tired", 0), ("tired", 5), ("wide", 5), ("bank", 0), ("deposit", 0), ("deposit", 5)]
 
 
 @pytest.mark.parametrize("sentence,layer", STORED)

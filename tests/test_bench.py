@@ -35,3 +35,10 @@ def test_with_weights_one_buffer_of_scores_is_allocated():
     scores, tokens = 4 * 8 * 512 * 512, 4 * 512 * 512
     assert bench.peak_bytes(found["mha"], x, case) < scores + 8 * tokens
     assert bench.peak_bytes(found["textbook"], x, case) > 2 * scores
+
+
+def test_the_race_is_between_layers_of_about_one_size():
+    text = bench.race(lengths=(4, 8), device=torch.device("cpu"))
+    lstm, head = (int(n.replace(",", "")) for n in text.splitlines()[1].split()[:3:2])
+    assert abs(lstm - head) < 0.1 * lstm
+    assert [line.split()[0] for line in text.splitlines()[3:]] == ["4", "8"]

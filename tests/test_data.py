@@ -1,7 +1,8 @@
 """The small worlds of the chapters."""
+import pytest
 import torch
 
-from mha.data import follow_gradient, library
+from mha.data import POINTERS, KeyTask, follow_gradient, library, pointers, rock_paper_scissors, turn
 
 
 def test_the_library_has_a_key_and_a_value_for_each_book():
@@ -20,3 +21,47 @@ def test_the_story_of_three_temperatures_holds():
     _, keys, values = library()
     cold, mild, warm = (follow_gradient(torch.tensor([2.0, -1.2]), keys, values, values[2], 100, T)[1] for T in (0.05, 1, 3))
     assert cold[-1] == cold[0] and mild[-1] > 9 and warm[-1] < 0.5
+
+
+def test_a_turn_keeps_lengths_and_goes_against_the_clock():
+    torch.testing.assert_close(torch.tensor([[1.0, 0.0]], dtype=torch.float64) @ turn(90), torch.tensor([[0.0, 1.0]], dtype=torch.float64))
+    torch.testing.assert_close(turn(37) @ turn(37).T, torch.eye(2, dtype=torch.float64))
+
+
+def test_rock_turned_by_a_third_points_at_paper():
+    names, x = rock_paper_scissors()
+    torch.testing.assert_close(x @ turn(120), x.roll(-1, 0))
+    assert names == ["rock", "paper", "scissors"]
+
+
+@pytest.mark.parametrize("task", POINTERS)
+def test_a_pointer_leads_to_the_token_it_names(task):
+    draw, d_model, no_future = pointers(task, 3, torch.Generator().manual_seed(5))
+    x, target, asked = draw(7)
+    assert x.shape[-1] == d_model and target.max() < x.shape[-2]
+    if d_model == 32:                                     # [own name, name of the target]
+        own, named = x.split(16, -1)
+        assert torch.equal(named, own.take_along_dim(target[..., None], 2))
+        assert (target != torch.arange(8))[..., asked].all()
+    if no_future:
+        assert (target <= torch.arange(8)).all() and 0 not in asked
+
+
+def test_in_a_cycle_each_looks_at_the_next_and_in_a_line_the_last_nowhere():
+    for task, expected in (("cycle of 3", [0, 1, 2]), ("line of 7", [0, 1, 2, 3, 4, 5])):
+        _, target, asked = pointers(task, 2, torch.Generator())[0](1)
+        assert asked.tolist() == expected and target[0, 0, 0] == 1
+
+
+def test_key_task_holds_each_related_token_once_and_wants_its_content():
+    task = KeyTask(3, 2, seed=1)
+    asking, x, wanted = task.draw(11)
+    assert asking.shape == (3, 11, 20) and x.shape == (3, 11, 8, 20) and wanted.shape == (3, 11, 2, 4)
+    assert torch.equal(wanted, x[:, :, :2, 16:])
+    assert not (task.relations == torch.arange(16)).any() and not (task.relations[:, 0] == task.relations[:, 1]).any()
+    for run in range(3):
+        table = task.vectors[run]                         # (16, 16)
+        number = lambda vectors: torch.cdist(vectors, table).argmin(-1)      # noqa: E731
+        a, names = number(asking[run, :, :16]), number(x[run, :, :, :16])
+        assert torch.equal(names[:, :2], task.relations[run][:, a].T)
+        assert all(len(set(row.tolist())) == 8 for row in names)

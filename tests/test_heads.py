@@ -3,6 +3,7 @@ import pytest
 import torch
 
 from mha import AsymmetricHead, Head, SymmetricHead
+from mha.data import rock_paper_scissors, turn
 
 B, N, M, D, D_K, D_V, D_CONTEXT = 2, 5, 7, 11, 3, 13, 17
 
@@ -76,3 +77,26 @@ def test_wrong_sizes_get_a_sentence_that_helps(make):
         make(D, 0)
     with pytest.raises(ValueError, match="last size is 5, but this layer has d_model=11"):
         make(D, D_K)(torch.zeros(N, 5))
+
+
+def around(weights, cycle):
+    """The product of the weights along a cycle of tokens, one for each batch entry."""
+    return torch.stack([weights[..., i, j] for i, j in zip(cycle, cycle[1:] + cycle[:1])]).prod(0)
+
+
+@pytest.mark.parametrize("cycle", [[0, 1, 2], [3, 1, 4, 2], [0, 2, 4, 1, 3]])
+@pytest.mark.parametrize("exclude_self", [False, True])
+def test_a_symmetric_head_is_as_likely_forwards_as_backwards_around_any_cycle(cycle, exclude_self):
+    head = SymmetricHead(7, 3, exclude_self=exclude_self, dtype=torch.float64)
+    weights = head(torch.randn(11, 5, 7, dtype=torch.float64), need_weights=True)[1]
+    forwards, backwards = around(weights, cycle), around(weights, cycle[::-1])
+    torch.testing.assert_close(forwards, backwards)
+    size, share = len(cycle), 2 if exclude_self else 3        # at most one half, at most one third
+    assert (forwards ** (1 / size) <= 1 / share + 1e-12).all()
+
+
+def test_an_asymmetric_head_is_not_bound_by_the_cycle():
+    _, x = rock_paper_scissors()
+    head = AsymmetricHead(2, 2, dtype=torch.float64)
+    head.W_Q.weight.data, head.W_K.weight.data = 10 * turn(120).T, torch.eye(2, dtype=torch.float64)
+    assert around(head(x, need_weights=True)[1], [0, 1, 2]) > 0.99

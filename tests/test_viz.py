@@ -15,6 +15,10 @@ PICTURES = {
     "curves": lambda: viz.curves(torch.arange(1.0, 9), "x", "y", log=True, a=torch.rand(8), b=torch.rand(8)),
     "matrix": lambda: viz.matrix(torch.randn(4, 6), "a matrix", cuts=(3,)),
     "lookup": lambda: viz.lookup(KEYS, torch.randn(5, 2), torch.randn(5, 2), torch.randn(2), torch.rand(5), WEIGHTS[0, 0], torch.randn(2)),
+    "dots": lambda: viz.dots(list("abc"), "loss", lines=[(0.7, "a bound")], one=torch.rand(3, 8), two=torch.rand(3, 8)),
+    "histograms": lambda: viz.histograms({"scores": (range(5), WEIGHTS[0, 0]), "weights": (range(5), WEIGHTS[0, 1])}, "Two histograms.",
+                                         {"spread": 1.5, "mean": 0.25, "median": 0.2}),
+    "values": lambda: viz.values(KEYS, torch.randn(5, 2), torch.randn(5, 2), WEIGHTS[0, 0], torch.randn(2), torch.randn(2), "key 1"),
     "arcs": lambda: viz.arcs(KEYS, WEIGHTS[0, :2], 1, ["this", "that"]),
 }
 
@@ -47,3 +51,8 @@ def test_a_bundle_holds_both():
 def test_numbers_stand_in_the_table_without_minus_zero():
     text = viz.bars(["a", "b"], scores=[-0.0, 1.25]).text
     assert "-0.000" not in text and "1.250" in text
+
+
+def test_the_table_of_dots_gives_ranges_that_hold_all_runs():
+    text = viz.dots(["a"], "loss", grain=0.25, runs=torch.tensor([[0.26, 0.693, 0.7]])).text
+    assert text.splitlines()[-1].split() == ["a", "0.25", "to", "0.75"]

@@ -1,0 +1,85 @@
+"""Trainings: many runs at once are many runs, bounds that are proved hold, and bad input is named."""
+import math
+
+import pytest
+import torch
+
+from mha import train
+from mha.data import KeyTask
+
+LN2, LN3 = math.log(2), math.log(3)
+
+
+def quadratic(start, target):
+    """R runs of a small problem: parameters (R, 3) that should reach target (R, 3)."""
+    W = start.clone().requires_grad_()
+    history = train.fit([W], lambda: (W - target).square().sum(-1), steps=40, rate=0.1)
+    return W.detach(), history
+
+
+def test_runs_at_once_are_the_runs_one_by_one():
+    start, target = torch.randn(2, 5, 3, dtype=torch.float64)
+    together, history = quadratic(start, target)
+    alone = torch.cat([quadratic(start[r : r + 1], target[r : r + 1])[0] for r in range(5)])
+    assert torch.equal(together, alone)
+    assert history.shape == (40, 5) and (history[-1] < history[0]).all()
+
+
+def test_a_loss_that_mixes_the_runs_is_refused():
+    W = torch.randn(5, 3, requires_grad=True)
+    with pytest.raises(ValueError, match=r"one number for each of the 5 runs, got shape \(\)"):
+        train.fit([W], lambda: W.square().sum(), steps=1)
+
+
+def test_the_rate_is_constant_without_warm_up():
+    W = torch.zeros(1, 1, requires_grad=True)
+    train.fit([W], lambda: W[:, 0], steps=7, rate=0.5, warm_up=0)
+    torch.testing.assert_close(W.detach(), torch.full((1, 1), -3.5))       # Adam's step is its rate where the gradient never changes
+
+
+def test_a_seed_gives_the_same_errors_again_and_another_seed_does_not():
+    first, again, other = (train.fit_lookup(4, steps=20, runs=2, seed=seed) for seed in (3, 3, 4))
+    assert torch.equal(first, again) and not torch.equal(first, other)
+
+
+@pytest.mark.parametrize("d_k", [4, 16, 64])
+def test_the_scale_is_a_smaller_start_and_a_smaller_step(d_k):
+    scaled = train.fit_lookup(d_k, steps=100, runs=3, seed=1)
+    small = d_k**-0.25
+    torch.testing.assert_close(scaled, train.fit_lookup(d_k, steps=100, runs=3, seed=1, scale=1.0, start=small, rate=0.01 * small), rtol=1e-4, atol=1e-5)
+    assert not torch.allclose(scaled, train.fit_lookup(d_k, steps=100, runs=3, seed=1, scale=1.0, start=small), rtol=1e-3)
+
+
+@pytest.mark.parametrize("seed", [0, 100])
+def test_a_symmetric_score_ends_on_its_bound_around_a_cycle(seed):
+    for task in ("cycle of 3", "cycle of 7"):
+        loss = train.fit_pointers(task, "one symmetric form", seed=seed, runs=4)
+        assert (loss > LN2 - 1e-4).all() and (loss < LN2 + 0.01).all()
+    with_self = train.fit_pointers("cycle of 3", "one matrix", exclude_self=False, seed=seed, runs=4)
+    assert (with_self > LN3 - 1e-4).all() and (with_self < LN3 + 0.01).all()
+
+
+def test_two_matrices_solve_a_cycle_and_one_form_a_line():
+    assert (train.fit_pointers("cycle of 3", "two matrices", runs=4) < 0.05).all()
+    assert (train.fit_pointers("line of 7", "one symmetric form", runs=4) < 0.05).all()
+
+
+def test_carrying_the_inputs_fails_only_where_they_must_be_turned():
+    assert (train.fit_carrier("the inputs", runs=3) < 0.01).all()
+    turned = train.fit_carrier("the inputs", turned=True, runs=3)
+    assert (turned > 1).all()
+    values, after = (train.fit_carrier(way, turned=True, runs=3) for way in ("W_V", "the inputs, then W_O"))
+    assert (values < 0.01).all() and torch.allclose(values, after)
+
+
+@pytest.mark.parametrize("call,message", [
+    (lambda: train.fit_pointers("a square", "two matrices"), "task must be one of 'cycle of 3', .*got 'a square'"),
+    (lambda: train.fit_pointers("line of 7", "three"), "score must be one of 'two matrices', .*got 'three'"),
+    (lambda: train.fit_carrier("nothing"), "carries must be one of 'the inputs', .*got 'nothing'"),
+    (lambda: train.fit_carrier("the inputs", places=2), "one content of 4 numbers, and 2 places are wanted"),
+    (lambda: KeyTask(1, 9, n=8), "9 related tokens do not fit into a sentence of n=8"),
+    (lambda: KeyTask(1, 2, names=8, n=9), "n=9 tokens need different names, and there are 8"),
+])
+def test_bad_input_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
