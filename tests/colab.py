@@ -83,7 +83,7 @@ def try_chapter(path, address, set_up):
     live = sum(WIDGET in output.get("data", {}) for cell in notebook.cells for output in cell.get("outputs", []))
     print(f"ran, with {live} live figures")
     for cell, old in zip(notebook.cells, stored):
-        if cell.cell_type == "code" and "set-up" not in cell.metadata.get("tags", []):
+        if cell.cell_type == "code" and not {"set-up", "nbval-ignore-output"} & set(cell.metadata.get("tags", [])):
             found = notebooks.difference(cell.outputs, old)
             if found:
                 yield f"{path.name}: {cell.source}\n{found}"
