@@ -23,7 +23,8 @@ class Picture:
         with matplotlib.rc_context(fname=STYLE):
             figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
         svg = buffer.getvalue()
-        svg = svg[svg.index("<svg"):].replace(INK, "currentColor").replace("'DejaVu Sans', sans-serif", "inherit")
+        svg = svg[svg.index("<svg"):].replace("<svg", '<svg fill="currentColor"', 1)      # matplotlib writes no fill where it means black
+        svg = svg.replace(INK, "currentColor").replace("'DejaVu Sans', sans-serif", "inherit")
         self.svg, self.text = re.sub(r"\s*<metadata>.*?</metadata>", "", svg, flags=re.S), text
 
     def __repr__(self):

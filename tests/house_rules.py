@@ -27,7 +27,7 @@ def tags(cell):
 # --- Cells ----------------------------------------------------------------------------------------------------------
 
 def cells_are_short(notebook):
-    """The median code cell has at most 4 lines, none has more than 15; the set-up cell aside."""
+    """The median code cell has at most 4 lines, none has more than 15 and no line more than 82 characters; the set-up cell aside."""
     cells = [cell for cell in code_cells(notebook) if "set-up" not in tags(cell)]
     lines = [len([line for line in cell.source.splitlines() if line.strip()]) for cell in cells]
     if lines and statistics.median(lines) > 4:
@@ -35,6 +35,9 @@ def cells_are_short(notebook):
     for cell, count in zip(cells, lines):
         if count > 15:
             yield f"a cell of {count} lines, at most 15: {cell.source.splitlines()[0]}"
+        for line in cell.source.splitlines():
+            if len(line) > 82:
+                yield f"a line of {len(line)} characters, and the page shows 82: {line}"
 
 
 MODULES = {"altair", "bokeh", "glob", "http", "huggingface_hub", "matplotlib", "os", "pathlib", "plotly", "requests",

@@ -93,6 +93,7 @@ BAD = {
     rules.cells_are_short: [
         chapter(code("a = 1\n" * 16)),
         chapter(code("a = 1\n" * 5), code("a = 1\n" * 5)),
+        chapter(code("a = 1  # " + 80 * "x")),
     ],
     rules.cells_teach: [chapter(code(source)) for source in [
         "import matplotlib.pyplot as plt",

@@ -31,6 +31,7 @@ def picture(request):
 def test_a_picture_is_valid_svg_in_the_ink_of_the_page(picture):
     assert xml.fromstring(picture.svg).tag.endswith("svg")
     assert "currentColor" in picture.svg and viz.INK not in picture.svg
+    assert xml.fromstring(picture.svg).get("fill") == "currentColor" and "#000000" not in picture.svg
 
 
 def test_its_text_is_one_sentence_and_a_table(picture):
