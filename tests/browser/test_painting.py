@@ -11,11 +11,11 @@ pytestmark = pytest.mark.skipif(not served.chromium(), reason="no Chromium")
 
 def painted(tab):
     """The mask as the page shows it, row by row."""
+    tab.evaluate("flushFrames()")
     return [int(cell.get_attribute("aria-pressed") == "true") for cell in tab.locator(".paint").all()]
 
 
 def agrees(tab, figure, **setting):
-    tab.evaluate("flushFrames()")
     compare(unpack(tab.evaluate(READ, 0)), figure.numbers(mask=1, painted=painted(tab), **{"applied": 0, "layers": 1} | setting), setting)
 
 
