@@ -185,6 +185,7 @@ ARROWS = {  # module: what it may import, the standard library and torch aside
     "data": CORE,
     "train": CORE | {"data"},
     "assets": CORE | {"numpy", "safetensors", "tokenizers"},
+    "exercises": CORE,
     "viz": {"matplotlib", "numpy"},
     "widgets": CORE | {"assets", "data", "viz", "ipywidgets", "anywidget", "traitlets", "numpy"},
 }

@@ -1,0 +1,148 @@
+"""5.1: weights that do not see the future, the mask of chapter 5."""
+import math
+
+import torch
+
+from mha.exercises.exercise import Case, Exercise
+from mha.exercises.probe import listed, numbers
+from mha.exercises.report import Mistake
+
+
+def causal_weights(scores):
+    n = scores.shape[-1]
+    seen = torch.ones(n, n, dtype=torch.bool, device=scores.device).tril()
+    return scores.masked_fill(~seen, -math.inf).softmax(-1)
+
+
+def model(scores, seen="causal", how="before", axis="keys", extra="nothing"):
+    """Causal weights with switches: each can be set wrong."""
+    n = scores.shape[-1]
+    i, j = torch.arange(n)[:, None], torch.arange(n)
+    mask = {"causal": j <= i, "past-only": j < i, "future": j >= i, "future-only": j > i, "one-more": j <= i + 1, "everyone": j < n + 0 * i, "self": (j == i),
+            "previous": (j == i) | (j == i - 1), "anti": j + i < n, "not-self": j != i, "first": j <= 0 * i}[seen]
+    axis = {"keys": -1, "queries": -2, "first": 0, "second": min(1, scores.ndim - 1)}[axis]
+    if extra == "scaled":
+        scores = scores / math.sqrt(n)
+    if extra == "minus":
+        scores = -scores
+    if extra == "transposed":
+        scores = scores.mT
+    fill = {"zero": 0.0, "minus-one": -1.0, "small": -10.0, "tiny": 1e-9, "small-5": -5.0, "one": 1.0, "minus-100": -100.0}
+    if how == "before":
+        out = scores.masked_fill(~mask, -math.inf).softmax(axis)
+    elif how in fill:
+        out = scores.masked_fill(~mask, fill[how]).softmax(axis)
+    elif how == "after":
+        out = scores.softmax(axis).masked_fill(~mask, 0)
+    elif how == "both":
+        out = scores.masked_fill(~mask, 0).softmax(axis) * mask
+    elif how == "minus-inf-after":
+        out = scores.softmax(axis).masked_fill(~mask, -math.inf)
+    elif how == "added":
+        out = (scores + mask).softmax(axis)
+    elif how == "subtracted":
+        out = (scores - (~mask).double()).softmax(axis)
+    elif how == "no-softmax":
+        out = scores.masked_fill(~mask, -math.inf)
+    elif how == "tril-only":
+        out = scores * mask
+    elif how == "log":
+        out = scores.masked_fill(~mask, -math.inf).log_softmax(axis)
+    elif how == "exp":
+        out = scores.masked_fill(~mask, -math.inf).exp()
+    elif how == "sum":
+        out = scores * mask / (scores * mask).sum(axis, keepdim=True)
+    elif how == "uniform":
+        out = mask.double().expand(scores.shape) / mask.sum(-1, keepdim=True)
+    elif how == "twice":
+        out = scores.masked_fill(~mask, -math.inf).softmax(axis).softmax(axis)
+    if extra == "out-transposed":
+        out = out.mT
+    if extra == "times-n":
+        out = out * n
+    return out
+
+
+POLARITY = "Write the row of the second token: which keys does it see?"
+SWITCHES = {
+    "seen": {
+        "past-only": Mistake("diagonal-hidden", "A token does not see itself: the diagonal is hidden. The first token then sees nothing.", "Which keys does the first token see?"),
+        "future": Mistake("polarity", "The mask is the wrong way round: tokens see themselves and what comes later, not what came before.", POLARITY),
+        "future-only": Mistake("polarity-strict", "The mask is the wrong way round: tokens see only what comes later, and the last one sees nothing.", POLARITY),
+        "one-more": Mistake("one-too-many", "Each token also sees the one right after it: the diagonal is off by one.", "Does token 1 see token 2?"),
+        "everyone": Mistake("no-mask", "Nothing is masked: every token sees every token.", POLARITY),
+        "self": Mistake("only-self", "Each token sees only itself.", POLARITY),
+        "previous": Mistake("only-two", "Each token sees only itself and the one before.", POLARITY),
+        "anti": Mistake("flipped", "The triangle is flipped left to right: earlier tokens see more than later ones.", POLARITY),
+        "not-self": Mistake("not-self", "Each token sees all but itself, later ones too.", POLARITY),
+        "first": Mistake("only-first", "Each token sees only the first.", POLARITY),
+    },
+    "how": {
+        "after": Mistake("mask-after-softmax", "The mask acts after the softmax: hidden weights are zero, but they have taken their share, and rows do not sum to 1.", "What does a row sum to?"),
+        "both": Mistake("zero-then-mask", "Hidden scores are set to 0 before the softmax and hidden weights to 0 after it. A score of 0 takes a share like any other.", "What is e to the power 0?"),
+        "zero": Mistake("zero-for-minus-infinity", "Hidden scores are set to 0, not to minus infinity. A score of 0 takes a share like any other.", "What is e to the power 0?"),
+        "minus-one": Mistake("small-number", "Hidden scores are set to -1, which leaves them a share.", "What is e to the power -1?"),
+        "small": Mistake("small-number", "Hidden scores are set to -10, which leaves them a small share.", "What is e to the power -10?"),
+        "small-5": Mistake("small-number", "Hidden scores are set to -5, which leaves them a share.", "What is e to the power -5?"),
+        "minus-100": Mistake("small-number", "Hidden scores are set to -100. That is enough only while no real score comes near it.", "What if all scores of a row are near -100?"),
+        "one": Mistake("one-for-minus-infinity", "Hidden scores are set to 1, not to minus infinity.", "What is e to the power 1?"),
+        "tiny": Mistake("tiny-for-minus-infinity", "Hidden scores are set to a tiny positive number, which is nearly 0 and takes a share. It should be a huge negative one.", "What is e to the power 1e-9?"),
+        "minus-inf-after": Mistake("minus-infinity-after", "Minus infinity is put into the weights, after the softmax. It belongs into the scores, before it.", "Can a weight be minus infinity?"),
+        "added": Mistake("mask-added", "The mask is added to the scores as 0 and 1. Hidden scores should become minus infinity.", "What must a hidden score be, so that its power is 0?"),
+        "subtracted": Mistake("mask-subtracted", "1 is subtracted from hidden scores. They should become minus infinity.", "What must a hidden score be, so that its power is 0?"),
+        "no-softmax": Mistake("no-softmax", "The masked scores are returned: the softmax is missing.", "What makes shares out of scores?"),
+        "tril-only": Mistake("scores-times-mask", "The scores are multiplied by the mask and returned: no softmax.", "What makes shares out of scores?"),
+        "log": Mistake("log-softmax", "It returns the logarithm of the weights.", "Can a share be negative?"),
+        "exp": Mistake("no-normalisation", "The exponentials are not divided by their sum.", "What should a row sum to?"),
+        "sum": Mistake("divides-by-sum", "The scores are divided by their sum, without the exponential.", "What if a score is negative?"),
+        "uniform": Mistake("uniform-weights", "All visible keys get the same weight, whatever the scores.", "Do the scores enter at all?"),
+        "twice": Mistake("softmax-twice", "The softmax is taken twice: after the second, hidden keys have a share again.", "Is there a second softmax?"),
+    },
+    "axis": {
+        "queries": Mistake("softmax-axis-queries", "The softmax runs over the queries (axis -2), so that columns sum to 1 and rows do not.", "Whose weights should sum to 1?"),
+        "first": Mistake("softmax-axis-0", "The softmax runs over axis 0, not over the keys, which are the last axis.", "What do the axes mean when there is a batch?"),
+        "second": Mistake("softmax-axis-1", "The softmax runs over axis 1. With two axes that is the last one; with a batch it is not.", "What do the axes mean when there is a batch?"),
+    },
+    "extra": {
+        "scaled": Mistake("scaled", "The scores are divided by the square root of n. They are scores already: only the mask and the softmax are asked for.", ""),
+        "minus": Mistake("negative-scores", "The scores have the wrong sign.", "Which key should get most?"),
+        "transposed": Mistake("scores-transposed", "The scores are transposed first: rows are queries already.", "Which axis counts the queries?"),
+        "out-transposed": Mistake("output-transposed", "The last two axes of the output are exchanged.", "Which axis counts the queries?"),
+        "times-n": Mistake("times-n", "The weights are multiplied by n.", "What should a row sum to?"),
+    },
+}
+
+
+def measure(answer):
+    """Which keys each query sees, what its rows sum to, and whether hidden scores still matter."""
+    n = 4
+    scores = numbers(31, n, n)
+    out = answer(scores.clone())
+    if not isinstance(out, torch.Tensor) or out.shape != (n, n):
+        return
+    picture = "\n".join("   " + " ".join("x" if w > 1e-12 else "." for w in row) for row in out.detach())
+    yield f"Who sees whom, 4 tokens (a row is a query, x a weight that is not zero):\n{picture}\nWanted: x on and below the diagonal, . above it."
+    yield f"The rows sum to {listed(out.sum(-1))}; each should sum to 1."
+    other = scores.clone()
+    other[~torch.ones(n, n, dtype=torch.bool).tril()] += 3.0
+    moved = (answer(other.clone()) - out).abs().amax(-1)
+    leaks = [i + 1 for i in range(n) if moved[i] > 1e-9]
+    if leaks:
+        yield f"When only hidden scores change, the weights of row {', '.join(map(str, leaks))} change: the future leaks in."
+
+
+EXERCISE = Exercise(
+    id="5.1", name="causal_weights", chapter="05_masks", stars=2, minutes=10,
+    signature="causal_weights(scores)",
+    statement="Write causal_weights(scores): scores is (..., n, n), rows are queries; return weights of the same shape in which query i sees only keys j <= i, each row summing to 1.",
+    stub="def causal_weights(scores):\n    ...\n",
+    reference=causal_weights,
+    cases=[Case((2 * numbers(21, 3, 3),)), Case((2 * numbers(22, 2, 5, 5),)), Case((2 * numbers(23, 4, 4, 4),)), Case((numbers(24, 2, 3, 7, 7) - 6,)), Case((3 * numbers(25, 1, 1),)),
+           Case((20 * numbers(26, 6, 6) - 90,))],
+    model=model, switches=SWITCHES, measure=measure,
+    large=Case((2000 * numbers(27, 5, 5),)),
+    hints=("Which scores must not take part? Write down the mask for n = 3, as a table of yes and no.",
+           "torch.ones(n, n).tril() is 1 on and below the diagonal. A hidden score becomes minus infinity, before the softmax.",
+           "seen = torch.ones(n, n, dtype=torch.bool).tril(); return scores.masked_fill(~seen, -torch.inf).softmax(dim=-1)"),
+    note="Before the softmax, with minus infinity: a hidden key takes no part in the sum, so nothing of the future leaks.",
+)
