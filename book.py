@@ -32,11 +32,11 @@ PYTHON = PROGRAMS / "python"
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
-def run(*command, on_failure=None):
-    """Print a command, run it in the book's folder, and stop when it fails."""
+def run(*command, on_failure=None, **variables):
+    """Print a command, run it in the book's folder with these environment variables, and stop when it fails."""
     command = [str(part) for part in command]
-    print("$ " + shlex.join(command), flush=True)
-    code = subprocess.run(command, cwd=ROOT).returncode
+    print("$ " + "".join(f"{name}={value} " for name, value in variables.items()) + shlex.join(command), flush=True)
+    code = subprocess.run(command, cwd=ROOT, env={**os.environ, **variables}).returncode
     if code:
         sys.exit(f"\n{on_failure or 'This command failed: ' + shlex.join(command)}")
 
@@ -103,9 +103,10 @@ def require_free(port):
 
 
 def test():
-    """The package's tests, every notebook, then the built book in a browser."""
+    """The package's tests, every notebook, as it stands and with the exercises solved, then the built book in a browser."""
     python("-m", "pytest", "tests", "--ignore=tests/browser")
     python("-m", "pytest", "--nbval", "chapters")
+    python("-m", "pytest", "--nbval", "chapters", MHA_SOLUTIONS="1")
     if has_chromium():
         build()
         python("-m", "pytest", "tests/browser")

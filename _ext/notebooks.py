@@ -14,6 +14,9 @@ from nbclient import NotebookClient
 from nbformat import NotebookNode
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))                     # book.py runs this file by its path
+from _ext import exercise_cells  # noqa: E402
+
 CHAPTERS = ROOT / "chapters"
 
 SET_UP = """\
@@ -140,7 +143,7 @@ def run(notebook, folder):
 def refresh(path, set_up):
     """Run one chapter and store it normalised; text that says the same as before stays to the letter."""
     before = path.read_text(encoding="utf-8")
-    notebook = normalise(nbformat.read(path, as_version=4), set_up)
+    notebook = normalise(exercise_cells.stamp(nbformat.read(path, as_version=4), path.stem), set_up)
     stored = [cell.get("outputs") for cell in notebook.cells]
     run(notebook, path.parent)
     for cell, old in zip(notebook.cells, stored):

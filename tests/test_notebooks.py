@@ -9,7 +9,8 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from _ext import notebooks
+from _ext import exercise_cells, notebooks
+from mha.exercises import EXERCISES
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -138,3 +139,40 @@ def test_refresh_stores_what_a_run_gives_and_a_second_time_changes_nothing(tmp_p
     stored = [notebooks.text_of(output) for c in nbformat.read(path, as_version=4).cells for output in c.outputs]
     assert stored == ["0.25", "0.5000", "weights 0.25"]
     assert not notebooks.refresh(path, "x = 1 / 4")
+
+
+# --- The cells of the exercises -------------------------------------------------------------------------------------
+
+CHAPTERS = sorted(notebooks.CHAPTERS.glob("*.ipynb"))
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+def test_a_chapter_holds_its_exercises_as_they_are_generated(path):
+    stored = nbformat.read(path, as_version=4)
+    stamped = exercise_cells.stamp(deepcopy(stored), path.stem)
+    assert [cell.source for cell in stamped.cells] == [cell.source for cell in stored.cells], "run `python3 book.py refresh`"
+
+
+def test_every_exercise_stands_in_a_chapter_that_there_is():
+    chapters = {path.stem for path in CHAPTERS}
+    assert {exercise.chapter for exercise in EXERCISES.values()} <= chapters
+
+
+def test_a_changed_stub_is_put_back_and_loses_its_output():
+    notebook = new_notebook(cells=[new_markdown_cell(exercise_cells.HEADING)])
+    stub = exercise_cells.stamp(notebook, "02_one_head").cells[2]
+    stub.source, stub.outputs = "changed", ["old"]
+    again = exercise_cells.stamp(notebook, "02_one_head").cells[2]
+    assert again.source.startswith("def attention") and again.outputs == []
+
+
+def test_a_chapter_without_a_place_for_its_exercises_is_named():
+    with pytest.raises(ValueError, match="02_one_head has exercises and needs one Markdown cell that starts with '## Exercises', found 0"):
+        exercise_cells.stamp(new_notebook(), "02_one_head")
+
+
+def test_no_stub_holds_its_solution():
+    for exercise in EXERCISES.values():
+        asked, stub, _ = exercise_cells.cells(exercise)
+        assert "return" not in stub.source and exercise.hints[2] in asked.source
+        assert "return" in exercise_cells.cells(exercise, solved=True)[1].source

@@ -1,5 +1,6 @@
 """An exercise in code: what is asked, the right answer, and the wrong ones that can be recognised."""
 import itertools
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Callable
@@ -65,6 +66,10 @@ class Exercise:
     def describe(self, case):
         """A case in words: "q (2, 3), k (5, 3), v (5, 7)"."""
         return ", ".join(f"{name} {tuple(a.shape)}" if isinstance(a, torch.Tensor) else f"{name} = {a}" for name, a in zip(self.arguments, case.args))
+
+    def asks_in_markdown(self):
+        """The statement, its code set in code."""
+        return re.sub(r"(?<![\w`])(\w+\([\w, ]*\)|\([\w.*, ]+\)|j <= i)", r"`\1`", self.statement)
 
     def singles(self):
         """(settings, mistakes) of every way to set one switch wrong."""

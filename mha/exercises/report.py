@@ -1,5 +1,6 @@
 """What a check found, as a value and as text."""
 from dataclasses import dataclass
+from textwrap import fill
 
 
 @dataclass(frozen=True)
@@ -15,7 +16,8 @@ class Report:
     started: bool = True
 
     def __repr__(self):
-        return self.text
+        """The text, in lines that fit a page; lines that start with a space keep their shape."""
+        return "\n".join(line if line.startswith(" ") else fill(line, 80) for line in self.text.splitlines())
 
 
 @dataclass(frozen=True)
