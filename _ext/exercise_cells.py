@@ -20,7 +20,7 @@ def text(exercise):
     """What is asked, as Markdown that reads well everywhere."""
     hints = "\n\n".join(f"<details><summary>Hint {i}</summary>\n\n{hint.replace('*', chr(92) + '*') if i < 3 else f'`{hint}`'}\n\n</details>"
                         for i, hint in enumerate(exercise.hints, 1))
-    return f"### {exercise.id} · `{exercise.name}` · {'★' * exercise.stars} · {exercise.minutes} minutes\n\n{exercise.asks_in_markdown()}\n\n{hints}"
+    return f"### {exercise.id} · `{exercise.name}` · {'★' * exercise.stars} · {exercise.minutes} minutes\n\n{exercise.statement}\n\n{hints}"
 
 
 def cells(exercise, solved=False):

@@ -54,7 +54,7 @@ def run(answer, args):
 # --- Before the values -----------------------------------------------------------------------------------------------
 
 def not_started(exercise):
-    return Report(False, [], f"{exercise.id} {exercise.name}: not started.\n{exercise.statement}", started=False)
+    return Report(False, [], f"{exercise.id} {exercise.name}: not started.\n{exercise.statement.replace('`', '')}", started=False)
 
 
 def nothing_returned(exercise, case):

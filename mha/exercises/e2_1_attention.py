@@ -145,7 +145,7 @@ SWITCHES = {
 EXERCISE = Exercise(
     id="2.1", name="attention", chapter="02_one_head", stars=2, minutes=15,
     signature="attention(q, k, v)",
-    statement="Write attention(q, k, v): q is (..., n, d_k), k is (..., m, d_k), v is (..., m, d_v); return softmax(q k^T / sqrt(d_k)) v, of shape (..., n, d_v).",
+    statement="Write `attention(q, k, v)`: q is `(..., n, d_k)`, k is `(..., m, d_k)`, v is `(..., m, d_v)`. Return `softmax(q k^T / sqrt(d_k)) v`, of shape `(..., n, d_v)`.",
     stub="def attention(q, k, v):\n    ...\n",
     reference=attention,
     cases=[Case((numbers(1, 2, 4), numbers(2, 3, 4), numbers(3, 3, 5))), Case((numbers(4, 5, 3), numbers(5, 2, 3), numbers(6, 2, 7))),

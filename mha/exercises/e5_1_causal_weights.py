@@ -134,7 +134,7 @@ def measure(answer):
 EXERCISE = Exercise(
     id="5.1", name="causal_weights", chapter="05_masks", stars=2, minutes=10,
     signature="causal_weights(scores)",
-    statement="Write causal_weights(scores): scores is (..., n, n), rows are queries; return weights of the same shape in which query i sees only keys j <= i, each row summing to 1.",
+    statement="Write `causal_weights(scores)`: scores is `(..., n, n)`, rows are queries. Return weights of the same shape in which query i sees only keys `j <= i`, each row summing to 1.",
     stub="def causal_weights(scores):\n    ...\n",
     reference=causal_weights,
     cases=[Case((2 * numbers(21, 3, 3),)), Case((2 * numbers(22, 2, 5, 5),)), Case((2 * numbers(23, 4, 4, 4),)), Case((numbers(24, 2, 3, 7, 7) - 6,)), Case((3 * numbers(25, 1, 1),)),

@@ -76,7 +76,7 @@ def measure(answer):
 EXERCISE = Exercise(
     id="6.1", name="split_heads", chapter="06_multi_head", stars=2, minutes=10,
     signature="split_heads(x, h)",
-    statement="Write split_heads(x, h): x is (B, n, h*d), head 1 owns the first d columns; return (B, h, n, d).",
+    statement="Write `split_heads(x, h)`: x is `(B, n, h*d)`, and head 1 owns the first d columns. Return `(B, h, n, d)`.",
     stub="def split_heads(x, h):\n    ...\n",
     reference=split_heads,
     cases=[Case((numbers(42, 1, 2, 6), 2)), Case((numbers(43, 2, 3, 10), 2)), Case((numbers(44, 3, 5, 14), 7)), Case((numbers(45, 4, 4, 16), 4)), Case((numbers(46, 2, 5, 3), 1)), Case((numbers(47, 5, 2, 6), 3))],

@@ -1,6 +1,5 @@
 """An exercise in code: what is asked, the right answer, and the wrong ones that can be recognised."""
 import itertools
-import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Callable
@@ -26,7 +25,7 @@ class Exercise:
 
     Args:
         id: "chapter.number". name: of the function to write. chapter: its notebook.
-        statement, signature, stub: what the learner reads, how it is called, where he starts.
+        statement, signature, stub: what the learner reads (Markdown), how it is called, where they start.
         large: a case with huge scores, or None where there are no scores.
         reference: the right answer. cases: small to large; the first on which an answer fails is the counterexample.
         model: the right answer with switches, model(*args, **switches), each of which can be set wrong.
@@ -66,10 +65,6 @@ class Exercise:
     def describe(self, case):
         """A case in words: "q (2, 3), k (5, 3), v (5, 7)"."""
         return ", ".join(f"{name} {tuple(a.shape)}" if isinstance(a, torch.Tensor) else f"{name} = {a}" for name, a in zip(self.arguments, case.args))
-
-    def asks_in_markdown(self):
-        """The statement, its code set in code."""
-        return re.sub(r"(?<![\w`])(\w+\([\w, ]*\)|\([\w.*, ]+\)|j <= i)", r"`\1`", self.statement)
 
     def singles(self):
         """(settings, mistakes) of every way to set one switch wrong."""
