@@ -219,30 +219,39 @@ def lookup(names, keys, values, query, scores, weights, out):
     return Picture(figure, table(alt, ["key", "score", "weight"], rows) + f"\nmixed value ({out[0]:.3f}, {out[1]:.3f})")
 
 
-def values(words, tokens, values, weights, out, target, asks):
-    """Tokens in the plane at the left, their values at the right, with the mixture (a diamond) and its target (a ring).
+def value_map(names, tokens, values, weights, target):
+    """Frozen weights over moved tokens: tokens and their mixture at the left, values, their mixture and its target at the right.
 
     Args:
-        words: m names; tokens, values: (m, 2); weights: (m,) of the token named `asks`; out, target: (2,).
+        names: n words. tokens, values: (n, 2) points in the plane. weights: (n,), from 0 to 1, sum 1. target: (2,), a point.
     """
-    tokens, values, weights, out, target = map(_array, (tokens, values, weights, out, target))
+    tokens, values, weights, target = map(_array, (tokens, values, weights, target))
     figure, axes = _figure(7.2, 3.5, columns=2)
-    reach = 1.15 * max(np.abs(part).max() for part in (tokens, values, target))
-    for axis, points, mixed, title in zip(axes, (tokens, values), (weights @ tokens, out), ("tokens, and their mixture", "values, and their mixture")):
+    reach = 1.25 * max(np.abs(np.vstack([tokens, values, target])).max(), 1)
+    turns = np.linspace(0, 2 * np.pi, 721)
+    for axis, points, title in zip(axes, (tokens, values), ("tokens, and their mixture", "values, the output, and its target")):
         axis.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", title=title)
         axis.axhline(0, color=INK, linewidth=0.3), axis.axvline(0, color=INK, linewidth=0.3)
         axis.spines[:].set_visible(False)
         axis.tick_params(length=0, labelsize=7)
-        for word, point, weight in zip(words, points, weights):
-            axis.plot(*zip(point, mixed), color=ORANGE, linewidth=6 * weight, alpha=0.5)
-            axis.annotate(word, point, xytext=(4, 4), textcoords="offset points")
-        axis.scatter(*points.T, s=22, color=BLUE, zorder=3)
-        axis.scatter(*mixed, marker="D", s=55, color=ORANGE, zorder=3)
-    axes[1].scatter(*target, s=160, facecolor="none", edgecolor=GREEN, linewidth=2)
-    alt = f"Four tokens in the plane, their values, the mixture by the weights of {asks!r}, and the target that it should meet."
-    rows = [[word, float(weight)] for word, weight in zip(words, weights)]
-    x, y = out
-    return Picture(figure, table(alt, ["token", "weight"], rows) + f"\ncarried ({x:.3f}, {y:.3f}), distance from the target {np.hypot(*(out - target)):.3f}")
+        farthest = (points @ np.stack([np.cos(turns), np.sin(turns)])).argmax(0)      # in each direction: the corners of the hull, in order
+        axis.fill(*points[farthest].T, color=BLUE, alpha=0.09, linewidth=0)
+        mixed = weights @ points
+        for i, (point, weight) in enumerate(zip(points, weights)):
+            axis.plot(*np.stack([point, mixed]).T, color=ORANGE, alpha=0.55, linewidth=7 * weight, solid_capstyle="butt")
+            axis.scatter(*point, s=60 + 400 * weight, color=BLUE, alpha=0.75, linewidth=0)
+            axis.annotate(str(i + 1), point, ha="center", va="center", color="white", fontsize=8)
+        axis.scatter(*mixed, marker="D", s=50, color=ORANGE, zorder=3)
+    for i, (name, point) in enumerate(zip(names, tokens)):
+        axes[0].annotate(name, point, (0, 12 if point[1] > 0 else -12), textcoords="offset points", ha="center", va="center", fontsize=8)
+    axes[1].scatter(*target, s=150, facecolor="none", edgecolor=ORANGE, linewidth=2)
+    mixed, out = weights @ tokens, weights @ values
+    alt = f"{len(names)} tokens in the plane and their values, the weighted mean of both, and the target for the mean of the values."
+    rows = [[f"{i + 1} {name}", *map(float, (weights[i], *values[i]))] for i, name in enumerate(names)]
+    points = [("mixture of the tokens", mixed), ("output", out), ("target", target)]
+    ends = [f"{name} ({x + 0.0:.3f}, {y + 0.0:.3f})" for name, (x, y) in points]
+    text = table(alt, ["token", "weight", "value", ""], rows)
+    return Picture(figure, "\n".join([text, *ends, f"distance from the target {np.linalg.norm(out - target):.3f}"]))
 
 
 def arcs(tokens, weights, word, endings):

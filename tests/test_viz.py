@@ -18,7 +18,7 @@ PICTURES = {
     "dots": lambda: viz.dots(list("abc"), "loss", lines=[(0.7, "a bound")], one=torch.rand(3, 8), two=torch.rand(3, 8)),
     "histograms": lambda: viz.histograms({"scores": (range(5), WEIGHTS[0, 0]), "weights": (range(5), WEIGHTS[0, 1])}, "Two histograms.",
                                          {"spread": 1.5, "mean": 0.25, "median": 0.2}),
-    "values": lambda: viz.values(KEYS, torch.randn(5, 2), torch.randn(5, 2), WEIGHTS[0, 0], torch.randn(2), torch.randn(2), "key 1"),
+    "value map": lambda: viz.value_map(list("abcd"), torch.randn(4, 2), torch.randn(4, 2), WEIGHTS[0, 0, :4], torch.randn(2)),
     "arcs": lambda: viz.arcs(KEYS, WEIGHTS[0, :2], 1, ["this", "that"]),
 }
 

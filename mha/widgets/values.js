@@ -1,84 +1,142 @@
-const REACH = 3.3, BAR = 110;                                      // the planes show -REACH..REACH; the longest bar, in pixels
+const REACH = 3.3;                                                // the planes show -REACH..REACH: the longest token stretched twice stays inside
 
-// W_V: a turn, then each coordinate times a number, for rows that stand to its left
-function valueMatrix(degrees, first, second) {
-  const a = (degrees * Math.PI) / 180, c = Math.cos(a), s = Math.sin(a);
-  return [[c * first, s * second], [-s * first, c * second]];
-}
-const times = ([x, y], W) => [x * W[0][0] + y * W[1][0], x * W[0][1] + y * W[1][1]];
-const mix = (weights, points) => [0, 1].map((c) => weights.reduce((sum, w, j) => sum + w * points[j][c], 0));
-const gap = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1]);
+const times = ([a, b], W) => [0, 1].map((axis) => a * W[0][axis] + b * W[1][axis]);      // a row vector times a matrix
+const diamond = (x, y, r) => `M${x},${y - r} l${r},${r} l${-r},${r} l${-r},${-r} z`;
+const pair = (name) => [0, 1].map(() => h("span", { "data-name": name }));
+const bracketed = ([a, b]) => h("span", { class: "numbers" }, "(", a, ", ", b, ")");
 
-// A plane with the hull of four points, their words, the pulls of the weights, and the mixture as a diamond
-function scene(title, note, words) {
-  const view = plane(title, note, REACH), area = h("polygon", { class: "hull" });
-  const pulls = words.map(() => h("line", { class: "pull" })), dots = words.map(() => h("circle", { r: 5, class: "value-dot" }));
-  const names = words.map((word) => h("text", { class: "value-name" }, word)), diamond = h("path", { class: "mixture" });
-  view.svg.append(area, ...pulls, ...dots, ...names, diamond);
-  view.show = (points, weights, mixed) => {
-    set(area, { points: hull(points).map(([x, y]) => `${view.x(x)},${view.y(y)}`).join(" ") });
-    const centre = mix(points.map(() => 1 / points.length), points), flat = hull(points).length < 3;      // on a line the words would collide
-    points.forEach((p, j) => {
-      const away = [p[0] - centre[0], p[1] - centre[1]], far = Math.hypot(...away) || 1, x = view.x(p[0]), y = view.y(p[1]);
-      set(pulls[j], { x1: x, y1: y, x2: view.x(mixed[0]), y2: view.y(mixed[1]), "stroke-width": 9 * weights[j] });
-      set(dots[j], { cx: x, cy: y });
-      set(names[j], { x: x + (11 * away[0]) / far, y: flat ? y + [-12, 22, -26, 36][j] : y - (13 * away[1]) / far + 4, "text-anchor": Math.abs(away[0]) < 0.3 * far ? "middle" : away[0] > 0 ? "start" : "end" });
-    });
-    set(diamond, { d: `M${view.x(mixed[0])},${view.y(mixed[1]) - 8} l8,8 l-8,8 l-8,-8 z` });
+// Points, their hull, a disc for each weight and the mixture: both planes are drawn alike
+function scene({ svg, x: toX, y: toY }, count) {
+  const draw = (tag, attributes, ...inside) => svg.appendChild(h(tag, attributes, ...inside));
+  const each = (make) => Array.from({ length: count }, (_, i) => make(i));
+  const grid = Array.from({ length: 10 }, () => draw("line", { class: "grid-line" }));
+  const area = draw("polygon", { class: "hull" }), pulls = each(() => draw("line", { class: "pull" }));
+  const discs = each(() => draw("circle", { class: "disc" })), marks = each(() => draw("circle", { r: 9, class: "mark" }));
+  const numbers = each((i) => draw("text", { class: "mark-number" }, i + 1)), mixture = draw("path", { class: "mixture" });
+  return {
+    marks,
+    // W: where the plane goes, as rows of a matrix; the grid goes with it
+    show(points, W, weights, mixed) {
+      grid.forEach((line, i) => {
+        const t = (i >> 1) - 2, [from, to] = (i % 2 ? [[t, -2], [t, 2]] : [[-2, t], [2, t]]).map((end) => times(end, W));
+        set(line, { x1: toX(from[0]), y1: toY(from[1]), x2: toX(to[0]), y2: toY(to[1]) });
+      });
+      set(area, { points: hull(points).map(([x, y]) => `${toX(x)},${toY(y)}`).join(" ") });
+      points.forEach(([x, y], i) => {
+        set(pulls[i], { x1: toX(x), y1: toY(y), x2: toX(mixed[0]), y2: toY(mixed[1]), "stroke-width": 8 * weights[i] });
+        for (const circle of [discs[i], marks[i]]) set(circle, { cx: toX(x), cy: toY(y) });
+        set(discs[i], { r: 9 + 16 * Math.sqrt(weights[i]) });
+        set(numbers[i], { x: toX(x), y: toY(y) + 4 });
+      });
+      set(mixture, { d: diamond(toX(mixed[0]), toY(mixed[1]), 9) });
+    },
   };
-  return view;
+}
+
+// Is a point strictly inside the hull of others? Their corners go round to the left
+function among([x, y], points) {
+  const corners = hull(points);
+  return corners.every(([ax, ay], i) => {
+    const [bx, by] = corners[(i + 1) % corners.length];
+    return (bx - ax) * (y - ay) - (by - ay) * (x - ax) > 1e-9;
+  });
 }
 
 function render({ model, el }) {
-  const words = model.get("words"), tokens = model.get("points"), table = model.get("scores"), sharps = model.get("sharps"), wanted = model.get("wanted");
-  const goal = valueMatrix(wanted.degrees, wanted.first, wanted.second);
-  const left = scene("Tokens", "and their mixture", words), right = scene("Values", "the tokens times W_V", words);
-  const ring = right.svg.appendChild(h("circle", { r: 13, class: "target" })), aim = right.svg.appendChild(h("text", { class: "target-name" }, "target"));
-  const bars = words.map((word) => {
-    const bar = h("span", { class: "bar" }), number = h("span", {});
-    return { bar, number, row: h("tr", {}, h("th", { scope: "row" }, word), h("td", { class: "weight numbers" }, bar, number)) };
+  const words = model.get("words"), tokens = model.get("tokens"), scores = model.get("scores"), targets = model.get("targets");
+  const left = plane("Tokens", "x, and the diamond, their mixture", REACH), right = plane("Values", "x W_V, and their mixture, the output", REACH);
+  const { x: toX, y: toY } = right;                                // both planes have the same scale
+  const before = scene(left, words.length), after = scene(right, words.length);
+  const names = words.map((word, i) => {
+    const [x, y] = tokens[i];
+    return left.svg.appendChild(h("text", { x: toX(x), y: toY(y) + (y > 0 ? -15 : 24), class: "word" }, word));
   });
-  const entry = (name) => h("span", { class: "numbers", "data-name": name });
-  const entries = [0, 1, 2, 3].map(() => entry("matrix")), out = [entry("out"), entry("out")], distance = entry("distance"), mean = entry("mean_distance");
-  const put = (span, value, digits = 2) => { span.dataset.value = value; span.textContent = signed(Math.abs(value) < 5e-3 ? 0 : value, digits); };
+  // Each token's target is a ring, named on its outer side; a broken line joins it to the token's output
+  const goals = targets.map(([x, y]) => {
+    const line = h("line", { x1: toX(x), y1: toY(y) }), ring = h("circle", { cx: toX(x), cy: toY(y) }), end = h("path", {});
+    const name = h("text", { x: toX(x) + (x < 0 ? -17 : 17), y: toY(y) + 4, "text-anchor": x < 0 ? "end" : "start" });
+    after.marks[0].before(line, ring, end);                        // a value keeps its number where an output comes to lie on it
+    right.svg.append(name);
+    return { line, ring, end, name };
+  });
+
+  const rows = words.map((word, i) => {
+    const value = pair("value"), bar = h("span", { class: "bar" }), weight = h("span", {});
+    const name = h("th", { scope: "row" }, `${i + 1}  ${word}`);
+    const row = h("tr", {}, name, h("td", { class: "number" }, bracketed(value)), h("td", { class: "weight" }, bar, weight));
+    return { value, bar, weight, name, row };
+  });
+  const column = (text, options = {}) => h("th", { scope: "col", ...options }, text);
+  const looks = column("weight"), head = h("tr", {}, column("token"), column("value", { class: "number" }), looks);
+  const table = h("table", { class: "weights" }, h("thead", {}, head), h("tbody", {}, ...rows.map((r) => r.row)));
+
+  const mixture = pair("mixture"), out = pair("out"), matrix = [0, 1, 2, 3].map(() => h("span", { "data-name": "matrix" }));
+  const distance = h("b", { "data-name": "distance" }), mean = h("b", { "data-name": "mean_distance" });
+  const line = (text, ...shown) => h("tr", {}, h("th", { scope: "row" }, text), h("td", { class: "number" }, ...shown));
+  const sum = h("table", { class: "sum" }, h("tbody", {},
+    line("mixture of the tokens", bracketed(mixture)), line("times W_V", h("span", { class: "matrix" }, ...matrix)),
+    line("is the mixture of the values", bracketed(out)), line("which misses its target by", distance), line("mean miss of all four", mean)));
   const status = h("p", { class: "status", "aria-live": "polite" });
-  const weightsOf = h("th", { scope: "col" }), heading = h("tr", {}, weightsOf, h("th", { scope: "col" }, "weight: where it looks"));
-  const facts = h("dl", { class: "facts" },
-    h("dt", {}, "W_V"), h("dd", {}, h("span", { class: "matrix" }, ...entries)),
-    h("dt", {}, "carried"), h("dd", {}, "(", out[0], ", ", out[1], ")"),
-    h("dt", {}, "distance from the target"), h("dd", {}, distance),
-    h("dt", {}, "mean over the four tokens"), h("dd", {}, mean));
   el.append(h("div", { class: "mha-figure values", "data-figure": "value-map", role: "group", "aria-label": model.get("label") },
-    h("div", { class: "planes" }, left.box, right.box), status,
-    h("div", { class: "planes" }, h("table", { class: "plane" }, h("thead", {}, heading), h("tbody", {}, ...bars.map((b) => b.row))), h("div", { class: "plane" }, facts))));
+    h("div", { class: "planes" }, left.box, right.box), status, h("div", { class: "ledger" }, table, sum)));
+
+  const mix = (weights, points) => [0, 1].map((axis) => weights.reduce((sum, w, i) => sum + w * points[i][axis], 0));
+  // No minus sign on what is shown as nought
+  const put = (span, x) => { span.dataset.value = x; span.textContent = signed(Math.abs(x) < 0.005 ? 0 : x); };
+
+  const ask = (i) => { model.set("asking", i); model.save_changes(); };
+  words.forEach((_, i) => { for (const part of [before.marks[i], names[i]]) part.addEventListener("click", () => ask(i)); });
 
   function draw() {
-    const asks = model.get("asks"), W = valueMatrix(model.get("degrees"), model.get("first"), model.get("second"));
-    const weights = table.map((row) => softmax(row.map((s) => sharps[model.get("sharp")] * s)));
-    const values = tokens.map((p) => times(p, W)), outs = weights.map((w) => mix(w, values)), goals = weights.map((w) => times(mix(w, tokens), goal));
-    left.show(tokens, weights[asks], mix(weights[asks], tokens));
-    right.show(values, weights[asks], outs[asks]);
-    const [x, y] = [right.x(goals[asks][0]), right.y(goals[asks][1])];
-    set(ring, { cx: x, cy: y });
-    set(aim, { x, y: y - 18 });
-    weights[asks].forEach((w, j) => {
-      bars[j].bar.style.width = `${BAR * w}px`;
-      bars[j].bar.dataset.weight = w;
-      bars[j].number.textContent = w.toFixed(3);
+    const asking = model.get("asking"), first = model.get("first"), second = model.get("second"), angle = (model.get("turn") * Math.PI) / 180;
+    const W = [[Math.cos(angle) * first, Math.sin(angle) * second], [-Math.sin(angle) * first, Math.cos(angle) * second]];
+    const values = tokens.map((token) => times(token, W));
+    const sharpness = model.get("sharpnesses")[model.get("sharpness")];
+    const everyWeight = scores.map((row) => softmax(row.map((s) => sharpness * s))), weights = everyWeight[asking];
+    const outs = everyWeight.map((w) => mix(w, values)), mixed = mix(weights, tokens);
+    const misses = outs.map(([x, y], i) => Math.hypot(x - targets[i][0], y - targets[i][1]));
+
+    before.show(tokens, [[1, 0], [0, 1]], weights, mixed);
+    after.show(values, W, weights, outs[asking]);
+    words.forEach((word, i) => {
+      const chosen = i === asking;
+      before.marks[i].classList.toggle("looks", chosen);
+      names[i].classList.toggle("looks", chosen);
+      rows[i].name.classList.toggle("looks", chosen);
+      const { line, ring, end, name } = goals[i], x = toX(outs[i][0]), y = toY(outs[i][1]), kind = chosen ? "" : " other";
+      set(line, { x2: x, y2: y, class: `miss${kind}` });
+      set(ring, { r: chosen ? 13 : 9, class: `ring${kind}` });
+      set(end, { d: diamond(x, y, chosen ? 9 : 5), class: `mixture${kind}` });
+      name.textContent = chosen ? `target ${i + 1}` : i + 1;
+      name.classList.toggle("looks", chosen);
+      rows[i].value.forEach((span, axis) => put(span, values[i][axis]));
+      rows[i].bar.style.width = `${64 * weights[i]}%`;
+      rows[i].bar.dataset.weight = weights[i];
+      rows[i].weight.textContent = weights[i].toFixed(3);
     });
-    weightsOf.textContent = `\u201c${words[asks]}\u201d looks at`;
-    W.flat().forEach((value, i) => put(entries[i], value));
-    outs[asks].forEach((value, i) => put(out[i], value));
-    const off = outs.map((o, i) => gap(o, goals[i])), all = off.reduce((a, b) => a + b, 0) / off.length;
-    put(distance, off[asks], 3);
-    put(mean, all, 3);
-    const same = Math.max(...tokens.map((p, j) => gap(p, values[j]))) < 1e-9, line = Math.abs(W[0][0] * W[1][1] - W[0][1] * W[1][0]) < 1e-9;
-    status.textContent = same ? "Here W_V changes nothing: the values are the tokens. Whatever the weights, a mixture stays in the shaded hull, and the target lies outside it."
-      : all < 1e-9 ? "Every token's mixture sits on its target. The weights are the same as before: W_V changed what is carried, not where the head looks."
-      : line ? "The values lie on a line: this W_V has rank 1 or 0, and it drops what the tokens say across that line."
-      : off[asks] < 0.15 ? "Close. Now try the other tokens: the same W_V serves them all." : "The values moved, and their mixture moved with them. The weights did not change.";
+    looks.textContent = `weight for \u201c${words[asking]}\u201d`;
+    [0, 1].forEach((axis) => { put(mixture[axis], mixed[axis]); put(out[axis], outs[asking][axis]); });
+    matrix.forEach((span, i) => put(span, W[i >> 1][i % 2]));
+    put(distance, misses[asking]);
+    put(mean, misses.reduce((a, b) => a + b) / misses.length);
+    status.textContent = `${what(W, first * second, first || second, sharpness)} ${reached(asking, misses, among(targets[asking], values))}`;
   }
-  return redraw(model, el, ["asks", "sharp", "degrees", "first", "second"], draw);
+
+  function what(W, area, any, sharpness) {
+    if (!any) return "Both stretches are 0: every value is the same, whatever the token.";
+    if (!sharpness) return "All weights are equal, so the four outputs are one point, wherever W_V moves it.";
+    if (!area) return "A stretch of 0 flattens the plane to a line: part of every token is lost.";
+    const identity = [[1, 0], [0, 1]].every((row, i) => row.every((x, j) => Math.abs(x - W[i][j]) < 1e-9));
+    return identity ? "W_V changes nothing: the values are the tokens." : "W_V has moved the values; the weights do not depend on it.";
+  }
+
+  function reached(asking, misses, inside) {
+    const target = `The target of \u201c${words[asking]}\u201d lies`, by = `The output misses it by ${misses[asking].toFixed(2)}.`;
+    if (Math.max(...misses) < 1e-9) return `The output of \u201c${words[asking]}\u201d is on its target, and so are those of the other three.`;
+    return inside ? `${target} among the values, so other weights could reach it. ${by}`
+      : `${target} outside the shaded values, which no mean leaves: no weights could reach it. ${by}`;
+  }
+  return redraw(model, el, ["asking", "turn", "first", "second", "sharpness"], draw);
 }
 
 export default { render };

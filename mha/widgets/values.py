@@ -1,62 +1,74 @@
-"""What is carried: the weights are frozen, the reader changes W_V and sees which outputs come within reach."""
+"""Frozen weights, a free W_V: the weights say where a token looks, W_V says what it brings back."""
 import ipywidgets
 import torch
 import traitlets
 
-from mha import viz
+from mha import data, viz
 from mha.attention import attention
-from mha.data import turn
 from mha.widgets.figure import Canvas, LiveFigure, front_end, slider
 
 WORDS = ["cats", "chase", "small", "mice"]
-TOKENS = torch.tensor([[0.9, 0.8], [1.9, 0.3], [0.8, -0.6], [1.6, -1.0]], dtype=torch.float64)      # (4, 2)
-SCORES = torch.tensor([[0.2, 1.0, -0.6, 0.8], [0.9, 0.0, -0.8, 1.1], [-0.7, -0.4, 0.3, 1.3], [0.1, 1.2, 0.9, -0.2]], dtype=torch.float64)
-SHARP = [0.0, 0.5, 1.0, 2.0, 4.0, 16.0]
-WANTED = {"degrees": 90.0, "first": 1.5, "second": 1.0}      # the W_V by which every output would meet its target
+TOKENS = torch.tensor([[1.3, 0.5], [-1.2, 0.6], [-0.9, -0.7], [1.0, -0.6]], dtype=torch.float64)       # (4, 2)
+SCORES = torch.tensor([[0.0, 2.2, 0.2, 0.8], [1.6, -0.5, -0.4, 1.2], [-0.2, 0.0, 0.6, 2.4], [0.1, 1.2, 1.9, 0.0]], dtype=torch.float64)
+SHARPNESS = [0.0, 0.5, 1.0, 2.0, 4.0, 8.0]
 
 
-def value_matrix(degrees, first, second):
-    """W_V (2, 2), for rows that stand to its left: a turn, then the two coordinates times `first` and `second`."""
-    return turn(degrees) @ torch.diag(torch.tensor([float(first), float(second)], dtype=torch.float64))
+def value_matrix(turn, first, second):
+    """W_V = R(turn) diag(first, second), (2, 2), float64. A row vector x becomes x W_V: turned to the left, then stretched along the axes.
+
+    turn: degrees. first: stretch of the horizontal coordinate after the turn; second: of the vertical one.
+    """
+    return data.turn(turn) @ torch.diag(torch.tensor([float(first), float(second)], dtype=torch.float64))
+
+
+def attend(W_V, sharpness):
+    """Outputs (4, 2) and weights (4, 4) of all tokens. The scores stand still, so queries and keys are taken as given: SCORES = SCORES I."""
+    return attention(SCORES, torch.eye(4, dtype=torch.float64), TOKENS @ W_V, scale=sharpness, need_weights=True)
+
+
+# Where the outputs should be: each mixture after a quarter turn and two stretches. No other W_V does this for all four.
+TARGETS = attend(value_matrix(90, 1.5, 1.75), 1.0)[0]
 
 
 class ValueCanvas(Canvas):
     _esm, _css = front_end("values")
     words = traitlets.List(WORDS).tag(sync=True)
-    points = traitlets.List(TOKENS.tolist()).tag(sync=True)
+    tokens = traitlets.List(TOKENS.tolist()).tag(sync=True)
     scores = traitlets.List(SCORES.tolist()).tag(sync=True)
-    sharps = traitlets.List(SHARP).tag(sync=True)
-    wanted = traitlets.Dict(WANTED).tag(sync=True)
-    asks = traitlets.Int(0).tag(sync=True)
-    sharp = traitlets.Int(SHARP.index(1.0)).tag(sync=True)
-    degrees = traitlets.Float(0.0).tag(sync=True)
+    targets = traitlets.List(TARGETS.tolist()).tag(sync=True)
+    sharpnesses = traitlets.List(SHARPNESS).tag(sync=True)
+    asking = traitlets.Int(0).tag(sync=True)
+    turn = traitlets.Int(0).tag(sync=True)
     first = traitlets.Float(1.0).tag(sync=True)
     second = traitlets.Float(1.0).tag(sync=True)
+    sharpness = traitlets.Int(SHARPNESS.index(1.0), help="index into sharpnesses").tag(sync=True)
 
 
 class ValueMap(LiveFigure):
-    """Four tokens in the plane, their values x W_V beside them, the mixture of one token's weights, and a target for it that lies outside the tokens' hull.
+    """Turn and stretch W_V while the weights stand still: four tokens in the plane, their values, the output, and where it should be.
 
-    `numbers()` gives weight (4), matrix (4, W_V row by row), out (2), distance (1, of out from its target) and mean_distance (1, over all four tokens).
+    x (4, 2) are the tokens, the values are x W_V with W_V = R(turn) diag(first, second), see `value_matrix`; weights =
+    softmax(sharpness * scores) with fixed scores. `numbers()` gives, for the token that looks, weight (4), mixture (2) = w x, out (2) =
+    w (x W_V), distance (1) of out from its target; and for all, value (8), matrix (4), both row by row, and mean_distance (1).
     """
 
     def __init__(self):
-        stretch = {"value": 1.0, "min": -1.5, "max": 1.5, "step": 0.25, "readout_format": ".2f"}
+        stretch = {"min": -2.0, "max": 2.0, "step": 0.25, "value": 1.0, "readout_format": ".2f"}
+        options = [(f"{s:g}", s) for s in SHARPNESS]
         super().__init__(ValueCanvas(), [
-            {"asks": slider(ipywidgets.SelectionSlider, "token that looks", options=[(w, i) for i, w in enumerate(WORDS)], value=0),
-             "sharp": slider(ipywidgets.SelectionSlider, "its scores times", options=[(f"{s:g}", s) for s in SHARP], value=1.0)},
-            {"degrees": slider(ipywidgets.FloatSlider, "turn of W_V, in degrees", value=0, min=-180, max=180, step=15, readout_format=".0f")},
-            {"first": slider(ipywidgets.FloatSlider, "then the first coordinate times", **stretch),
-             "second": slider(ipywidgets.FloatSlider, "and the second coordinate times", **stretch)}])
+            {"turn": slider(ipywidgets.IntSlider, "turn of W_V, degrees", min=-180, max=180, step=15, value=0),
+             "first": slider(ipywidgets.FloatSlider, "first stretch \u2194", **stretch),
+             "second": slider(ipywidgets.FloatSlider, "second stretch \u2195", **stretch)},
+            {"asking": slider(ipywidgets.ToggleButtons, "token that looks", options=WORDS),
+             "sharpness": slider(ipywidgets.SelectionSlider, "sharpness of the weights", options=options, value=1.0)}])
 
-    def numbers(self, asks, sharp, degrees, first, second):
-        W_V, nothing = value_matrix(degrees, first, second), torch.zeros(4, 1, dtype=torch.float64)
-        out, weights = attention(nothing, nothing, TOKENS @ W_V, bias=SHARP[sharp] * SCORES, need_weights=True)      # (4, 2), (4, 4)
-        distance = (out - weights @ TOKENS @ value_matrix(**WANTED)).norm(dim=-1)
-        return {"weight": weights[asks], "matrix": W_V, "out": out[asks], "distance": distance[asks, None], "mean_distance": distance.mean()[None]}
+    def numbers(self, turn, first, second, asking, sharpness):
+        W_V = value_matrix(turn, first, second)
+        out, weights = attend(W_V, SHARPNESS[sharpness])
+        missed = (out - TARGETS).norm(dim=-1)                                       # (4,)
+        return {"weight": weights[asking], "value": (TOKENS @ W_V).flatten(), "mixture": weights[asking] @ TOKENS, "matrix": W_V.flatten(),
+                "out": out[asking], "distance": missed[[asking]], "mean_distance": missed.mean(0, keepdim=True)}
 
     def picture(self):
-        shown, setting = self.numbers(**self.setting()), self.setting()
-        values = TOKENS @ value_matrix(*(setting[name] for name in ("degrees", "first", "second")))
-        target = shown["weight"] @ TOKENS @ value_matrix(**WANTED)
-        return viz.values(WORDS, TOKENS, values, shown["weight"], shown["out"], target, WORDS[setting["asks"]])
+        shown = self.numbers(**self.setting())
+        return viz.value_map(WORDS, TOKENS, shown["value"].view(-1, 2), shown["weight"], TARGETS[self.canvas.asking])

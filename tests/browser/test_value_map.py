@@ -1,0 +1,49 @@
+"""The value map beyond its numbers: its height stands still, W_V leaves the weights alone, and a token can be clicked."""
+import pytest
+
+import served
+from operate import operate
+
+SETTINGS = [{"turn": turn, "first": first, "second": second, "asking": asking, "sharpness": sharpness}
+            for turn, first, second in [(0, 1, 1), (90, 1.5, 1.75), (-180, -2, 2), (45, 0, 1), (30, 0, 0), (-75, 2, -0.25)]
+            for asking, sharpness in [(0, 2), (1, 2), (2, 0), (3, 5)]]
+
+
+@pytest.fixture(params=[1200, 390])
+def value_map(request, visit):
+    """The page with the value map, and the place of that figure among the page's figures."""
+    for page in filter(served.live_figures, served.pages()):
+        tab = visit(page, width=request.param, script=served.FRAMES).page
+        names = tab.locator(".live-figure [data-figure]").evaluate_all("all => all.map((figure) => figure.dataset.figure)")
+        if "value-map" in names:
+            return tab, names.index("value-map")
+    pytest.skip("no page shows the value map")
+
+
+def test_its_height_stands_still_at_every_setting(value_map):
+    from mha.widgets import ValueMap
+
+    tab, index = value_map
+    figure, heights = ValueMap(), set()
+    for setting in SETTINGS:
+        operate(tab, index, figure, [setting])
+        heights.add(round(tab.locator(".live-figure").nth(index).bounding_box()["height"]))
+    assert len(heights) == 1
+
+
+def test_the_weights_stay_when_W_V_moves(value_map):
+    from mha.widgets import ValueMap
+
+    tab, index = value_map
+    shown = operate(tab, index, ValueMap(), [{**setting, "asking": 1, "sharpness": 3} for setting in SETTINGS])
+    assert len({one["weight"].tobytes() for one in shown}) == 1
+    assert len({one["value"].tobytes() for one in shown}) == 6
+
+
+def test_a_click_on_a_token_makes_it_look(value_map):
+    tab, index = value_map
+    figure = tab.locator(".live-figure").nth(index)
+    figure.locator(".word").nth(2).click()
+    tab.evaluate("flushFrames()")
+    assert figure.locator("input[type=radio]").nth(2).is_checked()
+    assert "small" in figure.locator(".status").inner_text()
