@@ -58,4 +58,22 @@ MERGE = [
     "def merge_heads(y):\n    return torch.einsum('bhnd->bnhd', y).flatten(2)",
 ]
 
-RIGHT = {"attention": ATTENTION, "causal_weights": CAUSAL, "split_heads": SPLIT, "merge_heads": MERGE}
+SOFTMAX = [
+    "def softmax(s):\n    e = torch.exp(s - s.max(dim=-1, keepdim=True).values)\n    return e / e.sum(dim=-1, keepdim=True)",
+    "def softmax(s):\n    return (s - torch.logsumexp(s, -1, keepdim=True)).exp()",
+    "def softmax(s):\n    s = s - s.amax(-1)[..., None]\n    return s.exp() / s.exp().sum(-1)[..., None]",
+    "def softmax(s):\n    return 1 / (s[..., None, :] - s[..., :, None]).exp().sum(-1)",
+    "def softmax(s):\n    return s.log_softmax(-1).exp()",
+    "def softmax(s):\n    e = (s.double() - s.double().amax(-1, keepdim=True)).exp()\n    return (e / e.sum(-1, keepdim=True)).to(s.dtype)",
+]
+
+HEAD = [
+    "def head(x, W_Q, W_K, W_V):\n    Q = x @ W_Q\n    K = x @ W_K\n    V = x @ W_V\n    return torch.softmax(Q @ K.transpose(-2, -1) / math.sqrt(Q.shape[-1]), dim=-1) @ V",
+    "def head(x, W_Q, W_K, W_V):\n    A = W_Q @ W_K.T / W_Q.shape[1] ** 0.5\n    return (x @ A @ x.mT).softmax(-1) @ x @ W_V",
+    "def head(x, W_Q, W_K, W_V):\n    s = torch.einsum('...id,dk,ek,...je->...ij', x, W_Q, W_K, x) / math.sqrt(W_K.size(-1))\n    return s.softmax(-1) @ (x @ W_V)",
+    "def head(x, W_Q, W_K, W_V):\n    q, k, v = (F.linear(x, W.T) for W in (W_Q, W_K, W_V))\n    return F.scaled_dot_product_attention(q[None], k[None], v[None])[0]",
+    "def head(x, W_Q, W_K, W_V):\n    d_k = W_Q.shape[-1]\n    Q, K, V = (x @ torch.cat([W_Q, W_K, W_V], -1)).split([d_k, d_k, W_V.shape[-1]], -1)\n    return (Q * d_k ** -0.5 @ K.mT).softmax(-1) @ V",
+    "def head(x, W_Q, W_K, W_V):\n    rows = [((x @ W_K) @ (x[..., i, :] @ W_Q)[..., None] / W_Q.shape[-1] ** 0.5).softmax(-2) for i in range(x.shape[-2])]\n    return torch.stack([(w * (x @ W_V)).sum(-2) for w in rows], -2)",
+]
+
+RIGHT = {"softmax": SOFTMAX, "attention": ATTENTION, "head": HEAD, "causal_weights": CAUSAL, "split_heads": SPLIT, "merge_heads": MERGE}

@@ -5,11 +5,12 @@
 """
 import inspect
 
-from mha.exercises import e2_1_attention, e5_1_causal_weights, e6_1_split_heads, e6_2_merge_heads
+from mha.exercises import e1_1_softmax, e2_1_attention, e4_1_head, e5_1_causal_weights, e6_1_split_heads, e6_2_merge_heads
 from mha.exercises.checker import examine
 from mha.exercises.report import Report
 
-EXERCISES = {module.EXERCISE.id: module.EXERCISE for module in (e2_1_attention, e5_1_causal_weights, e6_1_split_heads, e6_2_merge_heads)}
+EXERCISES = {module.EXERCISE.id: module.EXERCISE for module in (e1_1_softmax, e2_1_attention, e4_1_head, e5_1_causal_weights, e6_1_split_heads,
+                                                                      e6_2_merge_heads)}
 _hints_shown: dict[str, int] = {}
 _tries: dict[str, int] = {}
 _solved: set[str] = set()
