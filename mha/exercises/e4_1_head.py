@@ -62,7 +62,7 @@ EXERCISE = Exercise(
            Case((numbers(79, 3, 4, 7), numbers(80, 7, 9), numbers(81, 7, 9), numbers(82, 7, 2))), Case((numbers(83, 4, 4), numbers(84, 4, 4), numbers(85, 4, 4), numbers(86, 4, 4)))],
     model=model, switches={"use": USES, "scale": {**SCALES, "model": ROOT_MODEL}, "weights": e2_1.SWITCHES["weights"], "pair": PAIRS, "after": AFTER},
     hints=("Three products first: queries, keys and values, each from x. Print their shapes.",
-           "Then it is the attention of exercise 2.1, with the root of d_k, which is W_Q.shape[-1].",
+           "Then it is the attention of chapter 2, with the root of d_k, which is W_Q.shape[-1].",
            "Q, K, V = x @ W_Q, x @ W_K, x @ W_V; return (Q @ K.transpose(-2, -1) / Q.shape[-1] ** 0.5).softmax(-1) @ V"),
     note="Three matrices: one to ask, one to be found, one for what is carried. mha.Head holds them as torch layers, which store each matrix transposed.",
 )

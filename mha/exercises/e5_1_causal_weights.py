@@ -27,7 +27,7 @@ def model(scores, seen="causal", how="before", axis="keys", extra="nothing"):
         scores = -scores
     if extra == "transposed":
         scores = scores.mT
-    fill = {"zero": 0.0, "minus-one": -1.0, "small": -10.0, "tiny": 1e-9, "small-5": -5.0, "one": 1.0, "minus-100": -100.0}
+    fill = {"zero": 0.0, "minus-one": -1.0, "small": -10.0, "small-5": -5.0, "one": 1.0, "minus-100": -100.0}
     if how == "before":
         out = scores.masked_fill(~mask, -math.inf).softmax(axis)
     elif how in fill:
@@ -80,13 +80,12 @@ SWITCHES = {
     "how": {
         "after": Mistake("mask-after-softmax", "The mask acts after the softmax: hidden weights are zero, but they have taken their share, and rows do not sum to 1.", "What does a row sum to?"),
         "both": Mistake("zero-then-mask", "Hidden scores are set to 0 before the softmax and hidden weights to 0 after it. A score of 0 takes a share like any other.", "What is e to the power 0?"),
-        "zero": Mistake("zero-for-minus-infinity", "Hidden scores are set to 0, not to minus infinity. A score of 0 takes a share like any other.", "What is e to the power 0?"),
+        "zero": Mistake("zero-for-minus-infinity", "Hidden scores are set to 0, or nearly 0, not to minus infinity. A score of 0 takes a share like any other.", "What is e to the power 0?"),
         "minus-one": Mistake("small-number", "Hidden scores are set to -1, which leaves them a share.", "What is e to the power -1?"),
         "small": Mistake("small-number", "Hidden scores are set to -10, which leaves them a small share.", "What is e to the power -10?"),
         "small-5": Mistake("small-number", "Hidden scores are set to -5, which leaves them a share.", "What is e to the power -5?"),
         "minus-100": Mistake("small-number", "Hidden scores are set to -100. That is enough only while no real score comes near it.", "What if all scores of a row are near -100?"),
         "one": Mistake("one-for-minus-infinity", "Hidden scores are set to 1, not to minus infinity.", "What is e to the power 1?"),
-        "tiny": Mistake("tiny-for-minus-infinity", "Hidden scores are set to a tiny positive number, which is nearly 0 and takes a share. It should be a huge negative one.", "What is e to the power 1e-9?"),
         "minus-inf-after": Mistake("minus-infinity-after", "Minus infinity is put into the weights, after the softmax. It belongs into the scores, before it.", "Can a weight be minus infinity?"),
         "added": Mistake("mask-added", "The mask is added to the scores as 0 and 1. Hidden scores should become minus infinity.", "What must a hidden score be, so that its power is 0?"),
         "subtracted": Mistake("mask-subtracted", "1 is subtracted from hidden scores. They should become minus infinity.", "What must a hidden score be, so that its power is 0?"),
