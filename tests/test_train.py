@@ -69,7 +69,7 @@ def test_carrying_the_inputs_fails_only_where_they_must_be_turned():
     turned = train.fit_carrier("the inputs", turned=True, runs=3)
     assert (turned > 1).all()
     values, after = (train.fit_carrier(way, turned=True, runs=3) for way in ("W_V", "the inputs, then W_O"))
-    assert (values < 0.01).all() and torch.allclose(values, after)
+    assert (values < 0.05).all() and torch.allclose(values, after)
 
 
 @pytest.mark.parametrize("call,message", [
