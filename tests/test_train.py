@@ -31,6 +31,17 @@ def test_a_loss_that_mixes_the_runs_is_refused():
         train.fit([W], lambda: W.square().sum(), steps=1)
 
 
+def test_the_threads_are_as_before_even_after_an_error():
+    before, W = torch.get_num_threads(), torch.randn(2, 3, requires_grad=True)
+    torch.set_num_threads(2)
+    try:
+        with pytest.raises(ValueError):
+            train.fit([W], lambda: W.sum(), steps=1)
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+
+
 def test_the_rate_is_constant_without_warm_up():
     W = torch.zeros(1, 1, requires_grad=True)
     train.fit([W], lambda: W[:, 0], steps=7, rate=0.5, warm_up=0)
