@@ -1,19 +1,27 @@
-"""Exercises whose checker names the mistake: check, hint, solution, find.
+"""Exercises whose checker names the mistake: check, hint, predict, show, solution, progress.
 
     from mha.exercises import check
     check("2.1", attention)         # what is wrong, the evidence in your own numbers, and which hint is next
 """
+import importlib
 import inspect
+import pkgutil
+from dataclasses import replace
 
-from mha.exercises import e1_1_softmax, e2_1_attention, e4_1_head, e5_1_causal_weights, e6_1_split_heads, e6_2_merge_heads
-from mha.exercises.checker import examine
+from mha.exercises import memory
+from mha.exercises.exercise import Exercise
+from mha.exercises.item import Item
 from mha.exercises.report import Report
 
-EXERCISES = {module.EXERCISE.id: module.EXERCISE for module in (e1_1_softmax, e2_1_attention, e4_1_head, e5_1_causal_weights, e6_1_split_heads,
-                                                                      e6_2_merge_heads)}
-_hints_shown: dict[str, int] = {}
-_tries: dict[str, int] = {}
-_solved: set[str] = set()
+
+def _all():
+    """Every exercise, one in each module whose name starts as e1_2_, in order."""
+    names = [module.name for module in pkgutil.iter_modules(__path__) if module.name[:1] == "e" and module.name[1:2].isdigit()]
+    found = [importlib.import_module(f"{__name__}.{name}").EXERCISE for name in names]
+    return {item.id: item for item in sorted(found, key=lambda item: tuple(map(int, item.id.split("."))))}
+
+
+EXERCISES: dict[str, Item] = _all()
 
 
 def find(name):
@@ -22,49 +30,107 @@ def find(name):
     Raises:
         ValueError: no exercise asks for it; the message lists those that there are.
     """
-    for exercise in EXERCISES.values():
-        if exercise.name == name:
-            return exercise.id
-    raise ValueError(f"no exercise asks for {name!r}; there are {', '.join(f'{e.name} ({e.id})' for e in EXERCISES.values())}")
+    functions = {item.name: item.id for item in EXERCISES.values() if isinstance(item, Exercise)}
+    if name not in functions:
+        raise ValueError(f"no exercise asks for {name!r}; there are {', '.join(f'{known} ({id})' for known, id in functions.items())}")
+    return functions[name]
 
 
 def check(id, answer):
     """Say whether an answer is right, and if not, what is wrong. Never raises for what the answer does.
 
     Args:
-        id: of the exercise, such as "2.1"; `find` knows it by the function's name. answer: the function itself.
+        id: of the exercise, such as "2.1"; `find` knows it by the function's name.
+        answer: the function itself; for a question its number (0.25 or "1/4"), its letter or letters ("B", "AC"), or your words.
     Returns:
         Report with ok, mistakes (ids, most likely first) and text, which is what a notebook shows.
     Raises:
         ValueError: there is no exercise of that id.
     """
-    report = examine(_exercise(id), answer)
-    if report.started:
-        _tries[id] = _tries.get(id, 0) + 1
-    if report.ok:
-        _solved.add(id)
-    return report
+    item = _item(id)
+    report = item.examine(answer)
+    if not report.started:
+        return replace(report, exercise=id)
+    record = memory.note(id, tries=1, solved=report.ok or getattr(item, "predicted", False))
+    return replace(report, exercise=id, tries=record["tries"])
+
+
+def predict(id, guess):
+    """Record a guess; then what really happens is shown. The same as `check`, for exercises that ask to predict.
+
+    Raises:
+        ValueError: there is no such exercise, or it asks for no prediction.
+    """
+    if not getattr(_item(id), "predicted", False):
+        raise ValueError(f"exercise {id} asks for no prediction: call check(\"{id}\", ...)")
+    return check(id, guess)
 
 
 def hint(id):
-    """One more hint at each call; the fix itself only in the third. Returns the text."""
-    hints = _exercise(id).hints
-    shown = _hints_shown[id] = min(_hints_shown.get(id, 0) + 1, len(hints))
+    """One more hint at each call; the fix itself only in the last. Returns the text."""
+    hints = _item(id).hints
+    if not hints:
+        return f"There are no hints for {id}."
+    shown = min(memory.note(id, hints=1)["hints"], len(hints))
     return f"Hint {shown} of {len(hints)}: {hints[shown - 1]}"
 
 
 def solution(id, force=False):
-    """The source of a right answer, after a pass or three tries, or with force=True. Returns the text."""
-    exercise = _exercise(id)
-    if not (force or id in _solved or _tries.get(id, 0) >= 3):
-        return f"{3 - _tries.get(id, 0)} more tries of check(\"{id}\", ...) first, or solution(\"{id}\", force=True)."
-    return inspect.getsource(exercise.reference)
+    """A right answer, after a pass or three tries, or with force=True. Returns the text."""
+    item = _item(id)
+    record = memory.load().get(id, {"tries": 0, "solved": False})
+    if not (force or record["solved"] or record["tries"] >= 3):
+        return f"{3 - record['tries']} more tries of check(\"{id}\", ...) first, or solution(\"{id}\", force=True)."
+    return inspect.getsource(item.reference) if isinstance(item, Exercise) else f"{item.solution}\n{item.note}"
 
 
-def _exercise(id):
+def show(id):
+    """The picture that an exercise asks about.
+
+    Raises:
+        ValueError: there is no such exercise, or it has no picture.
+    """
+    picture = getattr(_item(id), "picture", None)
+    if picture is None:
+        raise ValueError(f"exercise {id} has no picture")
+    return picture()
+
+
+def progress(code=None):
+    """What you have solved, by chapter, and a short code that carries it to another machine or to the page of the book.
+
+    Args:
+        code: one that another machine gave, to add what was solved there.
+    Raises:
+        ValueError: the code is not one, or was not copied whole. Nothing is changed then.
+    """
+    for id in memory.decode(code) if code is not None else []:
+        memory.note(id, solved=True)
+    return Progress(memory.load())
+
+
+class Progress:
+    """What has been solved. solved: ids. code: the same, short."""
+
+    def __init__(self, known):
+        self.solved = [id for id in EXERCISES if known.get(id, {}).get("solved")]
+        self.tried = [id for id in EXERCISES if known.get(id, {}).get("tries") and id not in self.solved]
+        self.code = memory.encode(self.solved)
+
+    def __repr__(self):
+        lines = []
+        for chapter in dict.fromkeys(item.chapter for item in EXERCISES.values()):
+            items = [item for item in EXERCISES.values() if item.chapter == chapter]
+            done = [item for item in items if item.id in self.solved]
+            lines.append(f"{chapter}: {len(done)} of {len(items)}")
+            lines += [f"  {'[x]' if item.id in self.solved else '[~]' if item.id in self.tried else '[ ]'} {item.heading}" for item in items]
+        return "\n".join([*lines, "", f"[x] solved, [~] tried. To carry it elsewhere: progress(\"{self.code}\")"])
+
+
+def _item(id):
     if id not in EXERCISES:
         raise ValueError(f"no exercise has the id {id!r}; there are {', '.join(EXERCISES)}")
     return EXERCISES[id]
 
 
-__all__ = ["EXERCISES", "Report", "check", "find", "hint", "solution"]
+__all__ = ["EXERCISES", "Report", "check", "find", "hint", "predict", "progress", "show", "solution"]

@@ -9,7 +9,7 @@ from mha.exercises.report import Mistake
 
 SCALES = {
     "none": (lambda q, k, v: 1.0, Mistake("no-scale", "The scores are not divided by the square root of d_k.", "How large is a dot product of two vectors with d_k coordinates?")),
-    "d_k": (lambda q, k, v: 1 / q.shape[-1], Mistake("scale-d_k", "The scores are divided by d_k, not by its square root.", "What is the standard deviation of q.k, and what its variance?")),
+    "d_k": (lambda q, k, v: 1 / q.shape[-1], Mistake("scale-d_k", "The scores are divided by d_k, not by its square root (or by the root twice).", "What is the standard deviation of q.k, and what its variance?")),
     "half": (lambda q, k, v: 2 / q.shape[-1], Mistake("scale-half-d_k", "The scores are divided by d_k / 2. In Python, d_k ** 1/2 means (d_k ** 1) / 2.", "Which comes first in d_k ** 1/2, the power or the division?")),
     "times": (lambda q, k, v: math.sqrt(q.shape[-1]), Mistake("scale-times-root", "The scores are multiplied by the square root of d_k, not divided.", "Should the scores of a wide head become larger or smaller?")),
     "keys": (lambda q, k, v: k.shape[-2] ** -0.5, Mistake("scale-root-m", "The scores are divided by the square root of the number of keys, not of d_k.", "Over which axis does the dot product sum?")),
@@ -143,16 +143,18 @@ SWITCHES = {
 }
 
 EXERCISE = Exercise(
-    id="2.1", name="attention", chapter="02_one_head", stars=2, minutes=15,
+    id="2.1", name="attention", chapter="02_one_head", stars=2, core=True, minutes=15,
     signature="attention(q, k, v)",
     statement="Write `attention(q, k, v)`: q is `(..., n, d_k)`, k is `(..., m, d_k)`, v is `(..., m, d_v)`. Return `softmax(q k^T / sqrt(d_k)) v`, of shape `(..., n, d_v)`.",
     stub="def attention(q, k, v):\n    ...\n",
     reference=attention,
     cases=[Case((numbers(1, 2, 4), numbers(2, 3, 4), numbers(3, 3, 5))), Case((numbers(4, 5, 3), numbers(5, 2, 3), numbers(6, 2, 7))),
            Case((numbers(7, 3, 2, 9), numbers(8, 3, 5, 9), numbers(9, 3, 5, 4))), Case((numbers(10, 4, 4, 4), numbers(11, 4, 4, 4), numbers(12, 4, 4, 4))),
-           Case((numbers(13, 2, 3, 5, 16), numbers(14, 2, 3, 7, 16), numbers(15, 2, 3, 7, 6)))],
+           Case((numbers(13, 2, 3, 5, 16), numbers(14, 2, 3, 7, 16), numbers(15, 2, 3, 7, 6))),
+           Case((numbers(19, 1, 1, 3).round(), numbers(20, 1, 4, 3).round(), numbers(21, 1, 4, 2))), Case((numbers(1, 2, 4), numbers(2, 3, 4) * torch.tensor([[1], [0], [1]]), numbers(3, 3, 5))),
+           Case((numbers(22, 40, 8), numbers(23, 33, 8), numbers(24, 33, 1)))],
     model=model, switches=SWITCHES, measure=reads_weights,
-    large=Case((400 * numbers(16, 2, 4), 40 * numbers(17, 3, 4), numbers(18, 3, 5))),
+    large=(Case((400 * numbers(16, 2, 4), 40 * numbers(17, 3, 4), numbers(18, 3, 5))), Case((numbers(16, 2, 4) + 60, numbers(17, 3, 4) - 60, numbers(18, 3, 5)))),
     hints=("Four steps: score, scale, softmax, mix. After each, print the shape.",
            "The scores have shape (..., n, m): a row for each query. The softmax works along the keys, the last axis.",
            "return torch.softmax(q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5, dim=-1) @ v"),

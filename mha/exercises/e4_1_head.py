@@ -3,7 +3,7 @@ import torch
 
 from mha.exercises import e2_1_attention as e2_1
 from mha.exercises.exercise import Case, Exercise
-from mha.exercises.probe import numbers
+from mha.exercises.probe import numbers, reads_weights
 from mha.exercises.report import Mistake
 
 
@@ -12,7 +12,7 @@ def head(x, W_Q, W_K, W_V):
     return (Q @ K.mT / W_Q.shape[-1] ** 0.5).softmax(-1) @ V
 
 
-def model(x, W_Q, W_K, W_V, use="right", scale="root", weights="softmax", pair="qk", after="nothing"):
+def model(x, W_Q, W_K, W_V, use="right", scale="root", weights="softmax", pair="qk", after="nothing", carried="v", hidden="nothing", bend="nothing"):
     """A head with switches: each can be set wrong."""
     if use == "shared":
         W_K = W_Q
@@ -24,13 +24,20 @@ def model(x, W_Q, W_K, W_V, use="right", scale="root", weights="softmax", pair="
         W_Q, W_K, W_V = W_Q.mT, W_K.mT, W_V.mT
     Q, K = (x, x) if use == "no-QK" else (x @ W_Q, x @ W_K)
     V = {"no-V": x, "keys": K, "queries": Q}.get(use, x @ W_V)
+    if bend == "relu":
+        Q, K, V = Q.relu(), K.relu(), V.relu()
+    if bend == "tanh":
+        Q, K, V = Q.tanh(), K.tanh(), V.tanh()
+    if bend == "unit":
+        x = torch.nn.functional.layer_norm(x, x.shape[-1:])
+        Q, K, V = x @ W_Q, x @ W_K, x @ W_V
     if use == "raw-query":
         Q = x
     if use == "raw-key":
         K = x
     if scale == "model":
         Q, scale = Q * (Q.shape[-1] / x.shape[-1]) ** 0.5, "root"
-    out = e2_1.model(Q, K, V, scale=scale, weights=weights, pair=pair, after=after)
+    out = e2_1.model(Q, K, V, scale=scale, weights=weights, pair=pair, after=after, carried=carried, hidden=hidden)
     return out @ W_V if use == "V-twice" else out
 
 
@@ -50,17 +57,27 @@ USES = {
 ROOT_MODEL = Mistake("scale-root-d_model", "The scores are divided by the square root of d, the width of a token, not of d_k, the width of a query.", "How many products does one score sum?")
 SCALES = {name: e2_1.SWITCHES["scale"][name] for name in ("none", "d_k", "half", "times", "queries", "d_v", "fourth")}
 AFTER = {name: mistake for name, mistake in e2_1.SWITCHES["after"].items() if name not in ("residual", "v-residual")}
+CARRIED = {name: e2_1.SWITCHES["carried"][name] for name in ("w", "scores", "transposed")}
+BENDS = {
+    "relu": Mistake("bends-projections", "A relu is taken of queries, keys and values. They are plain products with the matrices.", "Is there anything between x W and the scores?"),
+    "tanh": Mistake("bends-projections", "A tanh is taken of queries, keys and values. They are plain products with the matrices.", "Is there anything between x W and the scores?"),
+    "unit": Mistake("normalises-tokens", "The tokens are normalised first (a layer norm). A transformer's block may do that; the head does not.", "What should the head do with x first?"),
+}
 PAIRS = {name: e2_1.SWITCHES["pair"][name] for name in ("kq", "distance", "square", "cosine", "reshape")}
 
 EXERCISE = Exercise(
-    id="4.1", name="head", chapter="04_value_and_output", stars=2, minutes=15,
+    id="4.1", name="head", chapter="04_value_and_output", stars=2, core=True, minutes=15,
     signature="head(x, W_Q, W_K, W_V)",
     statement="Write `head(x, W_Q, W_K, W_V)`: x is `(..., n, d)`, W_Q and W_K are `(d, d_k)`, W_V is `(d, d_v)`. Return the head's output, `(..., n, d_v)`, with the scores divided by the root of d_k.",
     stub="def head(x, W_Q, W_K, W_V):\n    ...\n",
     reference=head,
     cases=[Case((numbers(71, 2, 3), numbers(72, 3, 4), numbers(73, 3, 4), numbers(74, 3, 5))), Case((numbers(75, 5, 6), numbers(76, 6, 2), numbers(77, 6, 2), numbers(78, 6, 3))),
-           Case((numbers(79, 3, 4, 7), numbers(80, 7, 9), numbers(81, 7, 9), numbers(82, 7, 2))), Case((numbers(83, 4, 4), numbers(84, 4, 4), numbers(85, 4, 4), numbers(86, 4, 4)))],
-    model=model, switches={"use": USES, "scale": {**SCALES, "model": ROOT_MODEL}, "weights": e2_1.SWITCHES["weights"], "pair": PAIRS, "after": AFTER},
+           Case((numbers(79, 3, 4, 7), numbers(80, 7, 9), numbers(81, 7, 9), numbers(82, 7, 2))), Case((numbers(83, 4, 4), numbers(84, 4, 4), numbers(85, 4, 4), numbers(86, 4, 4))),
+           Case((numbers(87, 2, 1, 3, 5), numbers(88, 5, 3), numbers(89, 5, 3), numbers(90, 5, 1)))],
+    large=(Case((60 * numbers(71, 2, 3), 20 * numbers(72, 3, 4), numbers(73, 3, 4), numbers(74, 3, 5))),),
+    model=model, switches={"use": USES, "scale": {**SCALES, "model": ROOT_MODEL}, "weights": e2_1.SWITCHES["weights"], "pair": PAIRS, "after": AFTER,
+                           "carried": CARRIED, "hidden": e2_1.SWITCHES["hidden"], "bend": BENDS},
+    measure=lambda answer: reads_weights(lambda q, k, v: answer(torch.eye(len(q), dtype=q.dtype), q, k, v), 4, 4),
     hints=("Three products first: queries, keys and values, each from x. Print their shapes.",
            "Then it is the attention of chapter 2, with the root of d_k, which is W_Q.shape[-1].",
            "Q, K, V = x @ W_Q, x @ W_K, x @ W_V; return (Q @ K.transpose(-2, -1) / Q.shape[-1] ** 0.5).softmax(-1) @ V"),

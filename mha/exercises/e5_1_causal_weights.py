@@ -131,15 +131,16 @@ def measure(answer):
 
 
 EXERCISE = Exercise(
-    id="5.1", name="causal_weights", chapter="05_masks", stars=2, minutes=10,
+    id="5.1", name="causal_weights", chapter="05_masks", stars=2, core=True, minutes=10,
     signature="causal_weights(scores)",
     statement="Write `causal_weights(scores)`: scores is `(..., n, n)`, rows are queries. Return weights of the same shape in which query i sees only keys `j <= i`, each row summing to 1.",
     stub="def causal_weights(scores):\n    ...\n",
     reference=causal_weights,
     cases=[Case((2 * numbers(21, 3, 3),)), Case((2 * numbers(22, 2, 5, 5),)), Case((2 * numbers(23, 4, 4, 4),)), Case((numbers(24, 2, 3, 7, 7) - 6,)), Case((3 * numbers(25, 1, 1),)),
-           Case((20 * numbers(26, 6, 6) - 90,))],
+           Case((20 * numbers(26, 6, 6) - 90,)),
+           Case((numbers(28, 1, 4, 4).round() * (numbers(29, 1, 4, 4) > 0),)), Case((numbers(30, 40, 40),))],
     model=model, switches=SWITCHES, measure=measure,
-    large=Case((2000 * numbers(27, 5, 5),)),
+    large=(Case((2000 * numbers(27, 5, 5),)), Case((2 * numbers(27, 5, 5) - 3000,))),
     hints=("Which scores must not take part? Write down the mask for n = 3, as a table of yes and no.",
            "torch.ones(n, n).tril() is 1 on and below the diagonal. A hidden score becomes minus infinity, before the softmax.",
            "seen = torch.ones(n, n, dtype=torch.bool).tril(); return scores.masked_fill(~seen, -torch.inf).softmax(dim=-1)"),

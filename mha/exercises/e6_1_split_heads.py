@@ -74,12 +74,13 @@ def measure(answer):
 
 
 EXERCISE = Exercise(
-    id="6.1", name="split_heads", chapter="06_multi_head", stars=2, minutes=10,
+    id="6.1", name="split_heads", chapter="06_multi_head", stars=2, core=True, minutes=10,
     signature="split_heads(x, h)",
     statement="Write `split_heads(x, h)`: x is `(B, n, h*d)`, and head 1 owns the first d columns. Return `(B, h, n, d)`.",
     stub="def split_heads(x, h):\n    ...\n",
     reference=split_heads,
-    cases=[Case((numbers(42, 1, 2, 6), 2)), Case((numbers(43, 2, 3, 10), 2)), Case((numbers(44, 3, 5, 14), 7)), Case((numbers(45, 4, 4, 16), 4)), Case((numbers(46, 2, 5, 3), 1)), Case((numbers(47, 5, 2, 6), 3))],
+    cases=[Case((numbers(42, 1, 2, 6), 2)), Case((numbers(43, 2, 3, 10), 2)), Case((numbers(44, 3, 5, 14), 7)), Case((numbers(45, 4, 4, 16), 4)), Case((numbers(46, 2, 5, 3), 1)), Case((numbers(47, 5, 2, 6), 3)),
+           Case((numbers(48, 2, 1, 4), 4)), Case((numbers(49, 2, 20, 48), 12))],
     model=model, switches=SWITCHES, measure=measure,
     hints=("Number the entries of a small x and write down by hand what head 1 should hold.",
            "Cut the last axis into (h, d). That gives (B, n, h, d). Then move one axis.",

@@ -74,12 +74,13 @@ def measure(answer):
 
 
 EXERCISE = Exercise(
-    id="6.2", name="merge_heads", chapter="06_multi_head", stars=1, minutes=5,
+    id="6.2", name="merge_heads", chapter="06_multi_head", stars=1, core=True, minutes=5,
     signature="merge_heads(y)",
     statement="Write `merge_heads(y)`: y is `(B, h, n, d)`. Return `(B, n, h*d)`: the outputs of head 1 in the first d columns, then head 2, and so on.",
     stub="def merge_heads(y):\n    ...\n",
     reference=merge_heads,
-    cases=[Case((numbers(52, 1, 2, 3, 2),)), Case((numbers(53, 2, 3, 5, 4),)), Case((numbers(54, 3, 7, 2, 5),)), Case((numbers(55, 4, 4, 4, 4),)), Case((numbers(56, 2, 1, 5, 3),))],
+    cases=[Case((numbers(52, 1, 2, 3, 2),)), Case((numbers(53, 2, 3, 5, 4),)), Case((numbers(54, 3, 7, 2, 5),)), Case((numbers(55, 4, 4, 4, 4),)), Case((numbers(56, 2, 1, 5, 3),)),
+           Case((numbers(57, 2, 4, 1, 1),)), Case((numbers(58, 2, 12, 20, 4),))],
     model=model, switches=SWITCHES, measure=measure,
     hints=("It is the way back from split_heads: undo its two steps, in reverse order.",
            "Move the heads beside their columns, (B, n, h, d). Then join the last two axes.",

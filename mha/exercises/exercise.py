@@ -6,6 +6,9 @@ from typing import Callable
 
 import torch
 
+from mha.exercises import checker
+from mha.exercises.item import Item
+from mha.exercises.probe import same
 from mha.exercises.report import Mistake
 
 
@@ -19,43 +22,55 @@ class Case:
         return [a.clone() if isinstance(a, torch.Tensor) else a for a in self.args]
 
 
-@dataclass(frozen=True)
-class Exercise:
+@dataclass(frozen=True, kw_only=True)
+class Exercise(Item):
     """One exercise in code.
 
     Args:
-        id: "chapter.number". name: of the function to write. chapter: its notebook.
-        statement, signature, stub: what the learner reads (Markdown), how it is called, where they start.
-        large: a case with huge scores, or None where there are no scores.
+        name: of the function to write. signature: how it is called. stub: where the learner starts.
         reference: the right answer. cases: small to large; the first on which an answer fails is the counterexample.
         model: the right answer with switches, model(*args, **switches), each of which can be set wrong.
         switches: switch -> {wrong setting: Mistake}.
-        hints: three, the fix itself only in the third. note: why it works, shown after success.
         measure: function of the learner's answer that yields true sentences about what it does; called only for wrong answers.
-        stars: difficulty from 1 to 3; minutes: how long it takes a newcomer.
+        large: cases with huge scores, above zero and below; none where there are no scores.
+        observe: function of (output, *args) that gives the tensor to compare, where many outputs are right or the output is no tensor.
+        wanted: what the function should return, in words, for who returns something that cannot be observed. compared: what `observe` gives, in a sentence.
+        trained: indices of the cases on which gradients are compared with those of the reference; none where no gradient is wanted.
     """
-    id: str
     name: str
-    chapter: str
     signature: str
-    statement: str
     stub: str
     reference: Callable
     cases: list[Case]
     model: Callable
     switches: dict[str, dict[str, Mistake]]
-    hints: tuple[str, str, str]
-    note: str
     measure: Callable = field(default=lambda answer: [])
-    large: Case | None = None
-    stars: int = 1
-    minutes: int = 10
+    large: tuple[Case, ...] = ()
+    observe: Callable = field(default=lambda output, *args: output)
+    wanted: str = "a tensor"
+    compared: str = ""
+    trained: tuple[int, ...] = (1,)
     _made: dict = field(default_factory=dict, repr=False)
+
+    kind = "code"
+
+    @property
+    def title(self):
+        return f"`{self.name}`"
+
+    def examine(self, answer):
+        """The report on a function."""
+        return checker.examine(self, answer)
+
+    def outcome(self, function, case, **settings):
+        """What a function gives on a case, as the tensor that is compared."""
+        args = case.copies()
+        return self.observe(function(*args, **settings), *args)
 
     @cached_property
     def expected(self):
         """The right output for every case."""
-        return [self.reference(*case.copies()) for case in self.cases]
+        return [self.outcome(self.reference, case) for case in self.cases]
 
     @property
     def arguments(self):
@@ -64,7 +79,7 @@ class Exercise:
 
     def describe(self, case):
         """A case in words: "q (2, 3), k (5, 3), v (5, 7)"."""
-        return ", ".join(f"{name} {tuple(a.shape)}" if isinstance(a, torch.Tensor) else f"{name} = {a}" for name, a in zip(self.arguments, case.args))
+        return ", ".join(f"{name} {tuple(a.shape)}" if isinstance(a, torch.Tensor) else f"{name} = {getattr(a, '__name__', a)}" for name, a in zip(self.arguments, case.args))
 
     def singles(self):
         """(settings, mistakes) of every way to set one switch wrong."""
@@ -81,7 +96,7 @@ class Exercise:
     def modelled(self, index, settings):
         """What the model gives on a case with these settings; None where it cannot run."""
         try:
-            return self.model(*self.cases[index].copies(), **settings)
+            return self.outcome(self.model, self.cases[index], **settings)
         except (RuntimeError, IndexError, ValueError, TypeError):
             return None
 
@@ -98,7 +113,7 @@ class Exercise:
                 continue
             close = (results - outputs[first].double()).abs() <= 1e-5 * (1 + results.abs())
             alike = close | (results.isnan() & outputs[first].isnan()) | (results == outputs[first])
-            fitting = [settings[i] for i in alike.flatten(1).all(1).nonzero().flatten().tolist()]
+            fitting = [settings[i] for i in alike.reshape(len(settings), -1).all(1).nonzero().flatten().tolist()]
             found = [(setting, mistakes) for setting, mistakes in fitting if self._fits(setting, outputs)]
             if found:
                 return found
@@ -126,10 +141,3 @@ class Exercise:
                 return False
             wrong |= not same(modelled, self.expected[i])
         return wrong
-
-
-def same(a, b, tolerance=1e-4):
-    """Two tensors of one shape with nearly equal numbers; NaN equals NaN."""
-    if not (isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor)) or a.shape != b.shape:
-        return False
-    return torch.allclose(a.double(), b.double(), rtol=tolerance, atol=tolerance, equal_nan=True)

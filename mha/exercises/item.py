@@ -1,0 +1,44 @@
+"""What every exercise has, whatever its kind."""
+from dataclasses import dataclass
+
+from mha.exercises.report import Report
+
+
+@dataclass(frozen=True, kw_only=True)
+class Item:
+    """One exercise.
+
+    Args:
+        id: "chapter.number", such as "2.1", or "B.3" in an appendix. chapter: its notebook, without the ending.
+        statement: what is asked, in Markdown.
+        hints: one after the other, each says more; of an exercise in code there are three, and only the third has the fix.
+        note: why it works, shown after success.
+        stars: difficulty from 1 to 3. minutes: how long it takes a newcomer. core: whether it is on the short path through the book.
+    """
+    id: str
+    chapter: str
+    statement: str
+    hints: tuple[str, ...]
+    note: str
+    stars: int = 1
+    minutes: int = 5
+    core: bool = False
+
+    kind = ""
+
+    @property
+    def heading(self):
+        """One line: id, title, kind, difficulty, time."""
+        return f"{self.id} · {self.title} · {self.kind} · {'★' * self.stars} · {self.minutes} minutes" + " · core path" * self.core
+
+    def not_started(self):
+        """The report on `...`, None or an untouched stub."""
+        return Report(False, [], f"{self.label}: not started.\n{self.statement}", started=False)
+
+    def report(self, ok, mistakes, *lines, verdict=None):
+        """A report whose first line names the exercise and says right or not yet."""
+        return Report(ok, mistakes, "\n".join([f"{self.label}: {verdict or ('right.' if ok else 'not yet.')}", *filter(None, lines)]))
+
+    @property
+    def label(self):
+        return f"{self.id} {self.title.replace('`', '')}"

@@ -1,0 +1,171 @@
+"""Questions that need no code: a number, a choice, a prediction, an explanation. The page asks them too, from the same data."""
+import re
+from dataclasses import dataclass, field
+
+from mha.exercises.item import Item
+from mha.exercises.report import Mistake
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question(Item):
+    """A question. title: its heading. picture: function that draws what the question is about, or None."""
+    title: str
+    picture: object = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Number(Question):
+    """A question whose answer is a number.
+
+    Args:
+        answer: the number, computed. tolerance: how far off is still right, as a share of the answer; 0 for a count.
+        mistakes: (value, Mistake) of the wrong numbers that can be foreseen.
+        predicted: whether it is a guess before an experiment. Every guess then counts as done, and the outcome is shown.
+    """
+    answer: float
+    mistakes: tuple[tuple[float, Mistake], ...] = ()
+    tolerance: float = 0.01
+    predicted: bool = False
+
+    @property
+    def kind(self):
+        return "predict" if self.predicted else "number"
+
+    @property
+    def solution(self):
+        return f"{self.answer:.6g}"
+
+    def close(self, number, value):
+        return abs(number - value) <= max(self.tolerance * abs(value), 1e-9)
+
+    def examine(self, answer):
+        """The report on a number, or on a text such as "1/4" or "0,25"."""
+        if answer is None or answer is ...:
+            return self.not_started()
+        number = read_number(answer)
+        if number is None:
+            return self.report(False, ["not-a-number"], f"A number is asked for, such as 3, 0.25 or \"1/4\"; this is {answer!r}.")
+        said = f"You guessed {number:.6g}; it is {self.answer:.6g}." if self.predicted else ""
+        if self.close(number, self.answer):
+            return self.report(True, [], said, self.note)
+        known = [mistake for value, mistake in self.mistakes if self.close(number, value)]
+        size = "" if self.predicted else f"{number:.6g} is too {'large' if number > self.answer else 'small'}."
+        lines = [mistake.says for mistake in known[:1]] or [size]
+        asks = [mistake.asks for mistake in known[:1] if not self.predicted]
+        return self.report(False, [mistake.id for mistake in known], said, *lines, *asks, self.note if self.predicted else more(self),
+                           verdict="otherwise." if self.predicted else None)
+
+    def data(self):
+        """What the page needs to answer by itself."""
+        return {"kind": "number", "predicted": self.predicted, "answer": self.answer, "tolerance": self.tolerance, "note": self.note,
+                "mistakes": [{"value": value, "id": m.id, "says": m.says, "asks": m.asks} for value, m in self.mistakes]}
+
+
+@dataclass(frozen=True)
+class Option:
+    """One line of a choice. says: the reply to who picks it wrongly, or to who misses it. mistake: its id; None where the option is right."""
+    text: str
+    says: str
+    mistake: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice(Question):
+    """A question with options A, B, C ...
+
+    Args:
+        options: at least two, one or more of them right. several: whether more than one may be picked.
+        predicted: whether it is a guess before an experiment.
+    """
+    options: tuple[Option, ...]
+    several: bool = False
+    predicted: bool = False
+
+    @property
+    def kind(self):
+        return "predict" if self.predicted else "plot" if self.picture else "choice"
+
+    @property
+    def letters(self):
+        return "ABCDEFGHIJ"[: len(self.options)]
+
+    @property
+    def right(self):
+        return "".join(letter for letter, option in zip(self.letters, self.options) if option.mistake is None)
+
+    @property
+    def solution(self):
+        return f'"{self.right}"'
+
+    def examine(self, answer):
+        """The report on letters: "B", "AC", "a, c" or {"A", "C"}."""
+        if answer is None or answer is ...:
+            return self.not_started()
+        picked = read_letters(answer, self.letters)
+        if picked is None or not self.several and len(picked) > 1:
+            wanted = "one or more letters" if self.several else "one letter"
+            return self.report(False, ["not-an-option"], f"The answer is {wanted} of {self.letters}, such as \"{self.letters[0]}\"; this is {answer!r}.")
+        if picked == self.right:
+            return self.report(True, [], self.note)
+        replies = dict(zip(self.letters, self.options))
+        wrong = [letter for letter in picked if letter not in self.right]
+        missed = [letter for letter in self.right if letter not in picked]
+        lines = [f"{letter}: {replies[letter].says}" for letter in wrong]
+        if self.several and missed:
+            lines.append(f"{len(missed)} of the options that you did not pick {'is' if len(missed) == 1 else 'are'} true as well.")
+        if self.predicted:
+            return self.report(False, [replies[letter].mistake for letter in wrong], *lines, f"It is {self.right}. {self.note}", verdict="otherwise.")
+        return self.report(False, [replies[letter].mistake for letter in wrong] or ["incomplete"], *lines, more(self))
+
+    def data(self):
+        """What the page needs to answer by itself."""
+        return {"kind": "choice", "predicted": self.predicted, "several": self.several, "right": self.right, "note": self.note,
+                "says": {letter: option.says for letter, option in zip(self.letters, self.options)}}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explanation(Question):
+    """Something to explain in one's own words, and what a good explanation mentions. It gets no grade but one's own."""
+    checklist: tuple[str, ...]
+    kind = "explain"
+    solution = '"in my own words"'
+
+    def examine(self, answer):
+        """The checklist, once something was written."""
+        if answer is None or answer is ... or not str(answer).strip():
+            return self.not_started()
+        return self.report(True, [], "Did you say each of these? Nobody else can tell.", *[f"   [ ] {line}" for line in self.checklist], self.note,
+                           verdict="written.")
+
+    def data(self):
+        """What the page needs."""
+        return {"kind": "explain", "note": self.note, "checklist": self.checklist}
+
+
+def more(item):
+    return f'hint("{item.id}") says more.' if item.hints else ""
+
+
+def read_number(answer):
+    """A float from a number or from a text; both 0.25 and 0,25, and 1/4, are read. None where it is no number."""
+    if isinstance(answer, (int, float)) and not isinstance(answer, bool):
+        return float(answer)
+    if hasattr(answer, "numel") and answer.numel() == 1:
+        return float(answer)
+    if not isinstance(answer, str):
+        return None
+    match = re.fullmatch(r"\s*([-+]?\d*[.,]?\d+(?:[eE][-+]?\d+)?)(?:\s*/\s*(\d*[.,]?\d+))?\s*(%?)\s*", answer)
+    if not match:
+        return None
+    above, below, percent = match.groups()
+    bottom = float(below.replace(",", ".")) if below else 1.0
+    return None if bottom == 0 else float(above.replace(",", ".")) / bottom / (100 if percent else 1)
+
+
+def read_letters(answer, letters):
+    """The letters picked, in order and without the rest: "c, A" is "AC". None where something else is among them, or nothing."""
+    text = "".join(answer) if isinstance(answer, (set, list, tuple)) and all(isinstance(part, str) for part in answer) else answer
+    if not isinstance(text, str):
+        return None
+    picked = set(re.sub(r"[\s,;]|\band\b", "", text).upper())
+    return "".join(sorted(picked)) if picked and picked <= set(letters) else None
