@@ -8,7 +8,7 @@ import inspect
 import pkgutil
 from dataclasses import replace
 
-from mha.exercises import memory
+from mha.exercises import memory, zoo
 from mha.exercises.exercise import Exercise
 from mha.exercises.item import Item
 from mha.exercises.report import Report
@@ -18,7 +18,7 @@ def _all():
     """Every exercise, one in each module whose name starts as e1_2_, in order."""
     names = [module.name for module in pkgutil.iter_modules(__path__) if module.name[:1] == "e" and module.name[1:2].isdigit()]
     found = [importlib.import_module(f"{__name__}.{name}").EXERCISE for name in names]
-    return {item.id: item for item in sorted(found, key=lambda item: tuple(map(int, item.id.split("."))))}
+    return {item.id: item for item in sorted(found, key=lambda item: tuple(map(int, item.id.split(".")))) + zoo.SPECIMENS}
 
 
 EXERCISES: dict[str, Item] = _all()

@@ -33,7 +33,7 @@ class Number(Question):
 
     @property
     def solution(self):
-        return f"{self.answer:.6g}"
+        return shown(self.answer)
 
     def close(self, number, value):
         return abs(number - value) <= max(self.tolerance * abs(value), 1e-9)
@@ -45,11 +45,11 @@ class Number(Question):
         number = read_number(answer)
         if number is None:
             return self.report(False, ["not-a-number"], f"A number is asked for, such as 3, 0.25 or \"1/4\"; this is {answer!r}.")
-        said = f"You guessed {number:.6g}; it is {self.answer:.6g}." if self.predicted else ""
+        said = f"You guessed {shown(number)}; it is {shown(self.answer)}." if self.predicted else ""
         if self.close(number, self.answer):
             return self.report(True, [], said, self.note)
         known = [mistake for value, mistake in self.mistakes if self.close(number, value)]
-        size = "" if self.predicted else f"{number:.6g} is too {'large' if number > self.answer else 'small'}."
+        size = "" if self.predicted else f"{shown(number)} is too {'large' if number > self.answer else 'small'}."
         lines = [mistake.says for mistake in known[:1]] or [size]
         asks = [mistake.asks for mistake in known[:1] if not self.predicted]
         return self.report(False, [mistake.id for mistake in known], said, *lines, *asks, self.note if self.predicted else more(self),
@@ -140,6 +140,11 @@ class Explanation(Question):
     def data(self):
         """What the page needs."""
         return {"kind": "explain", "note": self.note, "checklist": self.checklist}
+
+
+def shown(number):
+    """A number as a reader writes it."""
+    return str(int(number)) if float(number).is_integer() else f"{number:.6g}"
 
 
 def more(item):

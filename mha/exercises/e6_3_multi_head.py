@@ -1,0 +1,148 @@
+"""6.3: multi-head attention, all of it."""
+import torch
+
+from mha.exercises import e6_1_split_heads as e6_1
+from mha.exercises import e6_2_merge_heads as e6_2
+from mha.exercises.exercise import Case, Exercise
+from mha.exercises.probe import listed, numbers
+from mha.exercises.report import Mistake
+
+
+def multi_head(x, W_Q, W_K, W_V, W_O, h, mask):
+    Q, K, V = (e6_1.split_heads(x @ W, h) for W in (W_Q, W_K, W_V))
+    scores = Q @ K.mT / Q.shape[-1] ** 0.5
+    weights = scores.masked_fill(~mask[:, None], -torch.inf).softmax(-1)
+    return e6_2.merge_heads(weights @ V) @ W_O
+
+
+def model(x, W_Q, W_K, W_V, W_O, h, mask, scale="root", split="heads", join="side-by-side", hide="before", use="right", axis="keys"):
+    """Multi-head attention with switches: each can be set wrong."""
+    B, n, _ = x.shape
+    if use == "turned":
+        W_Q, W_K, W_V, W_O = W_Q.mT, W_K.mT, W_V.mT, W_O.mT
+    if use == "W_O-turned":
+        W_O = W_O.mT
+    if use == "one-matrix":
+        W_K = W_Q
+    if use == "keys-as-values":
+        W_V = W_K
+    if use == "exchanged":
+        W_Q, W_K = W_K, W_Q
+    if split == "tokens-cut":
+        tokens = e6_1.model(x, h)
+        d = x.shape[-1] // h
+        Q, K, V = (tokens @ torch.stack([W[i * d : (i + 1) * d, i * (W.shape[1] // h) : (i + 1) * (W.shape[1] // h)] for i in range(h)]) for W in (W_Q, W_K, W_V))
+    else:
+        Q, K, V = (e6_1.model(x @ W, h, **({"cut": split} if split != "heads-all" else {})) for W in (W_Q, W_K, W_V))
+    d_k = Q.shape[-1]
+    factor = {"root": d_k**-0.5, "none": 1.0, "d_k": 1 / d_k, "model": x.shape[-1] ** -0.5, "wide": (h * d_k) ** -0.5, "h": h**-0.5, "times": d_k**0.5, "both": (d_k * h) ** -0.5 * h**-0.5}[scale]
+    scores = Q @ K.mT * factor
+    seen = mask[:, None]
+    if hide == "inverted":
+        seen = ~seen
+    if hide == "batch-order":
+        seen = mask.repeat(h, 1, 1).view(B, h, n, n)
+    if hide == "first-mask":
+        seen = mask[:1, None].expand(B, 1, n, n)
+    if hide == "transposed":
+        seen = mask.mT[:, None]
+    if hide == "heads-as-batch" and B == h:
+        seen = mask[None].expand(B, h, n, n)
+    where = {"keys": -1, "queries": -2, "heads": 1, "batch": 0}[axis]
+    if hide == "none":
+        weights = scores.softmax(where)
+    elif hide == "after":
+        weights = scores.softmax(where) * seen
+    elif hide == "zero":
+        weights = scores.masked_fill(~seen, 0).softmax(where)
+    elif hide == "one-head":
+        weights = torch.cat([scores[:, :1].masked_fill(~seen, -torch.inf), scores[:, 1:]], 1).softmax(where)
+    else:
+        weights = scores.masked_fill(~seen, -torch.inf).softmax(where)
+    out = e6_2.model(weights @ V, join=join)
+    if use == "no-W_O":
+        return out
+    if use == "residual":
+        return x + out @ W_O
+    if use == "W_O-as-sum":
+        return sum(part @ block for part, block in zip((weights @ V).unbind(1), W_O.chunk(h, 0))) / h
+    return out @ W_O
+
+
+SWITCHES = {
+    "scale": {
+        "none": Mistake("no-scale", "The scores are not divided by the root of d_k.", "How wide is one head?"),
+        "d_k": Mistake("scale-d_k", "The scores are divided by d_k, not by its root.", "What is the standard deviation of q.k?"),
+        "model": Mistake("scale-root-d_model", "The scores are divided by the root of d_model, the width of a token. One head is d_k wide.", "How many products does one score of one head sum?"),
+        "wide": Mistake("scale-root-all-heads", "The scores are divided by the root of h d_k, the width of all heads together. Each head sums d_k products.", "How many products does one score of one head sum?"),
+        "h": Mistake("scale-root-h", "The scores are divided by the root of h, the number of heads.", "How many products does one score of one head sum?"),
+        "times": Mistake("scale-times-root", "The scores are multiplied by the root of d_k.", "Should the scores of a wide head become larger or smaller?"),
+        "both": Mistake("scale-root-d_k-and-h", "The scores are divided by the root of d_k and by h besides.", "How many products does one score of one head sum?"),
+    },
+    "split": {
+        "view": Mistake("view-for-transpose", "Queries, keys and values are reshaped to (B, h, n, d_k) directly: a head holds all columns of a few tokens, not a few columns of all tokens.", "Which numbers stand next to each other in memory?"),
+        "interleaved": Mistake("interleaved", "The columns are cut as (d_k, h): each head takes every h-th column.", "Which columns of W_Q belong to head 1?"),
+        "transposed-view": Mistake("transpose-then-view", "Tokens and columns are exchanged before the cut, and the shape is then forced.", "What should be cut, before anything is exchanged?"),
+        "tokens-cut": Mistake("embedding-cut-first", "The token is cut into h parts before the projection, so a head sees a part of the token only. Each head sees all of it; the projections are cut.", "What does head 1 read, the whole token or its first coordinates?"),
+    },
+    "join": {
+        "view": Mistake("merge-without-transpose", "The heads' outputs are reshaped to (B, n, h d_v) without bringing head and column side by side: a row holds several tokens of one head.", "Which axis must stand beside d_v before the two are joined?"),
+        "interleaved": Mistake("merge-interleaved", "The heads' columns are interleaved when they are merged.", "Which columns should come first, all of head 1 or the first of every head?"),
+    },
+    "hide": {
+        "none": Mistake("no-mask", "The mask is not applied.", "Is the result of masked_fill used? It does not work in place."),
+        "inverted": Mistake("polarity", "The mask is applied the wrong way round: True means may attend.", "Does masked_fill fill where the mask is True or where it is False?"),
+        "after": Mistake("mask-after-softmax", "The mask is applied after the softmax, and the rows no longer sum to 1.", "What should a row sum to?"),
+        "zero": Mistake("zero-for-minus-infinity", "Hidden scores become 0, and e^0 is 1: hidden keys keep a weight.", "Which score has the power 0?"),
+        "batch-order": Mistake("mask-heads-order", "The masks are repeated in the wrong order: the heads of one sentence get the masks of others. mask[:, None] has the shape (B, 1, n, n) and serves all heads of its sentence.", "Which axis of the scores is missing in the mask?"),
+        "first-mask": Mistake("one-mask-for-all", "All sentences get the mask of the first.", "Which axis of the scores is missing in the mask?"),
+        "transposed": Mistake("mask-transposed", "The mask is transposed: keys by queries.", "Which axis of the mask counts the queries?"),
+        "one-head": Mistake("mask-on-one-head", "Only the first head is masked.", "Which axis of the scores is missing in the mask?"),
+    },
+    "use": {
+        "no-W_O": Mistake("no-W_O", "W_O is missing: the heads stay side by side, unmixed.", "What comes after the concatenation?"),
+        "W_O-turned": Mistake("W_O-transposed", "W_O is transposed. The statement has it as (h d_v, d_model), for y @ W_O.", "Which shape has W_O?"),
+        "turned": Mistake("matrices-transposed", "The matrices are transposed: x @ W.T. torch's layers store them so; here x @ W is meant.", "Which shape has x @ W_Q?"),
+        "one-matrix": Mistake("one-matrix", "W_Q makes the keys as well: W_K is not used.", "Who asks, and who is found?"),
+        "keys-as-values": Mistake("keys-as-values", "W_K makes the values: W_V is not used.", "What should a token bring home?"),
+        "exchanged": Mistake("roles-exchanged", "W_Q and W_K are exchanged.", "Which matrix makes the vector that asks?"),
+        "residual": Mistake("adds-tokens", "The tokens are added to the output. A block of a transformer does that; the layer does not.", "Is there a sum in the formula?"),
+        "W_O-as-sum": Mistake("heads-averaged", "The heads' contributions are averaged; they are added up.", "What is a concatenation times W_O, written as a sum over heads?"),
+    },
+    "axis": {
+        "queries": Mistake("softmax-axis-queries", "The softmax runs over the queries.", "Whose weights should sum to 1?"),
+        "heads": Mistake("softmax-axis-heads", "The softmax runs over the heads (axis 1 of four).", "Whose weights should sum to 1?"),
+    },
+}
+
+
+def measure(answer):
+    """Whether hidden tokens act, and whether one head is right."""
+    x, W = numbers(601, 1, 3, 4), [numbers(602 + i, 4, 4) for i in range(4)]
+    mask = torch.ones(1, 3, 3).tril() > 0
+    moved = x.clone()
+    moved[:, -1] += 1
+    change = (answer(x, *W, 2, mask) - answer(moved, *W, 2, mask)).abs().amax(-1)[0]
+    yield f"With a causal mask and the last of three tokens changed, the outputs move by {listed(change)}; the first two should not move."
+    one = (answer(x, *W, 1, mask) - multi_head(x, *W, 1, mask)).abs().max() < 1e-6
+    yield f"With a single head it is {'right, so look at what h changes' if one else 'wrong too, so look at the attention itself before the heads'}."
+
+
+def case(seed, B, n, d_model, h, d_k, d_v):
+    W = numbers(seed, d_model, h * d_k), numbers(seed + 1, d_model, h * d_k), numbers(seed + 2, d_model, h * d_v), numbers(seed + 3, h * d_v, d_model)
+    mask = (numbers(seed + 4, B, n, n) > 0) | (torch.eye(n) > 0)
+    return Case((numbers(seed + 5, B, n, d_model), *W, h, mask))
+
+
+EXERCISE = Exercise(
+    id="6.3", name="multi_head", chapter="06_multi_head", stars=3, minutes=25, core=True,
+    signature="multi_head(x, W_Q, W_K, W_V, W_O, h, mask)",
+    statement="Now all of it. Write `multi_head(x, W_Q, W_K, W_V, W_O, h, mask)`: x is `(B, n, d_model)`; W_Q and W_K are `(d_model, h*d_k)`, W_V is `(d_model, h*d_v)`, head 1 owning the first columns of each; W_O is `(h*d_v, d_model)`; mask is `(B, n, n)`, boolean, True = may attend, with no empty row. Return `(B, n, d_model)`.",
+    stub="def multi_head(x, W_Q, W_K, W_V, W_O, h, mask):\n    ...\n",
+    reference=multi_head,
+    cases=[case(610, 1, 3, 4, 2, 2, 2), case(620, 2, 3, 5, 2, 3, 4), case(630, 3, 4, 6, 3, 2, 5), case(640, 4, 4, 4, 4, 1, 1), case(650, 2, 5, 8, 1, 8, 8), case(660, 2, 2, 8, 2, 4, 4), case(670, 1, 20, 24, 12, 2, 2)],
+    model=model, switches=SWITCHES, measure=measure,
+    hints=("Project first, with all columns at once; then cut into heads. After each step print the shape.", "(B, n, h*d_k) becomes (B, h, n, d_k). The scores are (B, h, n, n), and the mask lacks the head axis: mask[:, None].",
+           "Q, K, V = (split_heads(x @ W, h) for W in (W_Q, W_K, W_V)); w = (Q @ K.mT / Q.shape[-1] ** 0.5).masked_fill(~mask[:, None], -torch.inf).softmax(-1); return merge_heads(w @ V) @ W_O"),
+    note="Four matrices, one softmax, two moves of axes. mha.MultiHeadAttention does the same with torch layers, and chapter 6 proves it equal to torch's own.",
+)
