@@ -3,8 +3,8 @@
 
 def setup(app):
     # Here, so that `from _ext import notebooks` does not load Sphinx.
-    from . import admonitions, assets, formulas, live_figures, repairs
+    from . import admonitions, assets, exercise_pages, formulas, live_figures, repairs
 
-    for part in (admonitions, assets, formulas, live_figures, repairs):
+    for part in (admonitions, assets, exercise_pages, formulas, live_figures, repairs):
         part.setup(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -123,7 +123,7 @@ class Progress:
             items = [item for item in EXERCISES.values() if item.chapter == chapter]
             done = [item for item in items if item.id in self.solved]
             lines.append(f"{chapter}: {len(done)} of {len(items)}")
-            lines += [f"  {'[x]' if item.id in self.solved else '[~]' if item.id in self.tried else '[ ]'} {item.heading}" for item in items]
+            lines += [f"  {'[x]' if item.id in self.solved else '[~]' if item.id in self.tried else '[ ]'} {item.heading} · {item.about}" for item in items]
         return "\n".join([*lines, "", f"[x] solved, [~] tried. To carry it elsewhere: progress(\"{self.code}\")"])
 
 

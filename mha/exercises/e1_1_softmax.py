@@ -2,7 +2,7 @@
 import torch
 
 from mha.exercises.exercise import Case, Exercise
-from mha.exercises.probe import listed, numbers
+from mha.exercises.probe import listed, numbers, off
 from mha.exercises.report import Mistake
 
 
@@ -69,13 +69,14 @@ def measure(answer):
     """What its rows and columns sum to."""
     out = answer(numbers(61, 2, 3))
     if isinstance(out, torch.Tensor) and out.shape == (2, 3):
-        yield f"For 2 rows of 3 scores, the rows sum to {listed(out.sum(-1))} and the columns to {listed(out.sum(0))}; each row should sum to 1."
-        if out.min() < 0:
+        if off(out.sum(-1), 1):
+            yield f"For 2 rows of 3 scores, the rows sum to {listed(out.sum(-1))} and the columns to {listed(out.sum(0))}; each row should sum to 1."
+        if out.min() < -1e-9:
             yield f"The smallest weight is {out.min():.3g}; no weight should be negative."
 
 
 EXERCISE = Exercise(
-    id="1.1", name="softmax", chapter="01_soft_lookup", stars=1, core=True, minutes=10,
+    id="1.1", name="softmax", chapter="01_soft_lookup", stars=1, core=True, minutes=10, after="section 3",
     signature="softmax(s)",
     statement="Write `softmax(s)`, without torch's own: s is `(..., m)`. Return weights of the same shape, positive, each row (the last axis) summing to 1. Scores in the thousands must do no harm.",
     stub="def softmax(s):\n    ...\n",

@@ -2,7 +2,7 @@
 import torch
 
 from mha.exercises.exercise import Case, Exercise
-from mha.exercises.probe import numbers
+from mha.exercises.probe import numbers, off
 from mha.exercises.report import Mistake
 
 
@@ -61,13 +61,18 @@ SWITCHES = {
 
 def measure(answer):
     """What equal shares give."""
+    found = []
     for m in (2, 4):
         out = answer(torch.full((m,), 1 / m, dtype=torch.float64))
-        yield f"For {m} equal weights it gives {float(out):.4g}; wanted is {m}."
+        if off(out, m):
+            yield f"For {m} equal weights it gives {float(out):.4g}; wanted is {m}."
+        found.append(off(out, m))
+    if not any(found):
+        yield "For equal weights it is right; for unequal ones it is not."
 
 
 EXERCISE = Exercise(
-    id="1.3", name="keys_read", chapter="01_soft_lookup", stars=2, minutes=10, core=True,
+    id="1.3", name="keys_read", chapter="01_soft_lookup", stars=2, minutes=10, after="section 4", core=True,
     signature="keys_read(weights)",
     statement="Write `keys_read(weights)`: weights is `(..., m)`, each row sums to 1. Return for each row, shape `(...)`, from how many equal shares the mixture might as well come: e to the power of its entropy. A weight of 0 must do no harm.",
     stub="def keys_read(weights):\n    ...\n",

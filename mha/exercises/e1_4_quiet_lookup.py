@@ -2,7 +2,7 @@
 import torch
 
 from mha.exercises.exercise import Case, Exercise
-from mha.exercises.probe import numbers
+from mha.exercises.probe import numbers, off
 from mha.exercises.report import Mistake
 
 
@@ -58,12 +58,14 @@ SWITCHES = {
 def measure(answer):
     """Its weights, read with unit vectors, when nothing fits."""
     low, eye = torch.full((1, 3), -20.0, dtype=torch.float64), torch.eye(3, dtype=torch.float64)
-    yield f"When all three scores are -20, its weights sum to {float(answer(low, eye).sum()):.4g}; they should almost be 0."
-    yield f"When all three scores are 0, each weight is {float(answer(low * 0, eye)[0, 0]):.4g}; wanted is one share in four."
+    if off(answer(low, eye), 0):
+        yield f"When all three scores are -20, its weights sum to {float(answer(low, eye).sum()):.4g}; they should almost be 0."
+    if off(answer(low * 0, eye), 0.25):
+        yield f"When all three scores are 0, each weight is {float(answer(low * 0, eye)[0, 0]):.4g}; wanted is one share in four."
 
 
 EXERCISE = Exercise(
-    id="1.4", name="quiet_lookup", chapter="01_soft_lookup", stars=3, minutes=15,
+    id="1.4", name="quiet_lookup", chapter="01_soft_lookup", stars=3, minutes=15, after="section 5",
     signature="quiet_lookup(scores, values)",
     statement="A soft lookup never fails: it mixes even where nothing fits. Give it a way to stay quiet. Write `quiet_lookup(scores, values)`: scores is `(..., n, m)`, values is `(..., m, d_v)`. The softmax runs over the m keys and one more, whose score is always 0 and whose value is the zero vector. Return the mixtures, `(..., n, d_v)`. Scores in the thousands must do no harm.",
     stub="def quiet_lookup(scores, values):\n    ...\n",

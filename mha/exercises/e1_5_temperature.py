@@ -8,7 +8,7 @@ LEAD, WEIGHT = 1.2, 0.9
 ODDS = WEIGHT / (1 - WEIGHT)
 
 EXERCISE = Number(
-    id="1.5", title="The right temperature", chapter="01_soft_lookup", stars=2, minutes=5, core=True,
+    id="1.5", title="The right temperature", chapter="01_soft_lookup", stars=2, minutes=5, after="section 4", core=True,
     statement=f"There are two books. The better one leads by `{LEAD}`. At which temperature does it get the weight `{WEIGHT}`?",
     answer=LEAD / math.log(ODDS),
     mistakes=(

@@ -4,7 +4,7 @@ from mha.exercises.question import Choice, Option
 W = 2 / 3
 
 EXERCISE = Choice(
-    id="1.6", title="A second copy", chapter="01_soft_lookup", stars=2, minutes=5, predicted=True,
+    id="1.6", title="A second copy", chapter="01_soft_lookup", stars=2, minutes=5, after="section 5", predicted=True,
     statement="A book gets two thirds of the weight. Somebody puts a second copy beside it: the same key, the same value. How much do the two copies get together?",
     options=(
         Option("Two thirds, as before: they share it.", "The softmax does not know that they are copies. It sees one more key, with a power of its own.", "shared"),

@@ -2,7 +2,7 @@
 from mha.exercises.question import Choice, Option
 
 EXERCISE = Choice(
-    id="1.7", title="Within reach", chapter="01_soft_lookup", stars=2, minutes=5, several=True,
+    id="1.7", title="Within reach", chapter="01_soft_lookup", stars=2, minutes=5, after="section 5", several=True,
     statement="Three values: `(0, 0)`, `(4, 0)` and `(0, 4)`. The scores can be any finite numbers. Which of these can come out? Pick all.",
     options=(
         Option("`(1, 1)`", "It is a mixture of half of the first and a quarter of each of the others."),

@@ -14,7 +14,7 @@ def picture():
 
 
 EXERCISE = Choice(
-    id="1.8", title="Three curves", chapter="01_soft_lookup", stars=2, minutes=5, picture=picture,
+    id="1.8", title="Three curves", chapter="01_soft_lookup", stars=2, minutes=5, after="section 4", picture=picture,
     statement="The picture shows the largest weight among four keys while the temperature grows, for three rows of scores: `(4, 0, 0, 0)`, `(1, 0, 0, 0)` and `(4, 4, 0, 0)`. Which curve belongs to which?",
     options=(
         Option("P is `(4, 0, 0, 0)`, Q is `(1, 0, 0, 0)`, R is `(4, 4, 0, 0)`", "Look at both ends: where a curve starts, and how far out it falls."),

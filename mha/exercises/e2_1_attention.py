@@ -143,7 +143,7 @@ SWITCHES = {
 }
 
 EXERCISE = Exercise(
-    id="2.1", name="attention", chapter="02_one_head", stars=2, core=True, minutes=15,
+    id="2.1", name="attention", chapter="02_one_head", stars=2, core=True, minutes=15, after="section 1",
     signature="attention(q, k, v)",
     statement="Write `attention(q, k, v)`: q is `(..., n, d_k)`, k is `(..., m, d_k)`, v is `(..., m, d_v)`. Return `softmax(q k^T / sqrt(d_k)) v`, of shape `(..., n, d_v)`.",
     stub="def attention(q, k, v):\n    ...\n",

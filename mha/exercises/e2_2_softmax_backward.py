@@ -2,7 +2,7 @@
 import torch
 
 from mha.exercises.exercise import Case, Exercise
-from mha.exercises.probe import listed, numbers
+from mha.exercises.probe import listed, numbers, off
 from mha.exercises.report import Mistake
 
 
@@ -63,16 +63,23 @@ SWITCHES = {
 def measure(answer):
     """What its rows sum to, and what a constant does."""
     weights, grad = numbers(121, 2, 4).softmax(-1), numbers(122, 2, 4)
-    yield f"Its rows sum to {listed(answer(weights, grad).sum(-1))}; each should sum to 0, because a shift of all scores changes no weight."
-    yield f"For a gradient of 1 everywhere it gives {listed(answer(weights, torch.ones_like(grad))[0])}; it should give 0, since the weights of a row sum to 1 whatever the scores are."
+    out = answer(weights, grad)
+    if not off(out, 0):
+        yield "It gives 0 for a random gradient."
+        return
+    if off(out.sum(-1), 0):
+        yield f"Its rows sum to {listed(answer(weights, grad).sum(-1))}; each should sum to 0, because a shift of all scores changes no weight."
+    if off(answer(weights, torch.ones_like(grad)), 0):
+        yield f"For a gradient of 1 everywhere it gives {listed(answer(weights, torch.ones_like(grad))[0])}; it should give 0, since the weights of a row sum to 1 whatever the scores are."
 
 
 EXERCISE = Exercise(
-    id="2.2", name="softmax_backward", chapter="02_one_head", stars=3, minutes=20,
+    id="2.2", name="softmax_backward", chapter="02_one_head", stars=3, minutes=20, after="section 4",
     signature="softmax_backward(weights, grad)",
     statement="Why do decided heads stop learning? Write the backward pass of the softmax and see. `softmax_backward(weights, grad)`: weights is `(..., m)`, softmax(scores) along the last axis; grad, of the same shape, is the gradient of the loss with respect to the weights. Return its gradient with respect to the scores, of the same shape. Without autograd.",
     stub="def softmax_backward(weights, grad):\n    ...\n",
     reference=softmax_backward,
+    trained=(),
     cases=[Case((numbers(123, 3).softmax(-1), numbers(124, 3))), Case((numbers(125, 2, 5).softmax(-1), numbers(126, 2, 5))), Case(((3 * numbers(127, 4, 4)).softmax(-1), numbers(128, 4, 4))),
            Case((numbers(129, 3, 2, 7).softmax(-1), numbers(130, 3, 2, 7)))],
     model=model, switches=SWITCHES, measure=measure,

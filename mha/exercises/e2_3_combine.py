@@ -2,7 +2,7 @@
 import torch
 
 from mha.exercises.exercise import Case, Exercise
-from mha.exercises.probe import listed, numbers
+from mha.exercises.probe import listed, numbers, off
 from mha.exercises.report import Mistake
 
 
@@ -60,11 +60,12 @@ def measure(answer):
     one, zero = torch.ones(1, dtype=torch.float64), torch.zeros(1, dtype=torch.float64)
     leads = torch.tensor([0.0, 1.0, -1.0], dtype=torch.float64)
     shares = [answer(one, leads[i], zero, leads[0]) for i in range(3)]
-    yield f"With outputs 1 and 0 its result is the share of the first half: {listed(torch.cat([s.reshape(1) for s in shares]))} for l1 - l2 = 0, 1, -1; wanted is {listed(leads.sigmoid())}."
+    if off(torch.cat([s.reshape(1) for s in shares]), leads.sigmoid()):
+        yield f"With outputs 1 and 0 its result is the share of the first half: {listed(torch.cat([s.reshape(1) for s in shares]))} for l1 - l2 = 0, 1, -1; wanted is {listed(leads.sigmoid())}."
 
 
 EXERCISE = Exercise(
-    id="2.3", name="combine", chapter="02_one_head", stars=3, minutes=20,
+    id="2.3", name="combine", chapter="02_one_head", stars=3, minutes=20, after="section 1",
     signature="combine(o1, l1, o2, l2)",
     statement="The keys do not fit into memory, so attention was computed on two halves of them. Each half gives an output o, `(..., n, d_v)`, whose weights sum to 1 over that half, and l, `(..., n)`, the logarithm of the sum of e^score over that half (`torch.logsumexp`). Write `combine(o1, l1, o2, l2)`: the output, `(..., n, d_v)`, of attention to all the keys. l may be in the thousands.",
     stub="def combine(o1, l1, o2, l2):\n    ...\n",

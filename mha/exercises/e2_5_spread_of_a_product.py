@@ -5,7 +5,7 @@ from mha.exercises.report import Mistake
 D_K, Q, K = 16, 3, 2
 
 EXERCISE = Number(
-    id="2.5", title="Queries that are too long", chapter="02_one_head", stars=2, minutes=5, core=True,
+    id="2.5", title="Queries that are too long", chapter="02_one_head", stars=2, minutes=5, after="section 2", core=True,
     statement=f"In a head with d_k = {D_K} the coordinates of queries have mean 0 and standard deviation {Q}, those of keys mean 0 and standard deviation {K}, all independent. By what must the dot products be divided to have standard deviation 1?",
     answer=D_K**0.5 * Q * K,
     mistakes=(

@@ -2,7 +2,7 @@
 from mha.exercises.question import Choice, Option
 
 EXERCISE = Choice(
-    id="2.6", title="What the test does not see", chapter="02_one_head", stars=2, minutes=5, several=True,
+    id="2.6", title="What the test does not see", chapter="02_one_head", stars=2, minutes=5, after="section 1", several=True,
     statement="A test calls your attention with q `(5, 8)`, k `(7, 8)`, v `(7, 3)`. It checks that the output is `(5, 3)` and that every row of weights sums to 1. It passes. Which mistakes may still be in the code? Pick all.",
     options=(
         Option("The scores are not divided by the root of d_k.", "Any scores give weights that sum to 1."),

@@ -2,7 +2,7 @@
 from mha.exercises.question import Choice, Option
 
 EXERCISE = Choice(
-    id="2.7", title="Shuffle the memory", chapter="02_one_head", stars=1, minutes=5, predicted=True, core=True,
+    id="2.7", title="Shuffle the memory", chapter="02_one_head", stars=1, minutes=5, after="section 1", predicted=True, core=True,
     statement="One query, ten keys with their values, no mask. You shuffle the ten keys, and the values in the same way. What happens to the output?",
     options=(
         Option("It stays the same.", "Each value keeps its weight; only the order of the sum changes."),

@@ -20,7 +20,7 @@ def picture():
 
 
 EXERCISE = Choice(
-    id="2.8", title="Which gradient is whose", chapter="02_one_head", stars=3, minutes=5, picture=picture,
+    id="2.8", title="Which gradient is whose", chapter="02_one_head", stars=3, minutes=5, after="section 4", picture=picture,
     statement="64 random queries meet 64 random keys. The dot products are divided by 1, by the root of d_k, or by d_k; then comes the softmax. The picture shows the median length of the gradient that reaches a row of scores, for the same random gradient of the weights. Which curve is which?",
     options=(
         Option("P is divided by 1, Q by the root of d_k, R by d_k", "Follow each to the right: which row becomes more decided with d_k, which stays, which becomes even?"),

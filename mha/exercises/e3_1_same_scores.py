@@ -51,7 +51,7 @@ def measure(answer):
 
 
 EXERCISE = Exercise(
-    id="3.1", name="same_scores", chapter="03_query_and_key", stars=2, minutes=10,
+    id="3.1", name="same_scores", chapter="03_query_and_key", stars=2, minutes=10, after="section 5",
     signature="same_scores(W_Q, W_K, M)",
     statement="Somebody has replaced W_Q by W_Q M. Write `same_scores(W_Q, W_K, M)`: W_Q and W_K are `(d_model, d_k)`, M is `(d_k, d_k)` and has an inverse. Return the matrix, `(d_model, d_k)`, that must replace W_K so that every score stays the same.",
     stub="def same_scores(W_Q, W_K, M):\n    ...\n",

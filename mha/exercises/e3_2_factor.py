@@ -69,7 +69,7 @@ def measure(answer):
 
 
 EXERCISE = Exercise(
-    id="3.2", name="factor", chapter="03_query_and_key", stars=3, minutes=15,
+    id="3.2", name="factor", chapter="03_query_and_key", stars=3, minutes=15, after="section 5",
     signature="factor(A, d_k)",
     statement="Tokens are one-hot vectors, so a head without scaling can be asked for any table of scores: A is `(n, n)`, row i for the token that asks. Write `factor(A, d_k)`: return two matrices W_Q and W_K, both `(n, d_k)`, whose scores W_Q W_K^T are as close to A as a head of that width can come (least sum of squared differences).",
     stub="def factor(A, d_k):\n    ...\n",

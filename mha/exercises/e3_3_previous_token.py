@@ -57,7 +57,7 @@ def measure(answer):
 
 
 EXERCISE = Exercise(
-    id="3.3", name="previous_token", chapter="03_query_and_key", stars=3, minutes=20, core=True,
+    id="3.3", name="previous_token", chapter="03_query_and_key", stars=3, minutes=20, after="section 5", core=True,
     signature="previous_token(n)",
     statement="Build a head by hand. There are n tokens, and token i is the one-hot vector of its position i (counted from 0). Write `previous_token(n)`: return W_Q and W_K, both `(n, d_k)` with a d_k of your choice, so that in `softmax(W_Q W_K^T / sqrt(d_k))` every token gives more than 0.99 to the token before it. The first one looks at itself.",
     stub="def previous_token(n):\n    ...\n",

@@ -64,7 +64,7 @@ def measure(answer):
 
 
 EXERCISE = Exercise(
-    id="3.4", name="one_matrix", chapter="03_query_and_key", stars=3, minutes=20,
+    id="3.4", name="one_matrix", chapter="03_query_and_key", stars=3, minutes=20, after="section 2",
     signature="one_matrix(A)",
     statement="A head that shares one matrix W for queries and keys scores two tokens by x W W^T y. Write `one_matrix(A)`: A is any `(d, d)` form. Return the form, `(d, d)`, that is as close to A as W W^T can come, for any W (least sum of squared differences).",
     stub="def one_matrix(A):\n    ...\n",

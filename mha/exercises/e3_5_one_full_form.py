@@ -5,7 +5,7 @@ from mha.exercises.report import Mistake
 D_MODEL = 512
 
 EXERCISE = Number(
-    id="3.5", title="Two narrow matrices or one form", chapter="03_query_and_key", stars=1, minutes=5, core=True,
+    id="3.5", title="Two narrow matrices or one form", chapter="03_query_and_key", stars=1, minutes=5, after="section 5", core=True,
     statement=f"Scores could be made with one full matrix A, `({D_MODEL}, {D_MODEL})`, as x A y^T. A head has W_Q and W_K, both `({D_MODEL}, d_k)`. At which d_k do both ways have the same number of parameters?",
     answer=D_MODEL / 2, tolerance=0,
     mistakes=(

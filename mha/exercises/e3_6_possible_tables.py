@@ -2,7 +2,7 @@
 from mha.exercises.question import Choice, Option
 
 EXERCISE = Choice(
-    id="3.6", title="Could one matrix have done it?", chapter="03_query_and_key", stars=2, minutes=5, several=True,
+    id="3.6", title="Could one matrix have done it?", chapter="03_query_and_key", stars=2, minutes=5, after="section 2", several=True,
     statement="With one matrix for queries and keys the score of tokens i and j is (x_i W) (x_j W)^T. Two tokens, four scores, row by row. Which tables are possible? Pick all.",
     options=(
         Option("`[[2, 1], [1, 2]]`", "Take two vectors of squared length 2 with dot product 1."),

@@ -2,7 +2,7 @@
 from mha.exercises.question import Choice, Option
 
 EXERCISE = Choice(
-    id="3.7", title="Turn them together", chapter="03_query_and_key", stars=2, minutes=5, predicted=True,
+    id="3.7", title="Turn them together", chapter="03_query_and_key", stars=2, minutes=5, after="section 5", predicted=True,
     statement="Every query and every key of a head is multiplied by the same rotation R, just before the scores. What happens to the attention weights?",
     options=(
         Option("Nothing.", "R meets its transpose in the middle of every score."),

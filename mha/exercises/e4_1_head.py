@@ -66,7 +66,7 @@ BENDS = {
 PAIRS = {name: e2_1.SWITCHES["pair"][name] for name in ("kq", "distance", "square", "cosine", "reshape")}
 
 EXERCISE = Exercise(
-    id="4.1", name="head", chapter="04_value_and_output", stars=2, core=True, minutes=15,
+    id="4.1", name="head", chapter="04_value_and_output", stars=2, core=True, minutes=15, after="section 2",
     signature="head(x, W_Q, W_K, W_V)",
     statement="Write `head(x, W_Q, W_K, W_V)`: x is `(..., n, d)`, W_Q and W_K are `(d, d_k)`, W_V is `(d, d_v)`. Return the head's output, `(..., n, d_v)`, with the scores divided by the root of d_k.",
     stub="def head(x, W_Q, W_K, W_V):\n    ...\n",

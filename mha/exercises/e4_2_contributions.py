@@ -2,7 +2,7 @@
 import torch
 
 from mha.exercises.exercise import Case, Exercise
-from mha.exercises.probe import numbers
+from mha.exercises.probe import listed, numbers, off
 from mha.exercises.report import Mistake
 
 
@@ -59,13 +59,16 @@ SWITCHES = {
 
 def measure(answer):
     """What a zero value adds."""
-    weights, v, W_O = torch.tensor([[0.9, 0.1]], dtype=torch.float64), torch.tensor([[0.0, 0.0], [3.0, 4.0]], dtype=torch.float64), torch.eye(2, dtype=torch.float64)
+    weights, v, W_O = torch.tensor([[0.9, 0.1]], dtype=torch.float64), torch.tensor([[0.0, 5.0], [3.0, 4.0]], dtype=torch.float64), torch.eye(2, dtype=torch.float64)
     out = answer(weights, v, W_O)
-    yield f"Weights 0.9 and 0.1, values (0, 0) and (3, 4), W_O the identity: it gives {out[0, 0]:.3g} and {out[0, 1]:.3g}; wanted is 0 and 0.5."
+    if off(out, out.new_tensor([[4.5, 0.5]])):
+        yield f"Weights 0.9 and 0.1, values (0, 5) and (3, 4), W_O the identity: it gives {listed(out)}; wanted is 4.5 and 0.5."
+    elif (answer(numbers(254, 2, 3).softmax(-1), numbers(255, 3, 4), numbers(256, 4, 5)) < 0).any():
+        yield "Some of its numbers are negative; a length never is."
 
 
 EXERCISE = Exercise(
-    id="4.2", name="contributions", chapter="04_value_and_output", stars=2, minutes=10, core=True,
+    id="4.2", name="contributions", chapter="04_value_and_output", stars=2, minutes=10, after="section 5", core=True,
     signature="contributions(weights, v, W_O)",
     statement="Is the token with the largest weight the one that matters most? Write `contributions(weights, v, W_O)`: weights is `(..., n, m)`, v is `(..., m, d_v)`, W_O is `(d_v, d_model)`. The head's output for query i is a sum over the keys j. Return the length (the Euclidean norm) of each of its parts, `(..., n, m)`.",
     stub="def contributions(weights, v, W_O):\n    ...\n",

@@ -67,7 +67,7 @@ def measure(answer):
 
 
 EXERCISE = Exercise(
-    id="4.3", name="mover", chapter="04_value_and_output", stars=2, minutes=10,
+    id="4.3", name="mover", chapter="04_value_and_output", stars=2, minutes=10, after="section 5",
     signature="mover(d, source, target)",
     statement="A head has decided whom to read. Now it should bring home one number: coordinate `source` of the token that it reads, written into coordinate `target` of the one who asks, and nothing else. Write `mover(d, source, target)` (coordinates count from 0): return W_V, `(d, d_v)`, and W_O, `(d_v, d)`, with a d_v of your choice. A token is a row: x W_V W_O.",
     stub="def mover(d, source, target):\n    ...\n",

@@ -60,7 +60,7 @@ def measure(answer):
 
 
 EXERCISE = Exercise(
-    id="4.4", name="lost", chapter="04_value_and_output", stars=3, minutes=15,
+    id="4.4", name="lost", chapter="04_value_and_output", stars=3, minutes=15, after="section 5",
     signature="lost(x, W_V)",
     statement="A head with d_v < d_model cannot carry everything. Write `lost(x, W_V)`: x is `(..., n, d_model)`, W_V is `(d_model, d_v)` with independent columns. Split each token into a part that W_V maps to zero and a part at right angles to it. Return the first, `(..., n, d_model)`: what the head cannot carry, whatever W_O does.",
     stub="def lost(x, W_V):\n    ...\n",

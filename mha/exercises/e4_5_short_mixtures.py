@@ -5,7 +5,7 @@ from mha.exercises.report import Mistake
 M = 16
 
 EXERCISE = Number(
-    id="4.5", title="Means are short", chapter="04_value_and_output", stars=2, minutes=5, core=True,
+    id="4.5", title="Means are short", chapter="04_value_and_output", stars=2, minutes=5, after="section 1", core=True,
     statement=f"{M} values have length 1 and are all at right angles to each other. A head gives each of them the same weight. How long is its output?",
     answer=M**-0.5, tolerance=0.01,
     mistakes=(

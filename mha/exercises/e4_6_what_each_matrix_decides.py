@@ -2,7 +2,7 @@
 from mha.exercises.question import Choice, Option
 
 EXERCISE = Choice(
-    id="4.6", title="Which matrix decides what", chapter="04_value_and_output", stars=2, minutes=5, several=True,
+    id="4.6", title="Which matrix decides what", chapter="04_value_and_output", stars=2, minutes=5, after="section 5", several=True,
     statement="In a single head, W_V is replaced by W_V M and W_O by M^{-1} W_O, for some matrix M that has an inverse. Which of these may change? Pick all.",
     options=(
         Option("The attention weights.", "They come from W_Q and W_K alone.", "weights"),

@@ -5,7 +5,7 @@ from mha.exercises.report import Mistake
 W, LONG, SHORT = 0.9, 10, 0.5
 
 EXERCISE = Number(
-    id="4.8", title="The loud and the long", chapter="04_value_and_output", stars=1, minutes=5, predicted=True,
+    id="4.8", title="The loud and the long", chapter="04_value_and_output", stars=1, minutes=5, after="section 5", predicted=True,
     statement=f"A query gives `{W}` to a token whose value, after W_O, has length `{SHORT}`, and the rest to a token whose value has length `{LONG}`. How many times as long as the first part of the output is the second? Guess first, then compute.",
     answer=(1 - W) * LONG / (W * SHORT), tolerance=0.02,
     mistakes=(

@@ -4,7 +4,7 @@ import math
 import torch
 
 from mha.exercises.exercise import Case, Exercise
-from mha.exercises.probe import listed, numbers
+from mha.exercises.probe import listed, numbers, off, same
 from mha.exercises.report import Mistake
 
 
@@ -113,25 +113,35 @@ SWITCHES = {
 
 
 def measure(answer):
-    """Which keys each query sees, what its rows sum to, and whether hidden scores still matter."""
+    """Which keys each query sees, what its rows sum to, and whether hidden scores still matter; first without a batch, then with one."""
     n = 4
-    scores = numbers(31, n, n)
-    out = answer(scores.clone())
-    if not isinstance(out, torch.Tensor) or out.shape != (n, n):
-        return
-    picture = "\n".join("   " + " ".join("x" if w > 1e-12 else "." for w in row) for row in out.detach())
-    yield f"Who sees whom, 4 tokens (a row is a query, x a weight that is not zero):\n{picture}\nWanted: x on and below the diagonal, . above it."
-    yield f"The rows sum to {listed(out.sum(-1))}; each should sum to 1."
-    other = scores.clone()
-    other[~torch.ones(n, n, dtype=torch.bool).tril()] += 3.0
-    moved = (answer(other.clone()) - out).abs().amax(-1)
-    leaks = [i + 1 for i in range(n) if moved[i] > 1e-9]
-    if leaks:
-        yield f"When only hidden scores change, the weights of row {', '.join(map(str, leaks))} change: the future leaks in."
+    for shape in ((n, n), (2, n, n)):
+        for seed in (31, 32, 33):
+            scores = 3 * numbers(seed, *shape)
+            out = answer(scores.clone())
+            if not isinstance(out, torch.Tensor) or out.shape != shape or same(out, causal_weights(scores)):
+                continue
+            which = 0 if len(shape) == 2 else next(i for i in range(2) if not same(out[i], causal_weights(scores[i])))
+            one = out if len(shape) == 2 else out[which]
+            signs = [["?" if w.isnan() else "x" if abs(w) > 1e-12 else "." for w in row] for row in one.detach()]
+            wanted = [["x" if j <= i else "." for j in range(n)] for i in range(n)]
+            of = f" In the batch {shape}, matrix {which}:" if len(shape) == 3 else ""
+            if signs != wanted:
+                yield f"Who sees whom,{of or f' {n} tokens'} (a row is a query, x a weight that is not zero, ? is NaN):\n" + "\n".join("   " + " ".join(row) for row in signs)
+                yield "Wanted: x on and below the diagonal, . above it."
+            if off(one.sum(-1).nan_to_num(9), 1):
+                yield f"The rows{of.lower().rstrip(':')} sum to {listed(one.sum(-1))}; each should sum to 1."
+            other = scores.clone()
+            other[..., ~torch.ones(n, n, dtype=torch.bool).tril()] += 3.0
+            moved = (answer(other.clone()) - out).abs().amax(-1).reshape(-1, n)[which]
+            leaks = [i + 1 for i in range(n) if moved[i] > 1e-9]
+            if leaks:
+                yield f"When only hidden scores change, the weights of row {', '.join(map(str, leaks))} change: the future leaks in."
+            return
 
 
 EXERCISE = Exercise(
-    id="5.1", name="causal_weights", chapter="05_masks", stars=2, core=True, minutes=10,
+    id="5.1", name="causal_weights", chapter="05_masks", stars=2, core=True, minutes=10, after="section 1",
     signature="causal_weights(scores)",
     statement="Write `causal_weights(scores)`: scores is `(..., n, n)`, rows are queries. Return weights of the same shape in which query i sees only keys `j <= i`, each row summing to 1.",
     stub="def causal_weights(scores):\n    ...\n",

@@ -73,7 +73,7 @@ def measure(answer):
 
 
 EXERCISE = Exercise(
-    id="5.2", name="padding_weights", chapter="05_masks", stars=3, minutes=20,
+    id="5.2", name="padding_weights", chapter="05_masks", stars=3, minutes=20, after="section 4",
     signature="padding_weights(scores, lengths)",
     statement="A batch of sentences, filled up at the end to m places. Write `padding_weights(scores, lengths)`: scores is `(B, n, m)`, lengths is `(B,)`, whole numbers from 0 to m. Return weights, `(B, n, m)`: each row is a softmax over the real words of its sentence, and the filling gets exactly 0. A sentence of length 0 gets zeros everywhere, and no NaN may arise, not in its gradient either.",
     stub="def padding_weights(scores, lengths):\n    ...\n",

@@ -68,7 +68,7 @@ def measure(answer):
 
 
 EXERCISE = Exercise(
-    id="5.3", name="causal_with_cache", chapter="05_masks", stars=2, minutes=10, core=True,
+    id="5.3", name="causal_with_cache", chapter="05_masks", stars=2, minutes=10, after="section 6", core=True,
     signature="causal_with_cache(n, m)",
     statement="A model writes a text. The keys of all m tokens so far are kept, and the queries come from the last n of them only (n <= m). Write `causal_with_cache(n, m)`: the causal mask, `(n, m)`, boolean, True = may attend.",
     stub="def causal_with_cache(n, m):\n    ...\n",

@@ -137,7 +137,7 @@ def measure(answer):
 
 
 EXERCISE = Exercise(
-    id="5.4", name="leaks", chapter="05_masks", stars=3, minutes=25,
+    id="5.4", name="leaks", chapter="05_masks", stars=3, minutes=25, after="section 1",
     signature="leaks(f, n, d)",
     statement="Write a test that finds leaks. f is any function from n tokens, `(n, d)`, to n outputs, `(n, d)`; call it with float64 tensors. `leaks(f, n, d)` returns True if some output i depends on a later token j > i, and False if none does. You see what f returns, not how it is written.",
     stub="def leaks(f, n, d):\n    ...\n",

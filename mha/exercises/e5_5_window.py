@@ -5,7 +5,7 @@ from mha.exercises.report import Mistake
 N, W = 10, 3
 
 EXERCISE = Number(
-    id="5.5", title="Count what a window leaves", chapter="05_masks", stars=1, minutes=5, core=True,
+    id="5.5", title="Count what a window leaves", chapter="05_masks", stars=1, minutes=5, after="section 5", core=True,
     statement=f"A causal mask with a window: each of {N} tokens may look at itself and at the {W - 1} tokens before it, as far as there are any. How many pairs (query, key) does the mask allow?",
     answer=sum(min(i, W) for i in range(1, N + 1)), tolerance=0,
     mistakes=(

@@ -2,7 +2,7 @@
 from mha.exercises.question import Choice, Option
 
 EXERCISE = Choice(
-    id="5.6", title="True means ...", chapter="05_masks", stars=1, minutes=5, several=True, core=True,
+    id="5.6", title="True means ...", chapter="05_masks", stars=1, minutes=5, after="section 7", several=True, core=True,
     statement="You have a boolean mask in which True says \"may attend\". To which of these can you pass it as it is? Pick all.",
     options=(
         Option("`F.scaled_dot_product_attention(q, k, v, attn_mask=mask)`", "There True takes part."),

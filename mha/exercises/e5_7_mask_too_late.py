@@ -5,7 +5,7 @@ from mha.exercises.report import Mistake
 N = 4
 
 EXERCISE = Number(
-    id="5.7", title="A mask that comes too late", chapter="05_masks", stars=1, minutes=5, predicted=True,
+    id="5.7", title="A mask that comes too late", chapter="05_masks", stars=1, minutes=5, after="section 1", predicted=True,
     statement=f"All scores of {N} tokens are equal. Somebody takes the softmax first, sets the future to 0 afterwards, and does nothing more. What does the first row of weights sum to? Guess.",
     answer=1 / N,
     mistakes=(

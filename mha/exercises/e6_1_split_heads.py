@@ -44,7 +44,7 @@ def model(x, h, cut="heads", order="right", turn="nothing"):
 
 SWITCHES = {
     "cut": {
-        "view": Mistake("view-for-transpose", "It asks for the shape (B, h, n, d) directly. The numbers keep their order, so a head holds all columns of a few tokens, not a few columns of all tokens.", "Which numbers stand next to each other in memory: those of one token or those of one head?"),
+        "view": Mistake("view-for-transpose", "It forces the shape without moving an axis. The numbers keep their order, so a head holds all columns of a few tokens, not a few columns of all tokens.", "Which numbers stand next to each other in memory: those of one token or those of one head?"),
         "interleaved": Mistake("interleaved", "Each head takes every h-th column: the columns are cut as (d, h), not as (h, d).", "Which columns belong to head 1?"),
         "interleaved-view": Mistake("scrambled", "The axes are cut in an order that mixes tokens and columns.", "Which columns belong to head 1?"),
         "transposed-view": Mistake("transpose-then-view", "The tokens and columns are exchanged before the cut, and the shape is then forced: numbers of different tokens meet in one row.", "What should be cut, before anything is exchanged?"),
@@ -74,7 +74,7 @@ def measure(answer):
 
 
 EXERCISE = Exercise(
-    id="6.1", name="split_heads", chapter="06_multi_head", stars=2, core=True, minutes=10,
+    id="6.1", name="split_heads", chapter="06_multi_head", stars=2, core=True, minutes=10, after="section 4",
     signature="split_heads(x, h)",
     statement="Write `split_heads(x, h)`: x is `(B, n, h*d)`, and head 1 owns the first d columns. Return `(B, h, n, d)`.",
     stub="def split_heads(x, h):\n    ...\n",

@@ -39,7 +39,7 @@ def model(y, join="side-by-side", order="right", turn="nothing"):
 
 SWITCHES = {
     "join": {
-        "view": Mistake("view-for-transpose", "It reshapes (B, h, n, d) directly. The numbers keep their order, so a row holds several tokens of one head, not all heads of one token.", "Which axis must stand beside d before the two can be joined?"),
+        "view": Mistake("view-for-transpose", "It forces the shape without moving the head axis. The numbers keep their order, so a row holds several tokens of one head, not all heads of one token.", "Which axis must stand beside d before the two can be joined?"),
         "interleaved": Mistake("interleaved", "The heads' columns are interleaved: the last two axes were (d, h), not (h, d), when they were joined.", "Which columns should come first, all of head 1 or the first of every head?"),
         "sum": Mistake("heads-summed", "The heads are added up, not written side by side.", "How wide should a row of the output be?"),
         "mean": Mistake("heads-averaged", "The heads are averaged, not written side by side.", "How wide should a row of the output be?"),
@@ -74,7 +74,7 @@ def measure(answer):
 
 
 EXERCISE = Exercise(
-    id="6.2", name="merge_heads", chapter="06_multi_head", stars=1, core=True, minutes=5,
+    id="6.2", name="merge_heads", chapter="06_multi_head", stars=1, core=True, minutes=5, after="section 4",
     signature="merge_heads(y)",
     statement="Write `merge_heads(y)`: y is `(B, h, n, d)`. Return `(B, n, h*d)`: the outputs of head 1 in the first d columns, then head 2, and so on.",
     stub="def merge_heads(y):\n    ...\n",

@@ -9,10 +9,10 @@ from mha.exercises.report import Mistake
 
 
 def multi_head(x, W_Q, W_K, W_V, W_O, h, mask):
-    Q, K, V = (e6_1.split_heads(x @ W, h) for W in (W_Q, W_K, W_V))
+    Q, K, V = ((x @ W).unflatten(-1, (h, -1)).transpose(1, 2) for W in (W_Q, W_K, W_V))
     scores = Q @ K.mT / Q.shape[-1] ** 0.5
     weights = scores.masked_fill(~mask[:, None], -torch.inf).softmax(-1)
-    return e6_2.merge_heads(weights @ V) @ W_O
+    return (weights @ V).transpose(1, 2).flatten(2) @ W_O
 
 
 def model(x, W_Q, W_K, W_V, W_O, h, mask, scale="root", split="heads", join="side-by-side", hide="before", use="right", axis="keys"):
@@ -135,7 +135,7 @@ def case(seed, B, n, d_model, h, d_k, d_v):
 
 
 EXERCISE = Exercise(
-    id="6.3", name="multi_head", chapter="06_multi_head", stars=3, minutes=25, core=True,
+    id="6.3", name="multi_head", chapter="06_multi_head", stars=3, minutes=25, after="section 4 and 5.1", core=True,
     signature="multi_head(x, W_Q, W_K, W_V, W_O, h, mask)",
     statement="Now all of it. Write `multi_head(x, W_Q, W_K, W_V, W_O, h, mask)`: x is `(B, n, d_model)`; W_Q and W_K are `(d_model, h*d_k)`, W_V is `(d_model, h*d_v)`, head 1 owning the first columns of each; W_O is `(h*d_v, d_model)`; mask is `(B, n, n)`, boolean, True = may attend, with no empty row. Return `(B, n, d_model)`.",
     stub="def multi_head(x, W_Q, W_K, W_V, W_O, h, mask):\n    ...\n",

@@ -5,7 +5,7 @@ from mha.exercises.report import Mistake
 D, H = 512, 8
 
 EXERCISE = Number(
-    id="6.5", title="Count the parameters", chapter="06_multi_head", stars=1, minutes=5, core=True,
+    id="6.5", title="Count the parameters", chapter="06_multi_head", stars=1, minutes=5, after="section 6", core=True,
     statement=f"A layer of multi-head attention with d_model = {D}, h = {H} and d_k = d_v = {D // H}, with a bias in each of its four projections, as torch's layer has by default. How many parameters has it?",
     answer=4 * (D * D + D), tolerance=0,
     mistakes=(

@@ -2,7 +2,7 @@
 from mha.exercises.question import Choice, Option
 
 EXERCISE = Choice(
-    id="6.6", title="More heads cost more?", chapter="06_multi_head", stars=2, minutes=5, several=True, core=True,
+    id="6.6", title="More heads cost more?", chapter="06_multi_head", stars=2, minutes=5, after="section 6", several=True, core=True,
     statement="d_model stays at 512, and d_k = d_v = 512 / h. You go from 8 heads to 16. What is true? Pick all.",
     options=(
         Option("The number of parameters doubles.", "Each head has half as many columns, and there are twice as many heads.", "parameters-double"),

@@ -5,7 +5,7 @@ from mha.exercises.report import Mistake
 H, N = 32, 2048
 
 EXERCISE = Number(
-    id="6.7", title="The memory of the scores", chapter="06_multi_head", stars=1, minutes=5, predicted=True,
+    id="6.7", title="The memory of the scores", chapter="06_multi_head", stars=1, minutes=5, after="section 6", predicted=True,
     statement=f"One sentence of {N} tokens, {H} heads, numbers of 32 bits. If all scores of one layer are stored, how many MiB (1024 times 1024 bytes) do they take? Guess first.",
     answer=4 * H * N * N / 2**20, tolerance=0.02,
     mistakes=(

@@ -81,6 +81,11 @@ class Exercise(Item):
         """A case in words: "q (2, 3), k (5, 3), v (5, 7)"."""
         return ", ".join(f"{name} {tuple(a.shape)}" if isinstance(a, torch.Tensor) else f"{name} = {getattr(a, '__name__', a)}" for name, a in zip(self.arguments, case.args))
 
+    def extremes(self, case):
+        """What is extreme about a case, in words."""
+        sizes = [f"{name} from {a.min():.0f} to {a.max():.0f}" for name, a in zip(self.arguments, case.args) if isinstance(a, torch.Tensor) and a.is_floating_point() and a.abs().max() > 20]
+        return " and ".join(sizes)
+
     def singles(self):
         """(settings, mistakes) of every way to set one switch wrong."""
         for switch, options in self.switches.items():

@@ -13,7 +13,7 @@ class Item:
         statement: what is asked, in Markdown.
         hints: one after the other, each says more; of an exercise in code there are three, and only the third has the fix.
         note: why it works, shown after success.
-        stars: difficulty from 1 to 3. minutes: how long it takes a newcomer. core: whether it is on the short path through the book.
+        stars: difficulty from 1 to 3. minutes: how long it takes a newcomer. after: what should be read first. core: whether it is on the short path through the book.
     """
     id: str
     chapter: str
@@ -22,14 +22,19 @@ class Item:
     note: str
     stars: int = 1
     minutes: int = 5
+    after: str = ""
     core: bool = False
 
     kind = ""
 
     @property
     def heading(self):
-        """One line: id, title, kind, difficulty, time."""
-        return f"{self.id} · {self.title} · {self.kind} · {'★' * self.stars} · {self.minutes} minutes" + " · core path" * self.core
+        return f"{self.id} · {self.title}"
+
+    @property
+    def about(self):
+        """One line: kind, difficulty, time, what comes first, whether it is on the core path."""
+        return f"{self.kind} · {'★' * self.stars} · {self.minutes} minutes · after {self.after}" + " · core path" * self.core
 
     def not_started(self):
         """The report on `...`, None or an untouched stub."""

@@ -23,26 +23,29 @@ def reads_weights(answer, n=3, m=5):
         q, k = numbers(d_k, n, d_k), numbers(d_k + 1, m, d_k)
         out = answer(q, k, torch.eye(m, dtype=torch.float64))
         if not isinstance(out, torch.Tensor) or out.shape != (n, m) or not out.isfinite().all():
-            yield f"With {n} queries, {m} keys and unit vectors as values its output should be the weights, ({n}, {m})."
             return
         found[d_k] = out.detach(), q @ k.mT
     out, scores = found[4]
-    yield f"Its weights, read with unit vectors as values ({n} queries, {m} keys): the rows sum to {listed(out.sum(-1))}; each should sum to 1."
-    if (out.sum(-1) - 1).abs().max() > 1e-6 and (out.sum(-2) - 1).abs().max() < 1e-6:
-        yield "It is the columns that sum to 1."
-    if out.min() < 0:
-        yield f"The smallest weight is {out.min():.3g}; no weight should be negative."
+    if off(out.sum(-1), 1):
+        yield f"Its weights, read with unit vectors as values ({n} queries, {m} keys): the rows sum to {listed(out.sum(-1))}; each should sum to 1."
+        if not off(out.sum(-2), 1):
+            yield "It is the columns that sum to 1."
+    if out.min() < -1e-9:
+        yield f"The smallest weight, read with unit vectors as values, is {out.min():.3g}; no weight should be negative."
     if any((w <= 0).any() for w, _ in found.values()):
         return
-    if (out - out[:1]).abs().max() < 1e-9:
+    if not off(out, out[:1]):
         yield "All queries get the same weights: the scores do not matter."
         return
     laws = {d_k: slope(w.log(), s) for d_k, (w, s) in found.items()}
-    if all(law is not None for law in laws.values()):
-        yield ("The logarithms of its weights follow the dot products with the factor " + ", ".join(f"{law:.4g} at d_k = {d_k}" for d_k, law in laws.items())
-               + "; 1 / sqrt(d_k) would be " + ", ".join(f"{1 / math.sqrt(d_k):.4g}" for d_k in laws) + ".")
-    else:
+    wanted = {d_k: 1 / math.sqrt(d_k) for d_k in laws}
+    if any(law is None for law in laws.values()):
         yield "Its weights are not a softmax of the dot products of q and k, whatever the scale."
+    elif any(abs(law - wanted[d_k]) > 1e-4 for d_k, law in laws.items()):
+        yield ("The logarithms of its weights follow the dot products with the factor " + ", ".join(f"{law:.4g} at d_k = {d_k}" for d_k, law in laws.items())
+               + "; 1 / sqrt(d_k) would be " + ", ".join(f"{w:.4g}" for w in wanted.values()) + ".")
+        if max(laws.values()) - min(laws.values()) < 1e-4:
+            yield "The factor is the same for every d_k: a fixed number."
 
 
 def slope(logs, scores):
@@ -52,29 +55,43 @@ def slope(logs, scores):
     return float(factor) if (a - factor * b).abs().max() < 1e-6 * (1 + a.abs().max()) else None
 
 
+def off(values, wanted):
+    """Whether numbers differ from what they should be by more than rounding."""
+    return bool((values - wanted).abs().max() > 1e-6)
+
+
 def listed(values):
-    return ", ".join(f"{float(v):.3g}" for v in values.flatten())
+    """Numbers with three digits; what is 0 up to rounding is 0."""
+    return ", ".join(f"{float(v) if abs(float(v)) > 1e-9 else 0.0:.3g}" for v in values.flatten())
 
 
 def traces(answer, x, reference, axes, *others):
-    """Number the entries of x and find each again in the output: where does the first that is misplaced come from?
+    """Tag the entries of x and find each again in the output: where does the first that is misplaced come from? Everything counts from 0.
 
     Args:
         axes: the names of the axes of x and of the output, two lists.
     """
-    numbered = torch.arange(float(x.numel()), dtype=torch.float64).view(x.shape)
-    out, wanted = answer(numbered, *others), reference(numbered, *others)
-    if not isinstance(out, torch.Tensor):
-        return
-    if not torch.isin(out, numbered).all():
-        yield "Its output holds numbers that are not in the input: entries should be moved, not computed with."
-        return
-    if out.shape != wanted.shape:
+    tags = 1 + torch.rand(x.shape, generator=torch.Generator().manual_seed(0), dtype=torch.float64)      # no sum or mean of some is another
+    out, wanted = answer(tags.clone(), *others), reference(tags, *others)
+    if not isinstance(out, torch.Tensor) or out.shape != wanted.shape:
         return
     moved = (out != wanted).nonzero()
-    if len(moved):
-        at = tuple(moved[0].tolist())
-        source, right = (torch.unravel_index(t[at].long(), x.shape) for t in (out, wanted))
-        place = ", ".join(f"{name} {i}" for name, i in zip(axes[1], at))
-        yield (f"Numbered entries show it: the output at {place} holds the input's " + ", ".join(f"{name} {int(i)}" for name, i in zip(axes[0], source))
-               + "; it should hold " + ", ".join(f"{name} {int(i)}" for name, i in zip(axes[0], right)) + ".")
+    if not len(moved):
+        return
+    at = tuple(moved[0].tolist())
+    place = ", ".join(f"{name} {i}" for name, i in zip(axes[1], at))
+    right = place_of(tags, wanted[at], axes[0])
+    found = place_of(tags, out[at], axes[0])
+    given = f"Tagged entries of shape {tuple(x.shape)}{''.join(f', h = {other}' for other in others)}, counted from 0, show it: the output at {place} "
+    if found:
+        yield given + f"holds what stood at {found}; it should hold {right}."
+    elif out[at] == 0:
+        yield given + f"is 0: nothing was written there. It should hold {right}."
+    else:
+        yield given + f"holds a number that is not in the input. Entries should be moved, not computed with: it should hold {right}."
+
+
+def place_of(tags, value, names):
+    """Where a tag stands, in words; None where it is none."""
+    found = (tags == value).nonzero()
+    return ", ".join(f"{name} {i}" for name, i in zip(names, found[0].tolist())) if len(found) else None

@@ -120,7 +120,8 @@ class Choice(Question):
     def data(self):
         """What the page needs to answer by itself."""
         return {"kind": "choice", "predicted": self.predicted, "several": self.several, "right": self.right, "note": self.note,
-                "says": {letter: option.says for letter, option in zip(self.letters, self.options)}}
+                "says": {letter: option.says for letter, option in zip(self.letters, self.options)},
+                "ids": {letter: option.mistake for letter, option in zip(self.letters, self.options) if option.mistake}}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,6 +27,7 @@ class Specimen(Choice):
     hints: tuple[str, ...] = ()
     stars: int = 2
     minutes: int = 4
+    after: str = "chapter 6"
 
     kind = "bug"
 
@@ -37,7 +38,7 @@ class Specimen(Choice):
         """The maps of both functions: what should be, then what is."""
         from mha import viz
         both = [(f"{word}{': ' * bool(title)}{title}", map) for word, function in (("should be", self.sound), ("is", self.buggy)) for title, map in zip(self.titles, function())]
-        picture = viz.heatmaps(torch.stack([map for _, map in both]).double(), list(self.rows), titles=[title for title, _ in both], keys=list(self.columns), columns=2)
+        picture = viz.heatmaps(torch.stack([map for _, map in both]).double(), list(self.rows), titles=[title for title, _ in both], keys=list(self.columns), columns=max(2, len(self.titles)))
         tables = [self.table(title, map.double()) for title, map in both]
         picture.text = f"Maps of specimen {self.id}: {', '.join(title for title, _ in both)}. Rows are queries or outputs, columns keys or inputs.\n\n" + "\n\n".join(tables)
         return picture
@@ -192,7 +193,7 @@ SPECIMENS = [
                  Option("The heads attend to each other, inside one token.", "Then a1 would depend on a1 only.", "attention-over-heads")),
         note=f"torch's encoder layers take the tokens first unless batch_first=True. Given (batch, tokens, d) they attend across the batch, and with a batch of one nothing shows. {GITHUB}IBM/TabFormer/pull/14 (2021)."),
     Specimen(
-        id="B.6", title="Columns that sum to 1", core=True, buggy=lambda: weights(SCORES, CAUSAL, -2)[None], sound=lambda: weights(SCORES, CAUSAL)[None], rows=WORDS, columns=WORDS,
+        id="B.6", title="Rows that do not sum to 1", core=True, buggy=lambda: weights(SCORES, CAUSAL, -2)[None], sound=lambda: weights(SCORES, CAUSAL)[None], rows=WORDS, columns=WORDS,
         statement=f"{ONE_MAP} There is a causal mask. The numbers below the picture list what each row sums to. What is wrong?",
         options=(Option("The softmax runs over the queries.", "Every column sums to 1, and the rows do not."),
                  Option("The weights were multiplied by the mask after the softmax.", "Then the last row, which nothing is hidden from, would be right.", "mask-after-softmax"),
@@ -274,7 +275,7 @@ SPECIMENS = [
                  Option("The kv heads are exchanged.", "Then the first two would read kv 2.", "exchanged")),
         note=f"Right with one kv head, and right with as many as query heads; wrong only in between: {GITHUB}ekzhang/jax-js/pull/180 (2026), and the same slip in {GITHUB}apple/axlearn/pull/842 (2024). A model trained elsewhere then reads the wrong heads."),
     Specimen(
-        id="B.16", title="Rows that sum to more than 1", buggy=dropped, sound=lambda: weights(SCORES)[None], rows=WORDS, columns=WORDS,
+        id="B.16", title="More than everything", buggy=dropped, sound=lambda: weights(SCORES)[None], rows=WORDS, columns=WORDS,
         statement=f"{ONE_MAP} They come from a layer in training, which returns its weights. The numbers below list what each row sums to. What happened?",
         options=(Option("The softmax runs over the queries.", "Then the columns would sum to 1.", "softmax-axis-queries"),
                  Option("Dropout was applied to the weights before they were returned.", "Some are 0, and all others are larger by the same factor."),

@@ -1,0 +1,239 @@
+// Lets the questions of a page answer, and keeps what was solved: in this browser, and nowhere else.
+//
+// The build wrote each question as a disabled form with its data beside it (_ext/exercise_pages.py). The replies are those of
+// mha.exercises.check, word for word; a browser test holds the two together.
+(() => {
+  "use strict";
+  const KEY = "mha-progress";
+  const VERSION = 1;
+  const chapters = window.exercises ?? [];
+
+  // ---- judging -------------------------------------------------------------------------------------
+  // judge(data, answer) -> {ok, done, verdict, lines, mistakes}, as the reports of mha.exercises are.
+  const JUDGES = { number: judgeNumber, choice: judgeChoice, explain: judgeWords };
+  const judge = (data, answer) => JUDGES[data.kind](data, answer);
+
+  function readNumber(text) {
+    const match = /^\s*([-+]?\d*[.,]?\d+(?:[eE][-+]?\d+)?)(?:\s*\/\s*(\d*[.,]?\d+))?\s*(%?)\s*$/.exec(text);
+    if (!match) return null;
+    const [above, below] = [match[1], match[2] ?? "1"].map((part) => Number(part.replace(",", ".")));
+    return below === 0 ? null : above / below / (match[3] ? 100 : 1);
+  }
+
+  const shown = (number) => String(Number.isInteger(number) ? number : Number(number.toPrecision(6)));
+
+  function judgeNumber(data, text) {
+    const number = readNumber(text);
+    if (number === null) return reply(false, ["not-a-number"], [`A number is asked for, such as 3, 0.25 or "1/4"; this is '${text}'.`], { tried: false });
+    const close = (value) => Math.abs(number - value) <= Math.max(data.tolerance * Math.abs(value), 1e-9);
+    const guess = data.predicted ? [`You guessed ${shown(number)}; it is ${shown(data.answer)}.`] : [];
+    if (close(data.answer)) return reply(true, [], [...guess, data.note]);
+    const known = data.mistakes.find((mistake) => close(mistake.value));
+    const ids = data.mistakes.filter((mistake) => close(mistake.value)).map((mistake) => mistake.id);
+    const size = data.predicted ? [] : [`${shown(number)} is too ${number > data.answer ? "large" : "small"}.`];
+    if (data.predicted) return reply(false, ids, [...guess, ...(known ? [known.says] : size), data.note], { verdict: "otherwise.", done: true });
+    return reply(false, ids, [...(known ? [known.says, known.asks] : size)]);
+  }
+
+  function judgeChoice(data, picked) {
+    if (!picked) return reply(false, ["not-an-option"], [data.several ? "Pick at least one option." : "Pick an option."], { tried: false });
+    if (picked === data.right) return reply(true, [], [data.note]);
+    const wrong = [...picked].filter((letter) => !data.right.includes(letter));
+    const missed = [...data.right].filter((letter) => !picked.includes(letter));
+    const lines = wrong.map((letter) => `${letter}: ${data.says[letter]}`);
+    if (data.several && missed.length)
+      lines.push(`${missed.length} of the options that you did not pick ${missed.length === 1 ? "is" : "are"} true as well.`);
+    const ids = wrong.map((letter) => data.ids[letter]);
+    if (data.predicted) return reply(false, ids, [...lines, `It is ${data.right}. ${data.note}`], { verdict: "otherwise.", done: true });
+    return reply(false, ids.length ? ids : ["incomplete"], lines);
+  }
+
+  function judgeWords(data, words) {
+    if (!words.trim()) return reply(false, [], ["Write a few words first, or say it aloud and write that you did."], { tried: false });
+    return reply(true, [], ["Did you say each of these? Nobody else can tell."], { verdict: "written.", done: false, checklist: data.checklist });
+  }
+
+  function reply(ok, mistakes, lines, more = {}) {
+    return { ok, mistakes, lines: lines.filter(Boolean), verdict: ok ? "right." : "not yet.", done: ok, tried: true, ...more };
+  }
+
+  // ---- what is solved ------------------------------------------------------------------------------
+  // Kept for the session when the browser keeps nothing, or when a newer version of the book wrote it.
+  let solved = new Set();
+  let keeps = true;
+
+  function load() {
+    try {
+      const found = JSON.parse(localStorage.getItem(KEY) ?? "null");
+      if (found?.version > VERSION) keeps = false;
+      else if (Array.isArray(found?.solved)) solved = new Set([...solved, ...found.solved.filter((id) => typeof id === "string")]);
+    } catch {
+      keeps = false;
+    }
+  }
+
+  function solve(ids) {
+    load(); // another tab may have solved more
+    for (const id of ids) solved.add(id);
+    save();
+  }
+
+  function save() {
+    try {
+      if (keeps) localStorage.setItem(KEY, JSON.stringify({ version: VERSION, solved: [...solved] }));
+    } catch {
+      keeps = false;
+    }
+    show();
+  }
+
+  function encode(ids) {
+    const bits = {};
+    for (const id of ids) {
+      const [chapter, number] = id.split(".");
+      bits[chapter] = (bits[chapter] ?? 0) | (1 << (number - 1));
+    }
+    const body = ["mha1", ...Object.keys(bits).sort().map((chapter) => `${chapter}.${bits[chapter].toString(16)}`)].join("-");
+    return `${body}-${sign(body)}`;
+  }
+
+  function decode(code) {
+    const at = code.trim().lastIndexOf("-");
+    const [body, end] = [code.trim().slice(0, at), code.trim().slice(at + 1)];
+    if (!/^mha1(-\w+\.[0-9a-f]+)*$/.test(body)) throw new Error(`A code looks like ${encode(["1.1", "2.1"])}; this is "${code}".`);
+    if (end !== sign(body)) throw new Error(`"${code}" was not copied whole: its last two signs do not fit the rest.`);
+    return body.split("-").slice(1).flatMap((part) => {
+      const [chapter, mask] = part.split(".");
+      return [...Array(31).keys()].filter((n) => (parseInt(mask, 16) >> n) & 1).map((n) => `${chapter}.${n + 1}`);
+    });
+  }
+
+  function sign(body) {
+    const total = [...body].reduce((sum, character, i) => sum + (i + 1) * character.codePointAt(0), 0) % 1296;
+    return Math.floor(total / 36).toString(36) + (total % 36).toString(36);
+  }
+
+  // ---- what the page shows -------------------------------------------------------------------------
+  function show() {
+    for (const section of document.querySelectorAll("section.exercise")) {
+      const heading = section.querySelector("h3");
+      const id = heading.textContent.split(" ")[0];
+      section.classList.toggle("is-solved", solved.has(id));
+      heading.querySelector(".done")?.remove();
+      if (solved.has(id)) heading.append(element("span", "done", " ✓ solved"));
+    }
+    for (const [chapter, items] of chapters) {
+      const count = items.filter(([id]) => solved.has(id)).length;
+      for (const link of document.querySelectorAll(".bd-sidebar-primary nav a")) {
+        if (!link.pathname.endsWith(`/${chapter}.html`)) continue;
+        link.querySelector(".done")?.remove();
+        if (!count) continue;
+        const mark = element("span", "done", ` ${count === items.length ? "✓" : `${count}/${items.length}`}`);
+        mark.title = `${count} of ${items.length} exercises solved`;
+        link.append(mark);
+      }
+      const cell = document.querySelector(`.progress-panel [data-chapter="${chapter}"]`);
+      if (cell) cell.textContent = `${count} of ${items.length}`;
+    }
+    const out = document.getElementById("progress-out");
+    if (out) out.value = encode(chapters.flatMap(([, items]) => items.map(([id]) => id)).filter((id) => solved.has(id)));
+  }
+
+  function element(tag, name, text = "") {
+    const made = document.createElement(tag);
+    made.className = name;
+    made.textContent = text;
+    return made;
+  }
+
+  // `code` and addresses are marked up; everything else is text.
+  function paragraph(text) {
+    const made = element("p", "");
+    for (const part of text.split(/(`[^`]+`|https:\/\/[^\s<)]+[^\s<).,:;])/)) {
+      if (part.startsWith("`")) made.append(element("code", "", part.slice(1, -1)));
+      else if (part.startsWith("https://")) made.append(Object.assign(element("a", "", part), { href: part }));
+      else made.append(part);
+    }
+    return made;
+  }
+
+  function say(place, found) {
+    place.className = `ask-reply ${found.ok ? "is-right" : "is-wrong"}`;
+    const verdict = found.verdict[0].toUpperCase() + found.verdict.slice(1);
+    place.replaceChildren(element("p", "ask-verdict", `${found.ok ? "✓" : "✗"} ${verdict}`), ...found.lines.map(paragraph));
+  }
+
+  function wake(form) {
+    const data = JSON.parse(form.querySelector("script").textContent);
+    const place = form.querySelector(".ask-reply");
+    form.querySelector("fieldset").disabled = false;
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const answer = data.kind === "number" ? form.elements.number.value : data.kind === "explain" ? form.elements.words.value
+        : [...form.querySelectorAll("input:checked")].map((field) => field.value).join("");
+      const found = judge(data, answer);
+      say(place, found);
+      if (found.checklist) place.append(...ticks(data, found.checklist));
+      if (!found.ok && found.tried && !found.done && form.closest("section").querySelector("details")) place.append(paragraph("The hints say more."));
+      if (found.done) solve([data.id]);
+    });
+  }
+
+  // The learner ticks what was said; all ticked is done.
+  function ticks(data, lines) {
+    const list = element("ul", "ask-checklist");
+    lines.forEach((line, i) => {
+      const field = Object.assign(document.createElement("input"), { type: "checkbox", id: `tick-${data.id}-${i}` });
+      const label = Object.assign(element("label", "", line), { htmlFor: field.id });
+      const item = element("li", "");
+      item.append(field, label);
+      list.append(item);
+    });
+    list.addEventListener("change", () => {
+      if ([...list.querySelectorAll("input")].every((field) => field.checked)) solve([data.id]);
+    });
+    return [list, paragraph(data.note)];
+  }
+
+  function wakePanel(panel) {
+    const form = panel.querySelector("form");
+    const place = form.querySelector(".ask-reply");
+    const tell = (ok, verdict, ...lines) => say(place, { ok, verdict, lines });
+    form.querySelector("fieldset").disabled = false;
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      try {
+        const ids = decode(form.querySelector("#progress-in").value);
+        solve(ids);
+        tell(true, "added.", `${ids.length} solved exercises are in the code.`);
+      } catch (error) {
+        tell(false, "not added.", error.message, "Nothing was changed.");
+      }
+    });
+    form.addEventListener("click", async (event) => {
+      const out = form.querySelector("#progress-out");
+      if (event.target.dataset.do === "copy") {
+        out.select();
+        try {
+          await navigator.clipboard.writeText(out.value);
+          tell(true, "copied.");
+        } catch {
+          tell(false, "not copied.", "The code is marked: copy it by keyboard.");
+        }
+      }
+      if (event.target.dataset.do === "forget" && confirm("Forget what was solved in this browser?")) {
+        solved = new Set();
+        save();
+        tell(true, "forgotten.");
+      }
+    });
+    if (!keeps) tell(false, "for now only.", "This browser keeps nothing for this page, so progress lasts until you close it.");
+  }
+
+  load();
+  show();
+  document.querySelectorAll("form.ask").forEach(wake);
+  document.querySelectorAll(".progress-panel").forEach(wakePanel);
+  addEventListener("storage", (event) => event.key === KEY && (load(), show()));
+  window.mhaExercises = { judge, encode, decode };
+})();

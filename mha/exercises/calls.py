@@ -1,0 +1,119 @@
+"""Calls a learner's function: whatever it raises is kept, what it remembers can be left out, and its inputs can be filled anew."""
+import copy
+import types
+from dataclasses import dataclass
+
+import torch
+
+from mha.exercises.probe import same
+
+
+class Caught:
+    """Keeps what is raised inside a `with`, whatever it is, short of stopping Python: a learner's error becomes a sentence."""
+    failure = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, failure, where):
+        self.failure = failure
+        return isinstance(failure, Exception)
+
+
+def run(answer, args):
+    """(output, None), or (None, what was raised)."""
+    with Caught() as caught:
+        return answer(*args), None
+    return None, caught.failure
+
+
+def observe_run(exercise, answer, args):
+    """(what is compared, None), or (None, what was raised)."""
+    output, failure = run(answer, args)
+    return (observed(exercise, output, args), None) if failure is None else (None, failure)
+
+
+def observed(exercise, output, args):
+    """The tensor to compare; the output itself where it is not of the kind that can be observed."""
+    with Caught():
+        return exercise.observe(output, *args)
+    return Unread(output)
+
+
+@dataclass(frozen=True)
+class Unread:
+    """An output that is not what was asked for."""
+    output: object
+
+    def __str__(self):
+        if isinstance(self.output, torch.Tensor):
+            return f"a tensor of shape {tuple(self.output.shape)}"
+        if isinstance(self.output, (tuple, list)) and self.output and all(isinstance(part, torch.Tensor) for part in self.output):
+            return f"a {type(self.output).__name__} of {len(self.output)} tensors: {', '.join(str(tuple(part.shape)) for part in self.output)}"
+        return f"a {type(self.output).__name__}"
+
+
+class Pristine:
+    """A function as it was before its first call: variables of its module that it uses, and its default arguments, are copied."""
+
+    def __init__(self, answer):
+        self.answer = answer
+        if isinstance(answer, types.FunctionType):
+            used = names_in(answer.__code__)
+            self.world = {name: kept(value) for name, value in answer.__globals__.items() if name in used}
+            self.defaults = tuple(map(kept, answer.__defaults__ or ()))
+
+    def __call__(self, *args):
+        if not isinstance(self.answer, types.FunctionType):
+            return self.answer(*args)
+        world = {**self.answer.__globals__, **{name: kept(value) for name, value in self.world.items()}}
+        alone = types.FunctionType(self.answer.__code__, world, self.answer.__name__, tuple(map(kept, self.defaults)) or None, self.answer.__closure__)
+        alone.__kwdefaults__ = self.answer.__kwdefaults__
+        return alone(*args)
+
+
+def names_in(code):
+    """Every global name that a piece of code uses, the functions inside it included."""
+    inner = [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
+    return set(code.co_names).union(*map(names_in, inner))
+
+
+def kept(value):
+    """A copy of what a function may keep things in; anything else as it is."""
+    if isinstance(value, (list, dict, set)):
+        with Caught():
+            return copy.deepcopy(value)
+    return value
+
+
+def refilled(case, seed):
+    """The arguments of a case with other numbers in them: of the same shapes, and weights stay weights."""
+    g = torch.Generator().manual_seed(seed)
+
+    def other(value):
+        if not isinstance(value, torch.Tensor) or not value.is_floating_point():
+            return value
+        fresh = torch.randn(value.shape, generator=g, dtype=value.dtype)
+        shares = value.ndim > 0 and bool((value >= 0).all()) and same(value.sum(-1), torch.ones_like(value.sum(-1)))
+        return fresh.softmax(-1) if shares else fresh
+
+    return [other(value) for value in case.copies()]
+
+
+def always(exercise, answer, case, right, tries=3):
+    """Whether an answer is right on a case whatever its numbers: True, False, or None where that depends on them."""
+    found = {right}
+    for seed in range(tries):
+        output, failure = observe_run(exercise, answer, refilled(case, seed))
+        wanted = exercise.observe(exercise.reference(*refilled(case, seed)), *refilled(case, seed))
+        found.add(failure is None and same(output, wanted))
+    return found.pop() if len(found) == 1 else None
+
+
+def guarded(measure, answer):
+    """The sentences of a measurement, up to the first that cannot be taken."""
+    lines = []
+    with Caught():
+        for line in measure(answer):
+            lines.append(line)
+    return lines
