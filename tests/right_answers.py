@@ -1,4 +1,5 @@
 """Right answers in many styles, as learners write them: none of them may raise an alarm. name -> sources that define it."""
+from right_styles import STYLES
 
 ATTENTION = [
     "def attention(q, k, v):\n    return torch.softmax(q @ k.transpose(-2, -1) / math.sqrt(q.size(-1)), dim=-1) @ v",
@@ -76,4 +77,4 @@ HEAD = [
     "def head(x, W_Q, W_K, W_V):\n    rows = [((x @ W_K) @ (x[..., i, :] @ W_Q)[..., None] / W_Q.shape[-1] ** 0.5).softmax(-2) for i in range(x.shape[-2])]\n    return torch.stack([(w * (x @ W_V)).sum(-2) for w in rows], -2)",
 ]
 
-RIGHT = {"softmax": SOFTMAX, "attention": ATTENTION, "head": HEAD, "causal_weights": CAUSAL, "split_heads": SPLIT, "merge_heads": MERGE}
+RIGHT = {"softmax": SOFTMAX, "attention": ATTENTION, "head": HEAD, "causal_weights": CAUSAL, "split_heads": SPLIT, "merge_heads": MERGE, **STYLES}

@@ -94,10 +94,14 @@ def refilled(case, seed):
         if not isinstance(value, torch.Tensor) or not value.is_floating_point():
             return value
         fresh = torch.randn(value.shape, generator=g, dtype=value.dtype)
-        shares = value.ndim > 0 and bool((value >= 0).all()) and same(value.sum(-1), torch.ones_like(value.sum(-1)))
-        return fresh.softmax(-1) if shares else fresh
+        return fresh.softmax(-1) if are_shares(value) else fresh
 
     return [other(value) for value in case.copies()]
+
+
+def are_shares(value):
+    """Whether the rows of a tensor are weights: none negative, and each row sums to 1."""
+    return value.ndim > 0 and bool((value >= 0).all()) and same(value.sum(-1), torch.ones_like(value.sum(-1)))
 
 
 def always(exercise, answer, case, right, tries=3):

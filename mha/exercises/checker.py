@@ -6,7 +6,7 @@ itself was seen; that an answer works for some shapes is said only after other n
 import torch
 
 from mha.exercises import raised
-from mha.exercises.calls import Pristine, Unread, always, guarded, observe_run, observed, run
+from mha.exercises.calls import Pristine, Unread, always, are_shares, guarded, observe_run, observed, run
 from mha.exercises.probe import same
 
 GOT_NOTHING = (type(None), type(Ellipsis))
@@ -102,7 +102,7 @@ def gradient_fault(exercise, answer):
     """What is wrong with the gradients, as a clause; empty where they are those of the reference."""
     names = exercise.arguments
     for case in (exercise.cases[i] for i in exercise.trained):
-        wanted, found = gradients(exercise, exercise.reference, case), gradients(exercise, answer, case)
+        wanted, found = along_shares(gradients(exercise, exercise.reference, case), case), along_shares(gradients(exercise, answer, case), case)
         if found is None:
             continue
         lost = [names[i] for i, grad in wanted.items() if grad is not None and (found.get(i) is None or not found[i].any() and grad.any())]
@@ -115,6 +115,11 @@ def gradient_fault(exercise, answer):
         if other:
             return f"the gradient that reaches {' and '.join(other)} is not the right one: a part of the computation was cut off from it."
     return ""
+
+
+def along_shares(grads, case):
+    """Gradients; with respect to shares that sum to 1 only along directions that keep the sum, for no other can be taken."""
+    return grads and {i: grad - grad.mean(-1, keepdim=True) if grad is not None and are_shares(case.args[i]) else grad for i, grad in grads.items()}
 
 
 def gradients(exercise, function, case):

@@ -79,7 +79,6 @@ EXERCISE = Exercise(
     statement="Why do decided heads stop learning? Write the backward pass of the softmax and see. `softmax_backward(weights, grad)`: weights is `(..., m)`, softmax(scores) along the last axis; grad, of the same shape, is the gradient of the loss with respect to the weights. Return its gradient with respect to the scores, of the same shape. Without autograd.",
     stub="def softmax_backward(weights, grad):\n    ...\n",
     reference=softmax_backward,
-    trained=(),
     cases=[Case((numbers(123, 3).softmax(-1), numbers(124, 3))), Case((numbers(125, 2, 5).softmax(-1), numbers(126, 2, 5))), Case(((3 * numbers(127, 4, 4)).softmax(-1), numbers(128, 4, 4))),
            Case((numbers(129, 3, 2, 7).softmax(-1), numbers(130, 3, 2, 7)))],
     model=model, switches=SWITCHES, measure=measure,

@@ -1,4 +1,6 @@
 """5.4: a test that finds leaks."""
+import functools
+
 import torch
 
 from mha.exercises.exercise import Case, Exercise
@@ -80,22 +82,38 @@ def shifted_back(x):
     return torch.cat([x[1:], x[:1] * 0])
 
 
-SAFE, LEAKY = (causal, two_layers, itself_only, previous), (everyone, one_ahead, last_place, early_place, through_the_mean, masked_afterwards, first_sees_last, shifted_back)
+def by_a_step(x):
+    """Leaks through rounding, which has no derivative."""
+    return causal(x) + (10 * x[-1]).round()
+
+
+SAFE, LEAKY = (causal, two_layers, itself_only, previous), (everyone, one_ahead, last_place, early_place, through_the_mean, masked_afterwards, by_a_step, first_sees_last, shifted_back)
 UNDER_TEST = [f for pair in zip(LEAKY, SAFE + SAFE) for f in pair]
 
 
-def sensitivity(f, n, d):
-    """(n, n): how much output i moves with token j."""
-    x = torch.randn(n, d, dtype=torch.float64, generator=torch.Generator().manual_seed(n))
-    return torch.autograd.functional.jacobian(f, x).abs().amax((1, 3))
+@functools.cache
+def who_moves(f, n, d, by_derivative=False):
+    """(n, n), boolean: whether output i moves when token j is changed, or has a derivative with respect to it."""
+    g = torch.Generator().manual_seed(n)
+    x = torch.randn(n, d, dtype=torch.float64, generator=g)
+    if by_derivative:
+        return torch.autograd.functional.jacobian(f, x).abs().amax((1, 3)) > 1e-9
+    seen = torch.zeros(n, n, dtype=torch.bool)
+    for j in range(n):
+        for _ in range(4):
+            y = x.clone()
+            y[j] = torch.randn(d, dtype=torch.float64, generator=g)
+            seen[:, j] |= (f(y) - f(x)).abs().amax(-1) > 1e-9
+    return seen
 
 
 def model(f, n, d, how="right"):
     """A leak test with a switch that can be set wrong."""
-    seen = sensitivity(f, n, d) > 1e-9
+    seen = who_moves(f, n, d, by_derivative=how == "derivative")
     future = torch.ones(n, n).triu(1) > 0
     found = {
         "right": (seen & future).any(),
+        "derivative": (seen & future).any(),
         "always": torch.tensor(True),
         "never": torch.tensor(False),
         "inverted": ~(seen & future).any(),
@@ -114,6 +132,7 @@ def model(f, n, d, how="right"):
 
 SWITCHES = {
     "how": {
+        "derivative": Mistake("derivative-only", "It looks at derivatives only. A leak through a step, such as rounding, a comparison or an argmax, has none.", "What else can you do to a token than take a derivative?"),
         "always": Mistake("always-true", "It says that everything leaks.", "What does it say of a causal head?"),
         "never": Mistake("always-false", "It says that nothing leaks.", "What does it say of a head without a mask?"),
         "inverted": Mistake("inverted", "Its answers are exchanged: True should mean that it leaks.", "What does True mean?"),

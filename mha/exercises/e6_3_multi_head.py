@@ -141,6 +141,7 @@ EXERCISE = Exercise(
     stub="def multi_head(x, W_Q, W_K, W_V, W_O, h, mask):\n    ...\n",
     reference=multi_head,
     cases=[case(610, 1, 3, 4, 2, 2, 2), case(620, 2, 3, 5, 2, 3, 4), case(630, 3, 4, 6, 3, 2, 5), case(640, 4, 4, 4, 4, 1, 1), case(650, 2, 5, 8, 1, 8, 8), case(660, 2, 2, 8, 2, 4, 4), case(670, 1, 20, 24, 12, 2, 2)],
+    large=(Case((60 * numbers(695, 2, 3, 4), *(numbers(696 + i, 4, 4) for i in range(4)), 2, torch.ones(2, 3, 3) > 0)),),
     model=model, switches=SWITCHES, measure=measure,
     hints=("Project first, with all columns at once; then cut into heads. After each step print the shape.", "(B, n, h*d_k) becomes (B, h, n, d_k). The scores are (B, h, n, n), and the mask lacks the head axis: mask[:, None].",
            "Q, K, V = (split_heads(x @ W, h) for W in (W_Q, W_K, W_V)); w = (Q @ K.mT / Q.shape[-1] ** 0.5).masked_fill(~mask[:, None], -torch.inf).softmax(-1); return merge_heads(w @ V) @ W_O"),

@@ -133,8 +133,10 @@ class Explanation(Question):
 
     def examine(self, answer):
         """The checklist, once something was written."""
-        if answer is None or answer is ... or not str(answer).strip():
+        if answer is None or answer is ...:
             return self.not_started()
+        if not isinstance(answer, str) or not answer.strip():
+            return self.report(False, ["not-words"], "Write a few words, as a text in quotation marks; or say it aloud and write that you did.")
         return self.report(True, [], "Did you say each of these? Nobody else can tell.", *[f"   [ ] {line}" for line in self.checklist], self.note,
                            verdict="written.")
 

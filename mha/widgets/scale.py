@@ -71,7 +71,7 @@ class ScaleCanvas(Canvas):
 
 
 class ScoreScale(LiveFigure):
-    """Three hundred random queries, each with its own n keys: how large the scores are, how decided the weights, how long the gradients.
+    """Three hundred random queries, each with its own m keys: how large the scores are, how decided the weights, how long the gradients.
 
     `numbers()` gives spread (standard deviation of all scores), largest (mean largest weight), median and mean (length of the gradient of the
     output with respect to the query), score_bin (41 shares), weight_bin (10) and gradient_bin (13).
@@ -81,7 +81,7 @@ class ScoreScale(LiveFigure):
         self.tables = draws()
         super().__init__(ScaleCanvas(tables=[float16_bytes(t) for t in self.tables]), [
             {"d_k": slider(ipywidgets.SelectionSlider, "width of a query, d_k", options=[(str(d), i) for i, d in enumerate(WIDTHS)], value=6),
-             "n": slider(ipywidgets.SelectionSlider, "number of keys, n", options=[(str(c), i) for i, c in enumerate(COUNTS)], value=5),
+             "n": slider(ipywidgets.SelectionSlider, "number of keys, m", options=[(str(c), i) for i, c in enumerate(COUNTS)], value=5),
              "power": slider(ipywidgets.FloatSlider, "scores divided by d_k to the power", value=0.5, min=0, max=1, step=0.05, readout_format=".2f")}])
 
     def numbers(self, d_k, n, power):

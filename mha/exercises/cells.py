@@ -1,0 +1,74 @@
+"""An exercise as the cells of a notebook: as a learner finds it or, solved, with a right answer in place.
+
+Each cell is a dict of the notebook format and has the tag `exercise` and an id that stays. An exercise in code has what is asked, with the hints folded
+away; the stub; and the check. A question has what is asked, its picture if there is one, its options, and the check.
+"""
+import inspect
+import textwrap
+
+
+def cells(item, solved=False):
+    """The cells of an exercise, a list of dicts."""
+    return in_code(item, solved) if hasattr(item, "reference") else question(item, solved)
+
+
+def in_code(item, solved):
+    return marked(item, {
+        "text": markdown(heading(item), item.statement, hints(item)),
+        "stub": code(solution(item) if solved else item.stub.strip()),
+        "check": code(f'from mha.exercises import check\ncheck("{item.id}", {item.name})')})
+
+
+def question(item, solved):
+    verb = "predict" if getattr(item, "predicted", False) else "check"
+    parts = {"text": markdown(heading(item), item.statement, options(item), hints(item))}
+    if item.picture:
+        parts = {"text": markdown(heading(item), item.statement), "figure": code(f'from mha.exercises import show\nshow("{item.id}")'), "options": markdown(options(item), hints(item))}
+    parts["check"] = code(f'from mha.exercises import {verb}\n{verb}("{item.id}", {item.solution if solved else "..."})')
+    return marked(item, parts)
+
+
+def heading(item):
+    """The title, and a line that says what kind of exercise it is."""
+    return f"### {item.heading}\n\n*{item.about}*"
+
+
+def hints(item):
+    """The hints, folded away; the last hint of an exercise in code is code."""
+    def shown(i, hint):
+        return f"`{hint}`" if hasattr(item, "reference") and i == len(item.hints) else hint.replace("*", "\\*")
+    return "\n\n".join(f"<details><summary>Hint {i}</summary>\n\n{shown(i, hint)}\n\n</details>" for i, hint in enumerate(item.hints, 1))
+
+
+def options(item):
+    """The options of a choice as a list."""
+    return "\n".join(f"* **{letter}.** {option.text}" for letter, option in zip(getattr(item, "letters", ""), getattr(item, "options", ())))
+
+
+def solution(item):
+    """The source of the reference, with what it needs."""
+    return "import math\n" + textwrap.dedent(inspect.getsource(item.reference)).rstrip()
+
+
+# `remove-input` and `remove-cell` are for the page, which has a form in place of the check of a question (_ext/exercise_pages.py).
+TAGS = {"text": [], "options": [], "stub": ["stub"], "figure": ["remove-input"], "check": ["check"]}
+
+
+def cell_id(item, part):
+    return f"exercise-{item.id.replace('.', '-')}-{part}"
+
+
+def marked(item, parts):
+    """The cells with their ids and tags."""
+    for part, cell in parts.items():
+        tags = ["exercise", *TAGS[part], *(["remove-cell"] if part == "check" and not hasattr(item, "reference") else [])]
+        cell.update(id=cell_id(item, part), metadata={"tags": tags})
+    return list(parts.values())
+
+
+def markdown(*paragraphs):
+    return {"cell_type": "markdown", "metadata": {}, "source": "\n\n".join(filter(None, paragraphs))}
+
+
+def code(source):
+    return {"cell_type": "code", "metadata": {}, "source": source, "outputs": [], "execution_count": None}
