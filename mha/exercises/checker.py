@@ -6,7 +6,7 @@ itself was seen; that an answer works for some shapes is said only after other n
 import torch
 
 from mha.exercises import raised
-from mha.exercises.calls import Pristine, Unread, always, are_shares, guarded, observe_run, observed, run
+from mha.exercises.calls import Pristine, Unread, always, are_shares, guarded, observe_run, observed, refilled, run
 from mha.exercises.probe import same
 
 GOT_NOTHING = (type(None), type(Ellipsis))
@@ -31,7 +31,7 @@ def examine(exercise, answer):
         touched.update({name: change(a, b) for name, a, b in zip(exercise.arguments, args, case.args) if isinstance(a, torch.Tensor) and not same(a, b, 0)})
     right = [same(output, expected) for output, expected in zip(outputs, exercise.expected)]
     if all(right):
-        return when_values_are_right(exercise, answer, alone, touched)
+        return when_values_are_right(exercise, answer, alone, touched, outputs)
     return explain(exercise, answer, alone, outputs, failures, right, touched)
 
 
@@ -55,15 +55,25 @@ def wrong_kind(exercise, answer):
 
 # --- The values are right --------------------------------------------------------------------------------------------
 
-def when_values_are_right(exercise, answer, alone, touched):
+def when_values_are_right(exercise, answer, alone, touched, outputs):
     """Right on every case. What remains: side effects, gradients, large numbers, and remarks that do not cost the point."""
     if touched:
         return exercise.report(False, ["changes-input"], f"The values are right, but the function changes its own inputs: {side_effects(touched)}. Whoever called it will be surprised. "
                                "Functions whose names end in _ (masked_fill_, transpose_, resize_) do that, and so do x[...] = ..., x += ..., x -= ..., x *= ... and x /= ...")
-    for case, expected in zip(exercise.cases, exercise.expected):
-        output, failure = observe_run(exercise, answer, case.copies())
-        if failure is not None or not same(output, expected):
-            return exercise.report(False, *remembers_or_random(exercise, alone, case), f"The first time the values are right. Called again for {exercise.describe(case)}, they are not.")
+    for case, expected, earlier in zip(exercise.cases, exercise.expected, outputs):
+        other, failed = observe_run(exercise, answer, refilled(case, 1))
+        again, failed_again = observe_run(exercise, answer, case.copies())
+        if failed or failed_again or not same(other, reference(exercise, refilled(case, 1))) or not same(again, expected):
+            return unsteady(exercise, alone, case)
+        if not same(earlier, expected):
+            return exercise.report(False, ["overwrites-results"], f"The values are right, but a later call changes what an earlier one has returned, for {exercise.describe(case)}: "
+                                   "it gives out a buffer that it writes into again. Make a new tensor at each call.")
+    for scattered in (in_columns, in_a_wider_one):
+        args = [scattered(a) if isinstance(a, torch.Tensor) and a.ndim > 1 else a for a in exercise.cases[1].copies()]
+        output, failure = observe_run(exercise, answer, args)
+        if failure is None and not same(output, exercise.expected[1]):
+            return exercise.report(False, ["assumes-contiguous"], "The values are right for tensors whose numbers lie side by side in memory. For the same numbers in a slice or a transposed view of another tensor "
+                                   "they are wrong: strides were assumed, as with as_strided.")
     cut = gradient_fault(exercise, answer)
     if cut and "NaN" in cut:
         return exercise.report(False, ["nan-gradient"], f"The values are right, but {cut} A NaN that is replaced afterwards still stands in the way back: 0 times NaN is NaN. "
@@ -79,6 +89,31 @@ def when_values_are_right(exercise, answer, alone, touched):
                                    "e^-1000 is 0, so the row's largest score should be subtracted first (softmax does that); a fill or a clamp that is not far enough out, such as -1000 for minus "
                                    "infinity; a mask that comes only after the powers.")
     return exercise.report(True, [], exercise.note, *(f"A remark: {remark}" for remark in remarks(exercise, alone)))
+
+
+def reference(exercise, args):
+    return exercise.observe(exercise.reference(*args), *args)
+
+
+def unsteady(exercise, alone, case):
+    """The report on an answer that was right at first, and is wrong when it is called again or with other numbers of the same shapes."""
+    output, failure = observe_run(exercise, alone, refilled(case, 1))
+    if failure is not None or not same(output, reference(exercise, refilled(case, 1))):
+        return exercise.report(False, [], f"It is right for one input of shapes {exercise.describe(case)} and wrong for another of the same shapes: it depends on the numbers.",
+                               f'hint("{exercise.id}") says more.')
+    ids, line = remembers_or_random(exercise, alone, case)
+    return exercise.report(False, ids, line, f"The first time the values are right. Called again for {exercise.describe(case)}, they are not.")
+
+
+def in_columns(tensor):
+    """The same numbers, in memory column by column."""
+    return tensor.mT.contiguous().mT
+
+
+def in_a_wider_one(tensor):
+    """The same numbers as a slice of a wider tensor."""
+    wide = torch.cat([tensor, tensor], -1)
+    return wide[..., : tensor.shape[-1]]
 
 
 def change(after, before):
@@ -104,7 +139,10 @@ def gradient_fault(exercise, answer):
     for case in (exercise.cases[i] for i in exercise.trained):
         wanted, found = along_shares(gradients(exercise, exercise.reference, case), case), along_shares(gradients(exercise, answer, case), case)
         if found is None:
-            continue
+            output, failure = observe_run(exercise, answer, with_gradients(case)[0])
+            if failure is None:
+                continue
+            return f"it cannot be run on tensors that require gradients ({type(failure).__name__}), so none reaches {' or '.join(names[i] for i in wanted)}."
         lost = [names[i] for i, grad in wanted.items() if grad is not None and (found.get(i) is None or not found[i].any() and grad.any())]
         if lost:
             return f"no gradient reaches {' or '.join(lost)}."
@@ -124,8 +162,7 @@ def along_shares(grads, case):
 
 def gradients(exercise, function, case):
     """index of a tensor argument -> its gradient, None where none arrives. None in all where the function cannot be run so."""
-    args = case.copies()
-    tensors = {i: a.requires_grad_() for i, a in enumerate(args) if isinstance(a, torch.Tensor) and a.is_floating_point()}
+    args, tensors = with_gradients(case)
     output, failure = observe_run(exercise, function, args)
     if failure is not None or not isinstance(output, torch.Tensor):
         return None
@@ -133,6 +170,12 @@ def gradients(exercise, function, case):
         return dict.fromkeys(tensors)
     weighted = (output * torch.arange(1.0, output.numel() + 1).view(output.shape)).sum()
     return dict(zip(tensors, torch.autograd.grad(weighted, list(tensors.values()), allow_unused=True)))
+
+
+def with_gradients(case):
+    """(arguments, index -> those that now require gradients)."""
+    args = case.copies()
+    return args, {i: a.requires_grad_() for i, a in enumerate(args) if isinstance(a, torch.Tensor) and a.is_floating_point()}
 
 
 def remarks(exercise, answer):
@@ -146,7 +189,10 @@ def remarks(exercise, answer):
     output, failure = run(answer, args)
     if failure is None and isinstance(output, torch.Tensor) and output.is_floating_point() and output.dtype != torch.float32:
         yield f"for float32 input it returns {str(output.dtype).removeprefix('torch.')}."
-    args = [a.mT.contiguous().mT if isinstance(a, torch.Tensor) and a.ndim > 1 else a for a in exercise.cases[1].copies()]
+    exact, failure = observe_run(exercise, answer, exercise.cases[1].copies())
+    if failure is None and not same(exact, exercise.expected[1], 1e-9):
+        yield "for float64 input its numbers are good to about seven digits only: somewhere it computes in float32."
+    args = [in_columns(a) if isinstance(a, torch.Tensor) and a.ndim > 1 else a for a in exercise.cases[1].copies()]
     output, failure = run(answer, args)
     if failure is not None:
         yield "it fails on a tensor that is a transposed view of another (non-contiguous). reshape does not mind, where view does."

@@ -154,7 +154,7 @@ EXERCISE = Exercise(
            Case((numbers(19, 1, 1, 3).round(), numbers(20, 1, 4, 3).round(), numbers(21, 1, 4, 2))), Case((numbers(1, 2, 4), numbers(2, 3, 4) * torch.tensor([[1], [0], [1]]), numbers(3, 3, 5))),
            Case((numbers(22, 40, 8), numbers(23, 33, 8), numbers(24, 33, 1)))],
     model=model, switches=SWITCHES, measure=reads_weights,
-    large=(Case((400 * numbers(16, 2, 4), 40 * numbers(17, 3, 4), numbers(18, 3, 5))), Case((numbers(16, 2, 4) + 60, numbers(17, 3, 4) - 60, numbers(18, 3, 5)))),
+    large=(Case((400 * numbers(16, 6, 4), 40 * numbers(17, 7, 4), numbers(18, 7, 5))), Case((numbers(16, 6, 4) + 60, numbers(17, 7, 4) - 60, numbers(18, 7, 5))), Case((numbers(16, 6, 4) + 60, numbers(17, 7, 4) + 60, numbers(18, 7, 5)))),
     hints=("Four steps: score, scale, softmax, mix. After each, print the shape.",
            "The scores have shape (..., n, m): a row for each query. The softmax works along the keys, the last axis.",
            "return torch.softmax(q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5, dim=-1) @ v"),

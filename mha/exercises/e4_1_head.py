@@ -74,7 +74,7 @@ EXERCISE = Exercise(
     cases=[Case((numbers(71, 2, 3), numbers(72, 3, 4), numbers(73, 3, 4), numbers(74, 3, 5))), Case((numbers(75, 5, 6), numbers(76, 6, 2), numbers(77, 6, 2), numbers(78, 6, 3))),
            Case((numbers(79, 3, 4, 7), numbers(80, 7, 9), numbers(81, 7, 9), numbers(82, 7, 2))), Case((numbers(83, 4, 4), numbers(84, 4, 4), numbers(85, 4, 4), numbers(86, 4, 4))),
            Case((numbers(87, 2, 1, 3, 5), numbers(88, 5, 3), numbers(89, 5, 3), numbers(90, 5, 1)))],
-    large=(Case((60 * numbers(71, 2, 3), 20 * numbers(72, 3, 4), numbers(73, 3, 4), numbers(74, 3, 5))),),
+    large=(Case((60 * numbers(71, 7, 3), 20 * numbers(72, 3, 4), numbers(73, 3, 4), numbers(74, 3, 5))),),
     model=model, switches={"use": USES, "scale": {**SCALES, "model": ROOT_MODEL}, "weights": e2_1.SWITCHES["weights"], "pair": PAIRS, "after": AFTER,
                            "carried": CARRIED, "hidden": e2_1.SWITCHES["hidden"], "bend": BENDS},
     measure=lambda answer: reads_weights(lambda q, k, v: answer(torch.eye(len(q), dtype=q.dtype), q, k, v), 4, 4),

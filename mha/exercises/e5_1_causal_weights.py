@@ -150,7 +150,7 @@ EXERCISE = Exercise(
            Case((20 * numbers(26, 6, 6) - 90,)),
            Case((numbers(28, 1, 4, 4).round() * (numbers(29, 1, 4, 4) > 0),)), Case((numbers(30, 40, 40),))],
     model=model, switches=SWITCHES, measure=measure,
-    large=(Case((2000 * numbers(27, 5, 5),)), Case((2 * numbers(27, 5, 5) - 3000,))),
+    large=(Case((20000 * numbers(27, 6, 6),)), Case((2 * numbers(27, 5, 5) - 3000,))),
     hints=("Which scores must not take part? Write down the mask for n = 3, as a table of yes and no.",
            "torch.ones(n, n).tril() is 1 on and below the diagonal. A hidden score becomes minus infinity, before the softmax.",
            "seen = torch.ones(n, n, dtype=torch.bool).tril(); return scores.masked_fill(~seen, -torch.inf).softmax(dim=-1)"),

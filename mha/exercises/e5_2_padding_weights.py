@@ -80,7 +80,7 @@ EXERCISE = Exercise(
     reference=padding_weights,
     cases=[Case((numbers(302, 2, 2, 3), torch.tensor([3, 2]))), Case((numbers(303, 3, 4, 5), torch.tensor([5, 1, 3]))), Case((numbers(304, 4, 4, 4) - 8, torch.tensor([2, 4, 1, 3]))),
            Case((numbers(305, 1, 1, 6), torch.tensor([4]))), Case((numbers(306, 3, 2, 4), torch.tensor([2, 0, 4]))), Case((20 * numbers(307, 2, 3, 7) - 60, torch.tensor([7, 3])))],
-    model=model, switches=SWITCHES, measure=measure, trained=(1, 4), large=(Case((2000 * numbers(308, 2, 3, 5), torch.tensor([5, 3]))),),
+    model=model, switches=SWITCHES, measure=measure, trained=(1, 4), large=(Case((20000 * numbers(308, 2, 3, 5), torch.tensor([5, 3]))),),
     hints=("torch.arange(m) < length says which places of one sentence are real. With which shape does that meet scores of (B, n, m)?",
            "lengths[:, None, None] has shape (B, 1, 1). Hide before the softmax with minus infinity, but not in a row that has no real word: minus infinity everywhere gives NaN. Set its weights to 0 after the softmax.",
            "real = torch.arange(scores.shape[-1]) < lengths[:, None, None]; empty = ~real.any(-1, keepdim=True); return scores.masked_fill(~real & ~empty, -torch.inf).softmax(-1).masked_fill(~real, 0)"),

@@ -135,13 +135,13 @@ def case(seed, B, n, d_model, h, d_k, d_v):
 
 
 EXERCISE = Exercise(
-    id="6.3", name="multi_head", chapter="06_multi_head", stars=3, minutes=25, after="section 4 and 5.1", core=True,
+    id="6.3", name="multi_head", chapter="06_multi_head", stars=3, minutes=25, after="section 4", core=True,
     signature="multi_head(x, W_Q, W_K, W_V, W_O, h, mask)",
     statement="Now all of it. Write `multi_head(x, W_Q, W_K, W_V, W_O, h, mask)`: x is `(B, n, d_model)`; W_Q and W_K are `(d_model, h*d_k)`, W_V is `(d_model, h*d_v)`, head 1 owning the first columns of each; W_O is `(h*d_v, d_model)`; mask is `(B, n, n)`, boolean, True = may attend, with no empty row. Return `(B, n, d_model)`.",
     stub="def multi_head(x, W_Q, W_K, W_V, W_O, h, mask):\n    ...\n",
     reference=multi_head,
     cases=[case(610, 1, 3, 4, 2, 2, 2), case(620, 2, 3, 5, 2, 3, 4), case(630, 3, 4, 6, 3, 2, 5), case(640, 4, 4, 4, 4, 1, 1), case(650, 2, 5, 8, 1, 8, 8), case(660, 2, 2, 8, 2, 4, 4), case(670, 1, 20, 24, 12, 2, 2)],
-    large=(Case((60 * numbers(695, 2, 3, 4), *(numbers(696 + i, 4, 4) for i in range(4)), 2, torch.ones(2, 3, 3) > 0)),),
+    large=(Case((60 * numbers(695, 2, 6, 4), *(numbers(696 + i, 4, 4) for i in range(4)), 2, torch.ones(2, 6, 6) > 0)),),
     model=model, switches=SWITCHES, measure=measure,
     hints=("Project first, with all columns at once; then cut into heads. After each step print the shape.", "(B, n, h*d_k) becomes (B, h, n, d_k). The scores are (B, h, n, n), and the mask lacks the head axis: mask[:, None].",
            "Q, K, V = (split_heads(x @ W, h) for W in (W_Q, W_K, W_V)); w = (Q @ K.mT / Q.shape[-1] ** 0.5).masked_fill(~mask[:, None], -torch.inf).softmax(-1); return merge_heads(w @ V) @ W_O"),
