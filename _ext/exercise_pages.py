@@ -59,9 +59,10 @@ def place_before_hints(section, made):
 def ask(section, item):
     """Turn a question into a form; the options keep what stands in them, formulas and all."""
     name = item.id.replace(".", "-")
+    verb = "Guess" if getattr(item, "predicted", False) else "Show the checklist" if item.kind == "explain" else "Check"
     data = json.dumps({"id": item.id, **item.data()}, ensure_ascii=False).replace("</", "<\\/")
     opening = f'<form class="ask" id="ask-{name}" data-kind="{item.data()["kind"]}" aria-label="Answer to exercise {item.id}"><script type="application/json">{data}</script><fieldset disabled>'
-    closing = (f'<p class="ask-send"><button type="submit">{"Guess" if getattr(item, "predicted", False) else "Check"}</button></p></fieldset>'
+    closing = (f'<p class="ask-send"><button type="submit">{verb}</button></p></fieldset>'
                '<div class="ask-reply" role="status" aria-live="polite"></div></form>')
     lists = [child for child in section.children if isinstance(child, nodes.bullet_list) and child.children[0].astext()[:2] == "A."]
     if hasattr(item, "options"):

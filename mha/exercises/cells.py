@@ -50,8 +50,12 @@ def solution(item):
     return "import math\n" + textwrap.dedent(inspect.getsource(item.reference)).rstrip()
 
 
-# `remove-input` and `remove-cell` are for the page, which has a form in place of the check of a question (_ext/exercise_pages.py).
+# The tags that begin with remove- are for the page. It shows pictures without their code and checks without their output, and has a form in
+# place of the check of a question (_ext/exercise_pages.py).
 TAGS = {"text": [], "options": [], "stub": ["stub"], "figure": ["remove-input"], "check": ["check"]}
+
+
+PAGE = {True: "remove-output", False: "remove-cell"}
 
 
 def cell_id(item, part):
@@ -61,7 +65,7 @@ def cell_id(item, part):
 def marked(item, parts):
     """The cells with their ids and tags."""
     for part, cell in parts.items():
-        tags = ["exercise", *TAGS[part], *(["remove-cell"] if part == "check" and not hasattr(item, "reference") else [])]
+        tags = ["exercise", *TAGS[part], *([PAGE[hasattr(item, "reference")]] if part == "check" else [])]
         cell.update(id=cell_id(item, part), metadata={"tags": tags})
     return list(parts.values())
 

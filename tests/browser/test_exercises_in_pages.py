@@ -1,0 +1,138 @@
+"""Questions answer in the page as mha.exercises answers, what is solved is kept and carried, and all of it can be done by keyboard."""
+import re
+
+import pytest
+
+import served
+from mha.exercises import EXERCISES, check, memory
+from mha.exercises.exercise import Exercise
+from mha.exercises.question import Choice, Explanation, Number
+
+QUESTIONS = [item for item in EXERCISES.values() if not isinstance(item, Exercise)]
+every_question = pytest.mark.parametrize("item", QUESTIONS if served.chromium() else [], ids=lambda item: item.id)
+
+
+def page_of(item):
+    return f"chapters/{item.chapter}.html"
+
+
+def form_of(item):
+    return f"#ask-{item.id.replace('.', '-')}"
+
+
+@pytest.fixture(scope="module")
+def judge(chrome, address):
+    """judge(item, answer): what the page's own script says, in one visit for each chapter."""
+    visits = {}
+
+    def ask(item, answer):
+        if item.chapter not in visits:
+            visits[item.chapter] = served.Visit(chrome, address, page_of(item))
+        return visits[item.chapter].page.evaluate(
+            "([form, answer]) => mhaExercises.judge(JSON.parse(document.querySelector(form + ' script').textContent), answer)", [form_of(item), answer])
+
+    yield ask
+    for visit in visits.values():
+        visit.close()
+
+
+def answers(item):
+    """What a reader may answer, right, foreseen and not."""
+    if isinstance(item, Number):
+        return [str(item.answer), *(f"{value:.10g}" for value, _ in item.mistakes), "123456", "-2,5", "1/3"]
+    if isinstance(item, Choice):
+        return [*item.letters, item.right, item.letters] if item.several else list(item.letters)
+    return ["my words"]
+
+
+@every_question
+def test_the_page_says_what_the_package_says(judge, item):
+    for answer in answers(item):
+        said, report = judge(item, answer), check(item.id, answer)
+        assert (said["ok"], said["mistakes"]) == (report.ok, report.mistakes), answer
+        lines = [line for line in report.text.splitlines() if not line.startswith((f'hint("{item.id}")', "   [ ]"))]
+        if isinstance(item, Explanation):
+            lines.remove(item.note)                                      # the page puts it under the checklist
+        assert [f"{item.label}: {said['verdict']}", *said["lines"]] == lines, answer
+
+
+@every_question
+def test_a_question_can_be_read_and_answered(judge, item, visit):
+    page = visit(page_of(item)).page
+    form = page.locator(form_of(item))
+    form.scroll_into_view_if_needed()
+    if isinstance(item, Number):
+        form.get_by_role("textbox").fill(item.solution)
+    elif isinstance(item, Explanation):
+        form.get_by_role("textbox").fill("my words")
+    else:
+        for letter in item.right:
+            form.locator(f'input[value="{letter}"]').check()
+    form.get_by_role("button").click()
+    reply = form.locator(".ask-reply")
+    assert re.match(r"\u2713 (Right|Written)\.", reply.inner_text())
+    if isinstance(item, Explanation):
+        for box in reply.get_by_role("checkbox").all():
+            box.check()
+    assert page.locator(f"section.exercise.is-solved h3:has-text('{item.id} ·')").count() == 1
+
+
+@pytest.mark.parametrize("item", [item for item in EXERCISES.values() if isinstance(item, Exercise)] if served.chromium() else [], ids=lambda item: item.id)
+def test_an_exercise_in_code_leads_to_its_own_cell_on_colab(item):
+    html = (served.HTML / page_of(item)).read_text("utf8")
+    assert re.search(rf'href="https://colab\.research\.google\.com/github/\S+/chapters/{item.chapter}\.ipynb#scrollTo=exercise-{item.id.replace(".", "-")}-stub"', html)
+
+
+def test_progress_survives_a_reload_shows_in_the_contents_and_can_be_carried(visit):
+    page = visit("chapters/02_one_head.html").page
+    page.locator("#ask-2-5 input").fill("24")
+    page.locator("#ask-2-5 input").press("Enter")
+    contents = page.locator(".bd-sidebar-primary a", has_text="Why divide by the root")
+    assert "1/9" in contents.inner_text()
+    page.reload()
+    assert "1/9" in contents.inner_text() and page.locator("#exercise-2-5 .done").count() == 1
+    page.goto(page.url.replace("02_one_head", "index"))
+    code = page.locator("#progress-out").input_value()
+    assert memory.decode(code) == ["2.5"]
+    page.locator("#progress-in").fill(memory.encode(["2.1", "B.3"]))
+    page.locator("#progress-in").press("Enter")
+    assert memory.decode(page.locator("#progress-out").input_value()) == ["2.1", "2.5", "B.3"]
+    assert page.locator('[data-chapter="02_one_head"]').inner_text() == "2 of 9"
+    page.locator("#progress-in").fill(code[:-1] + "?")
+    page.locator("#progress-in").press("Enter")
+    assert "Nothing was changed" in page.locator(".progress-panel .ask-reply").inner_text()
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Forget everything").click()
+    assert page.locator('[data-chapter="02_one_head"]').inner_text() == "0 of 9" and memory.decode(page.locator("#progress-out").input_value()) == []
+
+
+@pytest.mark.parametrize("stored", ["{", "5", '{"version": 1, "solved": "x"}', '{"version": 99, "solved": ["2.6"]}'])
+def test_what_cannot_be_read_in_the_browser_does_no_harm(visit, stored):
+    one = visit("chapters/02_one_head.html")
+    one.page.evaluate("(stored) => localStorage.setItem('mha-progress', stored)", stored)
+    one.page.reload()
+    one.page.locator("#ask-2-5 input").fill("24")
+    one.page.locator("#ask-2-5 input").press("Enter")
+    assert one.page.locator("#exercise-2-5 .done").count() == 1 and one.page.locator("#exercise-2-6 .done").count() == 0 and one.errors == []
+    if "99" in stored:
+        assert one.page.evaluate("localStorage.getItem('mha-progress')") == stored
+
+
+def test_a_question_is_answered_by_keyboard_alone(visit):
+    page = visit("chapters/01_soft_lookup.html").page
+    page.locator('#ask-1-7 input[value="A"]').focus()
+    page.keyboard.press("Space")
+    for _ in range(4):
+        page.keyboard.press("Tab")
+    page.keyboard.press("Space")
+    page.keyboard.press("Enter")
+    assert page.locator("#ask-1-7 .ask-reply").inner_text().startswith("\u2713 Right.")
+    assert page.locator("#ask-1-7 .ask-reply").get_attribute("aria-live") == "polite"
+
+
+def test_without_javascript_a_question_can_still_be_read(chrome, address):
+    context = chrome.new_context(java_script_enabled=False)
+    tab = context.new_page()
+    tab.goto(address + "chapters/01_soft_lookup.html")
+    assert tab.locator("#ask-1-7").get_by_text("(3, 3)").is_visible() and tab.locator("#ask-1-7 input").first.is_disabled()
+    context.close()
