@@ -155,6 +155,12 @@ def gradient_fault(exercise, answer):
     return ""
 
 
+def nan_arrives(exercise, answer, case):
+    """Whether a gradient is NaN where that of the reference is not."""
+    wanted, found = gradients(exercise, exercise.reference, case), gradients(exercise, answer, case)
+    return bool(exercise.trained) and bool(found) and any(grad is not None and grad.isnan().any() and not (wanted[i] is None or wanted[i].isnan().any()) for i, grad in found.items())
+
+
 def along_shares(grads, case):
     """Gradients; with respect to shares that sum to 1 only along directions that keep the sum, for no other can be taken."""
     return grads and {i: grad - grad.mean(-1, keepdim=True) if grad is not None and are_shares(case.args[i]) else grad for i, grad in grads.items()}
@@ -180,10 +186,14 @@ def with_gradients(case):
 
 def remarks(exercise, answer):
     """True sentences about a right answer that could still surprise somebody."""
-    for case in exercise.cases if exercise.trained else ():
-        wanted, found = gradients(exercise, exercise.reference, case), gradients(exercise, answer, case)
-        if found and any(grad is not None and grad.isnan().any() and not (wanted[i] is None or wanted[i].isnan().any()) for i, grad in found.items()):
+    for case in exercise.cases:
+        if nan_arrives(exercise, answer, case):
             yield f"its gradient is NaN for an input such as this case of {exercise.describe(case)}."
+            break
+    for case in exercise.large:
+        if nan_arrives(exercise, answer, case):
+            yield (f"with {exercise.extremes(case)} its values are right and its gradient is NaN: a power that does not fit was computed on the way. What where or masked_fill drops "
+                   "still stands in the way back, and 0 times infinity is NaN.")
             break
     args = [a.float() if isinstance(a, torch.Tensor) and a.is_floating_point() else a for a in exercise.cases[1].copies()]
     output, failure = run(answer, args)

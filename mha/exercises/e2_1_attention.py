@@ -16,6 +16,7 @@ SCALES = {
     "queries": (lambda q, k, v: q.shape[-2] ** -0.5, Mistake("scale-root-n", "The scores are divided by the square root of the number of queries, not of d_k.", "Over which axis does the dot product sum?")),
     "d_v": (lambda q, k, v: v.shape[-1] ** -0.5, Mistake("scale-root-d_v", "The scores are divided by the square root of d_v, the width of a value, not of d_k.", "Whose coordinates are multiplied to make a score?")),
     "first": (lambda q, k, v: q.shape[0] ** -0.5, Mistake("scale-root-first-axis", "The scores are divided by the square root of the first size of q, which is not d_k.", "Which axis of q holds the coordinates?")),
+    "whole": (lambda q, k, v: 1 / int(math.sqrt(q.shape[-1])), Mistake("scale-whole-root", "The scores are divided by the square root of d_k rounded down to a whole number. It is right where d_k is a square.", "What is int(3 ** 0.5)?")),
     "double": (lambda q, k, v: 1 / (2 * math.sqrt(q.shape[-1])), Mistake("scale-twice-root", "The scores are divided by twice the square root of d_k.", "")),
     "fourth": (lambda q, k, v: q.shape[-1] ** -0.25, Mistake("scale-fourth-root", "The scores are divided by the fourth root of d_k: a root was taken twice, or only one of q and k was scaled.", "")),
 }
@@ -32,6 +33,7 @@ def normalised(scores, how):
         "queries": lambda: scores.softmax(-2),
         "first": lambda: scores.softmax(0),
         "second": lambda: scores.softmax(1),
+        "implicit": lambda: scores.softmax(0 if scores.ndim in (1, 3) else 1),
         "all": lambda: scores.flatten(-2).softmax(-1).view(scores.shape),
         "everything": lambda: scores.flatten().softmax(-1).view(scores.shape),
         "nothing": lambda: scores,
@@ -91,6 +93,7 @@ SWITCHES = {
         "queries": Mistake("softmax-axis-queries", "The softmax runs over the queries (axis -2), not over the keys: each column sums to 1, and the rows do not.", "Whose weights should sum to 1, those of one query or those of one key?"),
         "first": Mistake("softmax-axis-0", "The softmax runs over axis 0, not over the keys, which are the last axis.", "What do the axes of the scores mean?"),
         "second": Mistake("softmax-axis-1", "The softmax runs over axis 1, not over the keys. With two axes that is the same; with a batch it is not.", "Which axis holds the keys when there is a batch in front?"),
+        "implicit": Mistake("softmax-implicit-dim", "The softmax runs over axis 0 when there are three axes, and over axis 1 otherwise: that is what torch chooses when no dim is given.", "Which axis holds the keys, counted from the back?"),
         "all": Mistake("softmax-over-all-pairs", "The softmax runs over all query-key pairs at once, so that a whole matrix sums to 1.", "How much weight should each query have to give?"),
         "everything": Mistake("softmax-over-everything", "The softmax runs over all numbers at once, batch and heads included.", "How much weight should each query have to give?"),
         "nothing": Mistake("no-softmax", "There is no softmax: the scores themselves are used as weights.", "What makes shares out of scores?"),

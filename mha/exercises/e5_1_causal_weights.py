@@ -20,7 +20,7 @@ def model(scores, seen="causal", how="before", axis="keys", extra="nothing"):
     i, j = torch.arange(n)[:, None], torch.arange(n)
     mask = {"causal": j <= i, "past-only": j < i, "future": j >= i, "future-only": j > i, "one-more": j <= i + 1, "everyone": j < n + 0 * i, "self": (j == i),
             "previous": (j == i) | (j == i - 1), "anti": j + i < n, "not-self": j != i, "first": j <= 0 * i}[seen]
-    axis = {"keys": -1, "queries": -2, "first": 0, "second": min(1, scores.ndim - 1)}[axis]
+    axis = {"keys": -1, "queries": -2, "first": 0, "second": min(1, scores.ndim - 1), "implicit": 0 if scores.ndim == 3 else 1}[axis]
     if extra == "scaled":
         scores = scores / math.sqrt(n)
     if extra == "minus":
@@ -28,7 +28,11 @@ def model(scores, seen="causal", how="before", axis="keys", extra="nothing"):
     if extra == "transposed":
         scores = scores.mT
     fill = {"zero": 0.0, "minus-one": -1.0, "small": -10.0, "small-5": -5.0, "one": 1.0, "minus-100": -100.0}
-    if how == "before":
+    if how == "nan":
+        out = scores * math.nan
+    elif how == "plus-infinity":
+        out = scores.masked_fill(~mask, math.inf).softmax(axis)
+    elif how == "before":
         out = scores.masked_fill(~mask, -math.inf).softmax(axis)
     elif how in fill:
         out = scores.masked_fill(~mask, fill[how]).softmax(axis)
@@ -94,12 +98,15 @@ SWITCHES = {
         "log": Mistake("log-softmax", "It returns the logarithm of the weights.", "Can a share be negative?"),
         "exp": Mistake("no-normalisation", "The exponentials are not divided by their sum.", "What should a row sum to?"),
         "sum": Mistake("divides-by-sum", "The scores are divided by their sum, without the exponential.", "What if a score is negative?"),
+        "nan": Mistake("zero-times-infinity", "Every weight is NaN. The usual way there: 0 times infinity is NaN, so a mask of zeros and ones cannot be multiplied by minus infinity. masked_fill and torch.where choose, they do not multiply.", "What is 0 * float('-inf')?"),
+        "plus-infinity": Mistake("plus-infinity", "Hidden scores are plus infinity, so every row that hides something is NaN. They should be minus infinity.", "What is -float('-inf')?"),
         "uniform": Mistake("uniform-weights", "All visible keys get the same weight, whatever the scores.", "Do the scores enter at all?"),
         "twice": Mistake("softmax-twice", "The softmax is taken twice: after the second, hidden keys have a share again.", "Is there a second softmax?"),
     },
     "axis": {
         "queries": Mistake("softmax-axis-queries", "The softmax runs over the queries (axis -2), so that columns sum to 1 and rows do not.", "Whose weights should sum to 1?"),
         "first": Mistake("softmax-axis-0", "The softmax runs over axis 0, not over the keys, which are the last axis.", "What do the axes mean when there is a batch?"),
+        "implicit": Mistake("softmax-implicit-dim", "The softmax runs over axis 0 when there are three axes, and over axis 1 otherwise: that is what torch chooses when no dim is given.", "Which axis holds the keys, counted from the back?"),
         "second": Mistake("softmax-axis-1", "The softmax runs over axis 1. With two axes that is the last one; with a batch it is not.", "What do the axes mean when there is a batch?"),
     },
     "extra": {

@@ -49,7 +49,13 @@ def model(x, W_Q, W_K, W_V, W_O, h, mask, scale="root", split="heads", join="sid
     if hide == "heads-as-batch" and B == h:
         seen = mask[None].expand(B, h, n, n)
     where = {"keys": -1, "queries": -2, "heads": 1, "batch": 0}[axis]
-    if hide == "none":
+    if hide == "added":
+        weights = (scores + seen.to(scores.dtype)).softmax(where)
+    elif hide == "inverted-finite":
+        weights = scores.masked_fill(seen, -1e9).softmax(where)
+    elif hide == "inverted-fused":
+        weights = scores.masked_fill(seen, -torch.inf).softmax(where).nan_to_num(0)
+    elif hide == "none":
         weights = scores.softmax(where)
     elif hide == "after":
         weights = scores.softmax(where) * seen
@@ -62,6 +68,8 @@ def model(x, W_Q, W_K, W_V, W_O, h, mask, scale="root", split="heads", join="sid
     out = e6_2.model(weights @ V, join=join)
     if use == "no-W_O":
         return out
+    if use == "first-rows":
+        return sum(part @ W_O[: part.shape[-1]] for part in (weights @ V).unbind(1))
     if use == "residual":
         return x + out @ W_O
     if use == "W_O-as-sum":
@@ -92,6 +100,9 @@ SWITCHES = {
     "hide": {
         "none": Mistake("no-mask", "The mask is not applied.", "Is the result of masked_fill used? It does not work in place."),
         "inverted": Mistake("polarity", "The mask is applied the wrong way round: True means may attend.", "Does masked_fill fill where the mask is True or where it is False?"),
+        "inverted-finite": Mistake("polarity", "The mask is applied the wrong way round, with a large negative number: a row that may see everything gives every key the same.", "Does masked_fill fill where the mask is True or where it is False?"),
+        "inverted-fused": Mistake("polarity", "The mask is applied the wrong way round: keys that may be seen are hidden. scaled_dot_product_attention takes True for \"take part\", nn.MultiheadAttention for \"leave out\".", "What does True mean here, and what does it mean there?"),
+        "added": Mistake("mask-added", "The boolean mask is added to the scores: what may be seen gets 1 more, and nothing is hidden.", "Which number, added to a score, hides a key?"),
         "after": Mistake("mask-after-softmax", "The mask is applied after the softmax, and the rows no longer sum to 1.", "What should a row sum to?"),
         "zero": Mistake("zero-for-minus-infinity", "Hidden scores become 0, and e^0 is 1: hidden keys keep a weight.", "Which score has the power 0?"),
         "batch-order": Mistake("mask-heads-order", "The masks are repeated in the wrong order: the heads of one sentence get the masks of others. mask[:, None] has the shape (B, 1, n, n) and serves all heads of its sentence.", "Which axis of the scores is missing in the mask?"),
@@ -106,6 +117,7 @@ SWITCHES = {
         "one-matrix": Mistake("one-matrix", "W_Q makes the keys as well: W_K is not used.", "Who asks, and who is found?"),
         "keys-as-values": Mistake("keys-as-values", "W_K makes the values: W_V is not used.", "What should a token bring home?"),
         "exchanged": Mistake("roles-exchanged", "W_Q and W_K are exchanged.", "Which matrix makes the vector that asks?"),
+        "first-rows": Mistake("one-block-for-all", "All heads meet the first rows of W_O. Each head has rows of its own.", "Which columns of the concatenation come from head 2, and which rows of W_O meet them?"),
         "residual": Mistake("adds-tokens", "The tokens are added to the output. A block of a transformer does that; the layer does not.", "Is there a sum in the formula?"),
         "W_O-as-sum": Mistake("heads-averaged", "The heads' contributions are averaged; they are added up.", "What is a concatenation times W_O, written as a sum over heads?"),
     },

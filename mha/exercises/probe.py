@@ -62,7 +62,7 @@ def off(values, wanted):
 
 def listed(values):
     """Numbers with three digits; what is 0 up to rounding is 0."""
-    return ", ".join(f"{float(v) if abs(float(v)) > 1e-9 else 0.0:.3g}" for v in values.flatten())
+    return ", ".join(f"{0.0 if abs(float(v)) <= 1e-9 else float(v):.3g}" for v in values.flatten())
 
 
 def traces(answer, x, reference, axes, *others):
