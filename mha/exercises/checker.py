@@ -219,7 +219,7 @@ def explain(exercise, answer, alone, outputs, failures, right, touched):
     if failure is not None:
         lines += raised.described(exercise, answer, failure, case)
     elif not unsteady:
-        lines += [counterexample(exercise, output, first)]
+        lines += [counterexample(exercise, output, first), *shapes_in_words(exercise, outputs)]
     if not unsteady:
         lines += where_it_works(exercise, answer, right)
     if not ids and failure is None:
@@ -243,6 +243,8 @@ def what_it_is(exercise, answer, alone, outputs, failures, first):
     ids, lines = named(exercise, outputs)
     if ids:
         return ids, lines
+    if all(isinstance(o, torch.Tensor) and o.numel() == e.numel() and same(o.reshape(e.shape), e) for o, e in zip(outputs, exercise.expected)):
+        return ["wrong-shape"], ["Its numbers are right and in the right order. Only the shape is not."]
     if failure is not None:
         meaning = raised.meaning(failure)
         return ([meaning.id], [meaning.says]) if meaning else ([], [])
@@ -278,7 +280,7 @@ def counterexample(exercise, output, index):
         wanted = exercise.wanted if isinstance(output, Unread) else f"a tensor of shape {tuple(expected.shape)}"
         return f"For {exercise.describe(case)} it returns {output if isinstance(output, Unread) else Unread(output)}; wanted is {wanted}."
     if output.shape != expected.shape:
-        return f"For {exercise.describe(case)} the output has shape {tuple(output.shape)}; wanted is {tuple(expected.shape)}. {in_words(tuple(output.shape), tuple(expected.shape))}".strip()
+        return f"For {exercise.describe(case)} the output has shape {tuple(output.shape)}; wanted is {tuple(expected.shape)}."
     if output.isnan().any():
         return f"For {exercise.describe(case)} {int(output.isnan().sum())} of {output.numel()} numbers are NaN."
     off = ~torch.isclose(output.double(), expected.double(), rtol=1e-5, atol=1e-5)
@@ -293,12 +295,22 @@ def digits(value, other):
     return next(text for places in (4, 6, 8, 17) if (text := f"{value.item():.{places}g}") != f"{other.item():.{places}g}" or places == 17)
 
 
+def shapes_in_words(exercise, outputs):
+    """How its shapes differ from what is wanted, told on the case whose sizes differ most from each other and from 1; nothing where that is not simple."""
+    shapes = [(tuple(o.shape), tuple(e.shape), case) for o, e, case in zip(outputs, exercise.expected, exercise.cases) if isinstance(o, torch.Tensor)]
+    if not any(got != wanted for got, wanted, _ in shapes):
+        return []
+    if all(got == tuple(size for size in wanted if size != 1) for got, wanted, _ in shapes):
+        return ["Axes of size 1 are gone, wherever there are any; all others are right."]
+    got, wanted, case = max((s for s in shapes if s[0] != s[1]), key=lambda s: len(set(s[1]) - {1}))
+    words = in_words(got, wanted)
+    return [f"For {exercise.describe(case)} it is {got} for {wanted}. {words}"] if words else []
+
+
 def in_words(got, wanted):
     """How one shape differs from another, where that is simple."""
     if got == ():
         return "It is one number for everything."
-    if got == tuple(size for size in wanted if size != 1):
-        return "The axes of size 1 are gone: squeeze drops them all."
     if len(got) == len(wanted) + 1:
         for i, size in enumerate(got):
             if got[:i] + got[i + 1 :] == wanted:

@@ -44,7 +44,7 @@ SWITCHES = {
         "padding": Mistake("polarity", "It is the wrong way round: only the filling is read.", "Does True say hide or show in what you wrote?"),
         "one-more": Mistake("one-too-many", "One word of filling is still read: the last real word has index length - 1.", "Is it < or <=?"),
         "one-less": Mistake("one-too-few", "The last real word is hidden: it has index length - 1.", "Is it < length or < length - 1?"),
-        "everything": Mistake("no-mask", "Nothing is hidden: the filling is read like real words.", "Is the result of masked_fill used? It does not work in place."),
+        "everything": Mistake("no-mask", "Nothing is hidden: the filling is read like real words.", "Does what you do with the mask reach the weights? masked_fill, for one, returns a new tensor."),
         "from-the-end": Mistake("padding-at-the-front", "It takes the last words as the real ones; here the filling stands at the end.", "Where does the filling stand?"),
         "causal": Mistake("causal-too", "Later words are hidden as well. Asked is the padding alone.", "May a real word look ahead here?"),
         "causal-only": Mistake("causal-instead", "Later words are hidden, and the filling is not.", "What do the lengths say?"),

@@ -1,4 +1,6 @@
 """6.1: cut a projection into heads."""
+import torch
+
 from mha.exercises.exercise import Case, Exercise
 from mha.exercises.probe import numbers, traces
 from mha.exercises.report import Mistake
@@ -30,6 +32,16 @@ def model(x, h, cut="heads", order="right", turn="nothing"):
         out = x.reshape(B, n, h, d).reshape(B, h, n, d)
     elif cut == "copies":
         out = x[:, None, :, :d].expand(B, h, n, d)
+    elif cut == "pieces-of-h":
+        out = x.reshape(B, n, d, h).transpose(1, 2)
+    elif cut == "sequence-first":
+        out = x.reshape(B, n, h, d).permute(1, 2, 0, 3)
+    elif cut == "steps-of-h":
+        out = torch.stack([x[..., i * h : i * h + d] for i in range(h)], 1) if (h - 1) * h + d <= wide else x * torch.nan
+    elif cut == "heads-in-batch":
+        out = torch.cat(x.chunk(h, -1), 0).reshape(B, h, n, d)
+    elif cut == "whole":
+        out = x[:, None].expand(B, h, n, wide)
     elif cut == "mean":
         out = x.reshape(B, n, h, d).mean(2, keepdim=True).transpose(1, 2).expand(B, h, n, d)
     if order == "reversed":
@@ -49,6 +61,11 @@ SWITCHES = {
         "interleaved-view": Mistake("scrambled", "The axes are cut in an order that mixes tokens and columns.", "Which columns belong to head 1?"),
         "transposed-view": Mistake("transpose-then-view", "The tokens and columns are exchanged before the cut, and the shape is then forced: numbers of different tokens meet in one row.", "What should be cut, before anything is exchanged?"),
         "batch": Mistake("heads-from-batch", "The batch axis takes part in the cut: heads hold numbers of other sentences.", "Which axis alone should be cut?"),
+        "pieces-of-h": Mistake("pieces-of-h", "It makes d pieces of h columns, where h pieces of d columns are wanted. split takes the width of a piece, chunk their number.", "How wide is one head?"),
+        "sequence-first": Mistake("batch-and-tokens-exchanged", "Batch and tokens are taken for each other, as in code that puts the sequence first: the result is (n, h, B, d).", "Which axis of x counts the tokens?"),
+        "steps-of-h": Mistake("slices-at-i*h", "The slices begin at i * h. Head i (counted from 0) begins at i * d.", "How many columns has one head?"),
+        "heads-in-batch": Mistake("heads-in-batch-order", "The pieces are laid behind each other along the batch, head by head, and then read as (B, h, ...): sentences and heads change places.", "Which changes faster along the joined axis, the sentence or the head?"),
+        "whole": Mistake("every-head-whole", "Every head gets all the columns.", "How many columns has one head?"),
         "copies": Mistake("first-columns-only", "Every head gets the same first columns.", "Which columns belong to head 2?"),
         "mean": Mistake("mean-over-heads", "The heads are averaged.", "Should anything be computed here, or only moved?"),
     },

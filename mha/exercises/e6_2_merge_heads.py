@@ -33,6 +33,11 @@ def model(y, join="side-by-side", order="right", turn="nothing"):
         "column-head-token": lambda: y.permute(0, 3, 1, 2).reshape(B, n, h * d),
         "column-token": lambda: y.permute(0, 3, 2, 1).reshape(B, n, h * d),
         "product": lambda: y.prod(1),
+        "batch-as-heads": lambda: y.reshape(h, B, n, d).permute(1, 2, 0, 3).reshape(B, n, h * d),
+        "tokens-joined": lambda: y.flatten(2),
+        "all-joined": lambda: y.flatten(1),
+        "first-left-out": lambda: y[:, 1:].transpose(1, 2).flatten(2),
+        "columns-as-rows": lambda: y.reshape(B, h * d, n).mT,
     }[join]()
     return {"nothing": lambda: out, "transposed": lambda: out.transpose(1, 2), "tokens-first": lambda: out.transpose(0, 1), "flat": lambda: out.flatten(0, 1)}[turn]()
 
@@ -41,6 +46,11 @@ SWITCHES = {
     "join": {
         "view": Mistake("view-for-transpose", "It forces the shape without moving the head axis. The numbers keep their order, so a row holds several tokens of one head, not all heads of one token.", "Which axis must stand beside d before the two can be joined?"),
         "interleaved": Mistake("interleaved", "The heads' columns are interleaved: the last two axes were (d, h), not (h, d), when they were joined.", "Which columns should come first, all of head 1 or the first of every head?"),
+        "batch-as-heads": Mistake("batch-read-as-heads", "The first two axes are read as (h, B), and they are (B, h): heads of different sentences are joined.", "Which axis of y counts the heads?"),
+        "tokens-joined": Mistake("tokens-joined", "The tokens of a head are joined, (B, h, n d): the axes are taken for (B, n, h, d).", "Which axis of y counts the heads?"),
+        "all-joined": Mistake("tokens-joined-too", "Heads, tokens and columns are all joined into one axis.", "How many rows should the output have?"),
+        "first-left-out": Mistake("first-head-left-out", "The first head is left out.", "Are heads counted from 0 or from 1?"),
+        "columns-as-rows": Mistake("reshape-then-transpose", "The numbers are forced into (B, h d, n) and then transposed: the head axis has to be moved before anything is joined.", "Which axis must stand beside d before the two are joined?"),
         "sum": Mistake("heads-summed", "The heads are added up, not written side by side.", "How wide should a row of the output be?"),
         "mean": Mistake("heads-averaged", "The heads are averaged, not written side by side.", "How wide should a row of the output be?"),
         "max": Mistake("heads-maximised", "The largest number over the heads is taken; they should stand side by side.", "How wide should a row of the output be?"),

@@ -84,7 +84,8 @@ def traces(answer, x, reference, axes, *others):
     found = place_of(tags, out[at], axes[0])
     given = f"Tagged entries of shape {tuple(x.shape)}{''.join(f', h = {other}' for other in others)}, counted from 0, show it: the output at {place} "
     if found:
-        yield given + f"holds what stood at {found}; it should hold {right}."
+        mixed = axes[0][0] == "sentence" and found.split(",")[0] != right.split(",")[0]
+        yield given + f"holds what stood at {found}; it should hold {right}." + " So different sentences are mixed." * mixed
     elif out[at] == 0:
         yield given + f"is 0: nothing was written there. It should hold {right}."
     else:

@@ -1,5 +1,6 @@
 """What an exception means, in words, and where in the learner's own code it arose."""
 import linecache
+import math
 import re
 import traceback
 
@@ -23,7 +24,7 @@ MEANINGS = [  # what the exception says -> what that means
     (r"math domain error", Mistake("math-domain", "A function of math got a number for which it is not defined, such as log(0).")),
     (r"shapes cannot be multiplied|contracted dimensions need to match|Expected size for first two dimensions|einsum\(\): operands do not broadcast",
      Mistake("shapes-do-not-meet", "Two sizes that are multiplied and summed over differ: in A @ B, the last size of A must be the last but one of B. Compare the shapes below.")),
-    (r"invalid for input of size", Mistake("sizes-do-not-multiply", "A reshape keeps every number, so the sizes asked for must multiply to as many as there are. A size written as a fixed number fits one input only.")),
+    (r"invalid for input of size", Mistake("sizes-do-not-multiply", "A reshape keeps every number, so the sizes asked for must multiply to as many as there are. A size that is written as a number, or taken from another tensor, fits some inputs only.")),
     (r"same dtype|same scalar type|expected scalar type|is not implemented for|can't be cast", Mistake("dtype", "Tensors of different dtypes meet. The inputs here are float64, what torch.zeros or torch.ones makes is float32: give it dtype=x.dtype.")),
     (r"Overflow|math range error", Mistake("overflow", "A power does not fit into a float.")),
     (r"ZeroDivisionError", Mistake("division-by-zero", "Something that is divided by is 0 for this input.")),
@@ -41,6 +42,10 @@ def meaning(failure):
     lost = lost_axis(failure, line)
     if lost:
         return Mistake("keepdim", f"{lost} With keepdim=True it stays, with size 1, and can be stretched along the other.")
+    sizes = re.search(r"shape '\[([\d, ]+)\]' is invalid for input of size (\d+)", text)
+    if sizes:
+        asked = math.prod(map(int, sizes[1].split(",")))
+        return Mistake("sizes-do-not-multiply", f"The sizes asked for, {sizes[1].replace(', ', ' times ')}, multiply to {asked}, and there are {sizes[2]} numbers. Which of the sizes is not what it is called?")
     return next((mistake for sign, mistake in MEANINGS if re.search(sign, text)), None)
 
 
@@ -68,6 +73,11 @@ def lost_axis(failure, line):
     return None
 
 
+def shown(value):
+    """A float that looks like one."""
+    return f"{value:.6g}" + ".0" * (f"{value:.6g}".lstrip("-").isdigit())
+
+
 def described(exercise, answer, failure, case):
     """What was raised, the learner's own line, and the tensors and numbers in it."""
     own = [(frame, line) for frame, line in frames(failure) if frame.f_code.co_filename == getattr(getattr(answer, "__code__", None), "co_filename", None)]
@@ -78,6 +88,6 @@ def described(exercise, answer, failure, case):
     frame, line = own[-1]
     source = linecache.getline(frame.f_code.co_filename, line).strip()
     lines += [f"Your line: {source}"] if source else [f"In line {line} of your code."]
-    shapes = [f"{name} {tuple(value.shape)}" if isinstance(value, torch.Tensor) else f"{name} = {value:.6g}" for name, value in frame.f_locals.items()
+    shapes = [f"{name} {tuple(value.shape)}" if isinstance(value, torch.Tensor) else f"{name} = {value if isinstance(value, int) else shown(value)}" for name, value in frame.f_locals.items()
               if isinstance(value, (torch.Tensor, int, float)) and not isinstance(value, bool)]
     return lines + ([f"There: {', '.join(shapes[:8])}."] if shapes else [])
