@@ -44,7 +44,7 @@ def test_each_option_has_a_reply_and_the_right_ones_are_few(item):
 
 
 @pytest.mark.parametrize("text, number", [("0.25", 0.25), ("0,25", 0.25), ("1/4", 0.25), (" .25 ", 0.25), ("25 %", 0.25), ("2.5e-1", 0.25), ("-3", -3), ("+3", 3), (3, 3), (torch.tensor(0.5), 0.5),
-                                          ("", None), ("a", None), ("1/0", None), ("1 000", None), ("0x10", None), ("--1", None), ([1], None), (True, None)])
+                                          ("", None), ("a", None), ("1,050,624", 1050624), ("1 050 624", 1050624), ("1'000", 1000), ("1,000", None), ("0,546", 0.546), ("\u22120.5", -0.5), (float("nan"), None), ("1/0", None), ("0x10", None), ("--1", None), ([1], None), (True, None)])
 def test_numbers_are_read_as_people_write_them(text, number):
     assert read_number(text) == number
 

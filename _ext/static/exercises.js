@@ -7,13 +7,17 @@
   const KEY = "mha-progress";
   const VERSION = 1;
   const chapters = window.exercises ?? [];
+  const predicted = new Set(chapters.flatMap(([, items]) => items.filter(([, kind]) => kind === "predict").map(([id]) => id)));
 
   // ---- judging -------------------------------------------------------------------------------------
   // judge(data, answer) -> {ok, done, verdict, lines, mistakes}, as the reports of mha.exercises are.
   const JUDGES = { number: judgeNumber, choice: judgeChoice, explain: judgeWords };
   const judge = (data, answer) => JUDGES[data.kind](data, answer);
 
-  function readNumber(text) {
+  function readNumber(written) {
+    let text = written.replace(/\u2212/g, "-").trim();
+    if (/^[-+]?\d{1,3}((,\d{3}){2,}|([ _'\u2019\u00a0\u202f]\d{3})+)$/.test(text)) text = text.replace(/[ ,_'\u2019\u00a0\u202f]/g, "");
+    if (/^[-+]?[1-9]\d{0,2},\d{3}$/.test(text)) return null; // 1,000 is one or a thousand
     const match = /^\s*([-+]?\d*[.,]?\d+(?:[eE][-+]?\d+)?)(?:\s*\/\s*(\d*[.,]?\d+))?\s*(%?)\s*$/.exec(text);
     if (!match) return null;
     const [above, below] = [match[1], match[2] ?? "1"].map((part) => Number(part.replace(",", ".")));
@@ -24,14 +28,17 @@
 
   function judgeNumber(data, text) {
     const number = readNumber(text);
-    if (number === null) return reply(false, ["not-a-number"], [`A number is asked for, such as 3, 0.25 or "1/4"; this is '${text}'.`], { tried: false });
-    const close = (value) => Math.abs(number - value) <= Math.max(data.tolerance * Math.abs(value), 1e-9);
+    if (number === null) {
+      const what = text.trim() ? `A number is asked for, such as 3, 0.25 or "1/4", with a point and without separators; this is '${text}'.` : "Write a number first.";
+      return reply(false, ["not-a-number"], [what], { tried: false });
+    }
+    const close = (value, times = 1) => Math.abs(number - value) <= Math.max(times * data.tolerance * Math.abs(value), 1e-9);
+    if (close(data.answer)) return reply(true, [], [data.note]);
     const guess = data.predicted ? [`You guessed ${shown(number)}; it is ${shown(data.answer)}.`] : [];
-    if (close(data.answer)) return reply(true, [], [...guess, data.note]);
-    const known = data.mistakes.find((mistake) => close(mistake.value));
-    const ids = data.mistakes.filter((mistake) => close(mistake.value)).map((mistake) => mistake.id);
+    const known = data.mistakes.find((mistake) => close(mistake.value, 3));
+    const ids = data.mistakes.filter((mistake) => close(mistake.value, 3)).map((mistake) => mistake.id);
     const size = data.predicted ? [] : [`${shown(number)} is too ${number > data.answer ? "large" : "small"}.`];
-    if (data.predicted) return reply(false, ids, [...guess, ...(known ? [known.says] : size), data.note], { verdict: "otherwise.", done: true });
+    if (data.predicted) return reply(false, ids, [...guess, ...(known ? [known.says] : size), data.note], { verdict: "not so.", done: true });
     return reply(false, ids, [...(known ? [known.says, known.asks] : size)]);
   }
 
@@ -44,7 +51,7 @@
     if (data.several && missed.length)
       lines.push(`${missed.length} of the options that you did not pick ${missed.length === 1 ? "is" : "are"} true as well.`);
     const ids = wrong.map((letter) => data.ids[letter]);
-    if (data.predicted) return reply(false, ids, [...lines, `It is ${data.right}. ${data.note}`], { verdict: "otherwise.", done: true });
+    if (data.predicted) return reply(false, ids, [...lines, `It is ${data.right}. ${data.note}`], { verdict: "not so.", done: true });
     return reply(false, ids.length ? ids : ["incomplete"], lines);
   }
 
@@ -97,9 +104,10 @@
     return `${body}-${sign(body)}`;
   }
 
-  function decode(code) {
-    const at = code.trim().lastIndexOf("-");
-    const [body, end] = [code.trim().slice(0, at), code.trim().slice(at + 1)];
+  function decode(written) {
+    const code = /mha1[-\w.]*/.exec(written.replace(/[\u2013\u2014\u2212]/g, "-"))?.[0] ?? written; // pasted as progress("mha1-..."), or with dashes
+    const at = code.lastIndexOf("-");
+    const [body, end] = [code.slice(0, at), code.slice(at + 1)];
     if (!/^mha1(-\w+\.[0-9a-f]+)*$/.test(body)) throw new Error(`A code looks like ${encode(["1.1", "2.1"])}; this is "${code}".`);
     if (end !== sign(body)) throw new Error(`"${code}" was not copied whole: its last two signs do not fit the rest.`);
     return body.split("-").slice(1).flatMap((part) => {
@@ -120,7 +128,7 @@
       const id = heading.textContent.split(" ")[0];
       section.classList.toggle("is-solved", solved.has(id));
       heading.querySelector(".done")?.remove();
-      if (solved.has(id)) heading.append(element("span", "done", " ✓ solved"));
+      if (solved.has(id)) heading.append(element("span", "done", predicted.has(id) ? " ✓ guessed" : " ✓ solved"));
     }
     for (const [chapter, items] of chapters) {
       const count = items.filter(([id]) => solved.has(id)).length;
@@ -174,7 +182,7 @@
       const found = judge(data, answer);
       say(place, found);
       if (found.checklist) place.append(...ticks(data, found.checklist));
-      if (!found.ok && found.tried && !found.done && form.closest("section").querySelector("details")) place.append(paragraph("The hints say more."));
+      if (!found.ok && found.tried && !found.done && data.more) place.append(paragraph("The hints say more."));
       if (found.done) solve([data.id]);
     });
   }
@@ -192,7 +200,7 @@
     list.addEventListener("change", () => {
       if ([...list.querySelectorAll("input")].every((field) => field.checked)) solve([data.id]);
     });
-    return [list, paragraph(data.note)];
+    return [paragraph("Tick those that you did. When all are ticked, it counts as solved."), list, paragraph(data.note)];
   }
 
   function wakePanel(panel) {

@@ -3,6 +3,7 @@
     from mha.exercises import check
     check("2.1", attention)         # what is wrong, the evidence in your own numbers, and which hint is next
 """
+import difflib
 import importlib
 import inspect
 import pkgutil
@@ -36,7 +37,7 @@ def find(name):
     return functions[name]
 
 
-def check(id, answer):
+def check(id, answer=...):
     """Say whether an answer is right, and if not, what is wrong. Never raises for what the answer does.
 
     Args:
@@ -50,12 +51,12 @@ def check(id, answer):
     item = _item(id)
     report = item.examine(answer)
     if not report.started:
-        return replace(report, exercise=id)
-    record = memory.note(id, tries=1, solved=report.ok or getattr(item, "predicted", False))
-    return replace(report, exercise=id, tries=record["tries"])
+        return replace(report, exercise=item.id)
+    record = memory.note(item.id, tries=1, solved=report.ok or getattr(item, "predicted", False))
+    return replace(report, exercise=item.id, tries=record["tries"])
 
 
-def predict(id, guess):
+def predict(id, guess=...):
     """Record a guess; then what really happens is shown. The same as `check`, for exercises that ask to predict.
 
     Raises:
@@ -68,17 +69,17 @@ def predict(id, guess):
 
 def hint(id):
     """One more hint at each call; the fix itself only in the last. Returns the text."""
-    hints = _item(id).hints
-    if not hints:
-        return f"There are no hints for {id}."
-    shown = min(memory.note(id, hints=1)["hints"], len(hints))
+    item = _item(id)
+    if not item.hints:
+        return f"There are no hints for {item.id}."
+    hints, shown = item.hints, min(memory.note(item.id, hints=1)["hints"], len(item.hints))
     return f"Hint {shown} of {len(hints)}: {hints[shown - 1]}"
 
 
 def solution(id, force=False):
     """A right answer, after a pass or three tries, or with force=True. Returns the text."""
     item = _item(id)
-    record = memory.load().get(id, {"tries": 0, "solved": False})
+    record = memory.load().get(item.id, {"tries": 0, "solved": False})
     if not (force or record["solved"] or record["tries"] >= 3):
         return f"{3 - record['tries']} more tries of check(\"{id}\", ...) first, or solution(\"{id}\", force=True)."
     return inspect.getsource(item.reference) if isinstance(item, Exercise) else f"{item.solution}\n{item.note}"
@@ -104,15 +105,18 @@ def progress(code=None):
     Raises:
         ValueError: the code is not one, or was not copied whole. Nothing is changed then.
     """
-    for id in memory.decode(code) if code is not None else []:
+    before, ids = memory.load(), memory.decode(code) if code is not None else []
+    for id in ids:
         memory.note(id, solved=True)
-    return Progress(memory.load())
+    new = [id for id in ids if not before.get(id, {}).get("solved")]
+    return Progress(memory.load(), f"The code holds {len(ids)} solved exercises; new here: {', '.join(new) or 'none'}.\n\n" if code is not None else "")
 
 
 class Progress:
     """What has been solved. solved: ids. code: the same, short."""
 
-    def __init__(self, known):
+    def __init__(self, known, news=""):
+        self.news = news
         self.solved = [id for id in EXERCISES if known.get(id, {}).get("solved")]
         self.tried = [id for id in EXERCISES if known.get(id, {}).get("tries") and id not in self.solved]
         self.code = memory.encode(self.solved)
@@ -124,13 +128,20 @@ class Progress:
             done = [item for item in items if item.id in self.solved]
             lines.append(f"{chapter}: {len(done)} of {len(items)}")
             lines += [f"  {'[x]' if item.id in self.solved else '[~]' if item.id in self.tried else '[ ]'} {item.heading} · {item.about}" for item in items]
-        return "\n".join([*lines, "", f"[x] solved, [~] tried. To carry it elsewhere: progress(\"{self.code}\")"])
+        return self.news + "\n".join([*lines, "", f"[x] solved, [~] tried. To carry it elsewhere: progress(\"{self.code}\")"])
 
 
 def _item(id):
-    if id not in EXERCISES:
-        raise ValueError(f"no exercise has the id {id!r}; there are {', '.join(EXERCISES)}")
-    return EXERCISES[id]
+    """The exercise of an id, or of the name of the function that it asks for."""
+    wanted = str(id).strip()
+    named = {item.name: item for item in EXERCISES.values() if isinstance(item, Exercise)}
+    known = {**EXERCISES, **{item.id.lower(): item for item in EXERCISES.values()}, **named}
+    if wanted not in known:
+        near = difflib.get_close_matches(wanted, known, 3)
+        chapters = dict.fromkeys(item.id.split(".")[0] for item in EXERCISES.values())
+        raise ValueError(f"no exercise has the id {id!r}. " + (f"Near it: {', '.join(near)}. " if near else "")
+                         + "There are " + ", ".join(f"{c}.1 to {c}.{sum(item.id.split('.')[0] == c for item in EXERCISES.values())}" for c in chapters))
+    return known[wanted]
 
 
 __all__ = ["EXERCISES", "Report", "check", "find", "hint", "predict", "progress", "show", "solution"]

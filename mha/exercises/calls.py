@@ -1,6 +1,9 @@
 """Calls a learner's function: whatever it raises is kept, what it remembers can be left out, and its inputs can be filled anew."""
 import copy
+import signal
+import threading
 import types
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
@@ -20,9 +23,31 @@ class Caught:
         return isinstance(failure, Exception)
 
 
+LIMIT = 10
+
+
+@contextmanager
+def limited(seconds):
+    """Stop what runs longer, with a TimeoutError; where that cannot be done (another thread, Windows), do nothing."""
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def stop(*_):
+        raise TimeoutError(f"more than {seconds} seconds")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def run(answer, args):
-    """(output, None), or (None, what was raised)."""
-    with Caught() as caught:
+    """(output, None), or (None, what was raised), a TimeoutError after LIMIT seconds."""
+    with Caught() as caught, limited(LIMIT):
         return answer(*args), None
     return None, caught.failure
 

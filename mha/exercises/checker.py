@@ -6,7 +6,7 @@ itself was seen; that an answer works for some shapes is said only after other n
 import torch
 
 from mha.exercises import raised
-from mha.exercises.calls import Pristine, Unread, always, are_shares, guarded, observe_run, observed, refilled, run
+from mha.exercises.calls import LIMIT, Pristine, Unread, always, are_shares, guarded, observe_run, observed, refilled, run
 from mha.exercises.probe import same
 
 GOT_NOTHING = (type(None), type(Ellipsis))
@@ -21,6 +21,8 @@ def examine(exercise, answer):
     for case in exercise.cases:
         args = case.copies()
         output, failure = run(answer, args)
+        if isinstance(failure, TimeoutError):
+            return exercise.report(False, ["does-not-end"], f"For {exercise.describe(case)} it had not come back after {LIMIT} seconds. Is there a loop whose condition stays true?")
         nothing = failure is None and isinstance(output, GOT_NOTHING)
         if not outputs and (nothing or isinstance(failure, NotImplementedError)) and untouched(answer):
             return exercise.not_started()
@@ -49,8 +51,9 @@ def nothing_returned(exercise, case, later):
 
 
 def wrong_kind(exercise, answer):
-    return exercise.report(False, ["not-a-function"], f"check wants the function itself, {exercise.signature}, and got a {type(answer).__name__}. "
-                           f"Write check(\"{exercise.id}\", {exercise.name}), without brackets after the name.")
+    why = "without quotation marks" if isinstance(answer, str) else "without brackets after the name"
+    return exercise.report(False, ["not-a-function"], f"check wants the function itself, {exercise.signature}. This is of type {type(answer).__name__}. "
+                           f"Write check(\"{exercise.id}\", {exercise.name}), {why}.")
 
 
 # --- The values are right --------------------------------------------------------------------------------------------
@@ -85,7 +88,7 @@ def when_values_are_right(exercise, answer, alone, touched, outputs):
         output, failure = observe_run(exercise, answer, case.copies())
         if failure is not None or not same(output, exercise.outcome(exercise.reference, case), 1e-3):
             shown = "raises " + type(failure).__name__ if failure else "gives " + ("NaN" if isinstance(output, torch.Tensor) and output.isnan().any() else "other numbers")
-            return exercise.report(False, ["overflow"], f"The values are right for ordinary numbers. With {exercise.extremes(case)} it {shown}. Usual reasons: e^1000 does not fit into a float, and "
+            return exercise.report(False, ["overflow"], rows_apart(case, output, exercise) or f"The values are right for ordinary numbers. With {exercise.extremes(case)} it {shown}. Usual reasons: e^1000 does not fit into a float, and "
                                    "e^-1000 is 0, so the row's largest score should be subtracted first (softmax does that); a fill or a clamp that is not far enough out, such as -1000 for minus "
                                    "infinity; a mask that comes only after the powers.")
     return exercise.report(True, [], exercise.note, *(f"A remark: {remark}" for remark in remarks(exercise, alone)))
@@ -114,6 +117,19 @@ def in_a_wider_one(tensor):
     """The same numbers as a slice of a wider tensor."""
     wide = torch.cat([tensor, tensor], -1)
     return wide[..., : tensor.shape[-1]]
+
+
+def rows_apart(case, output, exercise):
+    """Said where exactly the rows of lower scores fail: one largest score was subtracted for all."""
+    scores, wanted = case.args[0], exercise.outcome(exercise.reference, case)
+    if not isinstance(output, torch.Tensor) or output.shape != wanted.shape or scores.shape != wanted.shape or scores.ndim < 2:
+        return ""
+    right = torch.isclose(output, wanted, atol=1e-3).all(-1).flatten()
+    top = scores.amax(-1).flatten()
+    if right.any() and not right.all() and top[right].min() > top[~right].max():
+        return ("The values are right for ordinary numbers. With scores in the thousands, rows with higher scores are right and rows with lower ones are not: one largest score is subtracted "
+                "for all rows, where each row needs its own (amax along the last axis, with keepdim=True).")
+    return ""
 
 
 def change(after, before):
@@ -264,11 +280,12 @@ def tuple_of(outputs, expected):
 def named(exercise, outputs):
     """The mistakes whose model gives these outputs on every case that ran: (ids, lines)."""
     tensors = {i: output for i, output in enumerate(outputs) if isinstance(output, torch.Tensor) and not output.is_complex()}
-    found = [mistakes for _, mistakes in exercise.explanations(tensors)] if tensors else []
+    raised_on = [i for i, output in enumerate(outputs) if output is None]
+    found = [mistakes for settings, mistakes in exercise.explanations(tensors) if all(exercise.modelled(i, settings) is None for i in raised_on)] if tensors else []
     if not found:
         return [], []
     ids = list(dict.fromkeys(mistake.id for mistakes in found for mistake in mistakes))
-    says = list(dict.fromkeys(" And: ".join(mistake.says for mistake in mistakes) for mistakes in found))[:2]
+    says = list({tuple(m.id for m in mistakes): " And: ".join(m.says for m in mistakes) for mistakes in reversed(found)}.values())[::-1][:2]
     asks = [mistake.asks for mistake in found[0] if mistake.asks]
     return ids[:3], ["\nOr, which comes to the same here: ".join(says)] + asks[:1]
 
@@ -278,15 +295,15 @@ def counterexample(exercise, output, index):
     expected, case = exercise.expected[index], exercise.cases[index]
     if not isinstance(output, torch.Tensor):
         wanted = exercise.wanted if isinstance(output, Unread) else f"a tensor of shape {tuple(expected.shape)}"
-        return f"For {exercise.describe(case)} it returns {output if isinstance(output, Unread) else Unread(output)}; wanted is {wanted}."
+        return f"For {exercise.describe(case)}: it returns {output if isinstance(output, Unread) else Unread(output)}; wanted is {wanted}."
     if output.shape != expected.shape:
-        return f"For {exercise.describe(case)} the output has shape {tuple(output.shape)}; wanted is {tuple(expected.shape)}."
+        return f"For {exercise.describe(case)}: the output has shape {tuple(output.shape)}; wanted is {tuple(expected.shape)}."
     if output.isnan().any():
-        return f"For {exercise.describe(case)} {int(output.isnan().sum())} of {output.numel()} numbers are NaN."
+        return f"For {exercise.describe(case)}: {int(output.isnan().sum())} of {output.numel()} numbers are NaN."
     off = ~torch.isclose(output.double(), expected.double(), rtol=1e-5, atol=1e-5)
     at = tuple(off.nonzero()[0].tolist())
     whole = " All its numbers are whole." if same(output.double(), output.double().round(), 0) and not same(expected, expected.round(), 0) else ""
-    return (f"{exercise.compared} " * bool(exercise.compared) + f"For {exercise.describe(case)} {int(off.sum())} of {off.numel()} numbers are wrong; the first, at {list(at)}, is "
+    return (f"{exercise.compared} " * bool(exercise.compared) + f"For {exercise.describe(case)}: {int(off.sum())} of {off.numel()} numbers are wrong; the first, at {list(at)}, is "
             f"{digits(output[at], expected[at])}, wanted {digits(expected[at], output[at])}.{whole}")
 
 
@@ -304,7 +321,7 @@ def shapes_in_words(exercise, outputs):
         return ["Axes of size 1 are gone, wherever there are any; all others are right."]
     got, wanted, case = max((s for s in shapes if s[0] != s[1]), key=lambda s: len(set(s[1]) - {1}))
     words = in_words(got, wanted)
-    return [f"For {exercise.describe(case)} it is {got} for {wanted}. {words}"] if words else []
+    return [f"For {exercise.describe(case)}: it is {got} for {wanted}. {words}"] if words else []
 
 
 def in_words(got, wanted):

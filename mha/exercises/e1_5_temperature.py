@@ -9,8 +9,8 @@ ODDS = WEIGHT / (1 - WEIGHT)
 
 EXERCISE = Number(
     id="1.5", title="The right temperature", chapter="01_soft_lookup", stars=2, minutes=5, after="section 4", core=True,
-    statement=f"There are two books. The better one leads by `{LEAD}`. At which temperature does it get the weight `{WEIGHT}`?",
-    answer=LEAD / math.log(ODDS),
+    statement=f"There are two books. The better one leads by `{LEAD}`. At which temperature does it get the weight `{WEIGHT}`? Two digits are enough.",
+    answer=LEAD / math.log(ODDS), tolerance=0.02,
     mistakes=(
         (LEAD * math.log(ODDS), Mistake("multiplied", "That is the lead times the logarithm of the odds. The odds are e^(lead / T), so T is the lead divided by it.")),
         (math.log(ODDS) / LEAD, Mistake("upside-down", "That is 1/T. Would a temperature above 1 sharpen?")),

@@ -13,6 +13,7 @@ EXERCISE = Number(
         (D_K, Mistake("no-root", "That is d_k itself, and the coordinates here are not of standard deviation 1.")),
         (D_K * Q * K, Mistake("no-root", "The variances of the 16 products add up, not their standard deviations: 16 of them give the root of 16.")),
         (Q * K, Mistake("one-product", "That is the standard deviation of one product. A score is the sum of 16 of them.")),
+        (Q**2 * K**2, Mistake("one-variance", "That is the variance of one product. A score is the sum of 16 of them, and the question is about the standard deviation.")),
         (D_K**0.5 * Q, Mistake("keys-forgotten", "That leaves out the standard deviation of the keys.")),
         (D_K**0.5 * K, Mistake("queries-forgotten", "That leaves out the standard deviation of the queries.")),
         (D_K * Q**2 * K**2, Mistake("variance", "That is the variance of a score. Divide by its root.")),

@@ -6,7 +6,7 @@ EXERCISE = Choice(
     statement="A test calls your attention with q `(5, 8)`, k `(7, 8)`, v `(7, 3)`. It checks that the output is `(5, 3)` and that every row of weights sums to 1. It passes. Which mistakes may still be in the code? Pick all.",
     options=(
         Option("The scores are not divided by the root of d_k.", "Any scores give weights that sum to 1."),
-        Option("The softmax runs over the queries.", "Then the columns sum to 1 and the rows sum to 5/7 in the mean: the test sees it.", "axis-is-seen"),
+        Option("The softmax runs over the queries.", "Then the columns sum to 1 and the rows sum to 7/5 in the mean: the test sees it.", "axis-is-seen"),
         Option("k is reshaped to (8, 7) where it should be transposed.", "The shape is right, and the softmax makes good weights of wrong scores."),
         Option("The scores are multiplied by the root of d_k.", "Any scores give weights that sum to 1."),
         Option("The weights are divided by the root of d_k after the softmax.", "Then a row sums to 1 over the root of 8: the test sees it.", "scale-after-is-seen"),

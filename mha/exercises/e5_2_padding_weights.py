@@ -16,6 +16,9 @@ def model(scores, lengths, real="keys", how="before", empty="zero"):
     """Weights of real words with switches: each can be set wrong."""
     B, n, m = scores.shape
     i, j, L = torch.arange(n)[:, None], torch.arange(m), lengths[:, None, None]
+    if real == "broadcast":
+        mask = (j < lengths[:, None]).expand(B, n, m)
+        return scores.masked_fill(~mask, -torch.inf).softmax(-1)
     mask = {"keys": (j < L).expand(B, n, m), "queries": (i < L).expand(B, n, m), "both": (j < L) & (i < L), "padding": (j >= L).expand(B, n, m), "one-more": (j <= L).expand(B, n, m),
             "one-less": (j < L - 1).expand(B, n, m), "everything": torch.ones(B, n, m, dtype=torch.bool), "from-the-end": (j >= m - L).expand(B, n, m), "causal": (j < L) & (j <= i),
             "longest": (j < lengths.max()).expand(B, n, m), "first": (j < lengths[0]).expand(B, n, m), "causal-only": (j <= i).expand(B, n, m)}[real]
@@ -40,6 +43,7 @@ def model(scores, lengths, real="keys", how="before", empty="zero"):
 SWITCHES = {
     "real": {
         "queries": Mistake("masks-queries", "The mask lies on the queries: rows of filling are emptied, and the filling among the keys is still read.", "Whom should nobody look at? Which axis is that?"),
+        "broadcast": Mistake("mask-broadcast", "The mask has the shape (B, m) and is laid on (queries, keys): query 1 of every sentence gets the length of sentence 1. Where B and n differ it does not run. lengths[:, None, None] has the axis that is missing.", "With which axes of the scores does torch match (B, m)?"),
         "both": Mistake("masks-queries-too", "Keys and queries of the filling are both hidden. The rows of filling then have nobody to look at; the statement hides keys only.", "What should a row of filling give?"),
         "padding": Mistake("polarity", "It is the wrong way round: only the filling is read.", "Does True say hide or show in what you wrote?"),
         "one-more": Mistake("one-too-many", "One word of filling is still read: the last real word has index length - 1.", "Is it < or <=?"),
@@ -59,9 +63,9 @@ SWITCHES = {
         "queries-axis": Mistake("softmax-axis-queries", "The softmax runs over the queries.", "Whose weights should sum to 1?"),
     },
     "empty": {
-        "nan": Mistake("empty-row-nan", "It is right except where a sentence has length 0: there every score is minus infinity, and the softmax gives NaN.", "What is 0 divided by 0? And what should a row give that has nobody to look at?"),
-        "uniform": Mistake("empty-row-uniform", "It is right except where a sentence has length 0: there every word of filling gets the same weight. It should get none.", "What should a row give that has nobody to look at?"),
-        "plain": Mistake("empty-row-unmasked", "It is right except where a sentence has length 0: there the mask is not applied at all.", "What should a row give that has nobody to look at?"),
+        "nan": Mistake("empty-row-nan", "Where a sentence has length 0, nothing is left to share: 0 divided by 0 is NaN.", "What is 0 divided by 0? And what should a row give that has nobody to look at?"),
+        "uniform": Mistake("empty-row-uniform", "Where a sentence has length 0, every word of filling gets the same weight. It should get none.", "What should a row give that has nobody to look at?"),
+        "plain": Mistake("empty-row-unmasked", "Where a sentence has length 0, the mask is not applied at all.", "What should a row give that has nobody to look at?"),
     },
 }
 
@@ -84,5 +88,5 @@ EXERCISE = Exercise(
     hints=("torch.arange(m) < length says which places of one sentence are real. With which shape does that meet scores of (B, n, m)?",
            "lengths[:, None, None] has shape (B, 1, 1). Hide before the softmax with minus infinity, but not in a row that has no real word: minus infinity everywhere gives NaN. Set its weights to 0 after the softmax.",
            "real = torch.arange(scores.shape[-1]) < lengths[:, None, None]; empty = ~real.any(-1, keepdim=True); return scores.masked_fill(~real & ~empty, -torch.inf).softmax(-1).masked_fill(~real, 0)"),
-    note="The second masked_fill costs nothing elsewhere, since those weights are 0 already. In an empty row the first one hides nothing, so the softmax has something to divide by, and the second sets all to 0. A NaN that is only replaced at the end would come back in the gradient.",
+    note="In the way of hint 3, the first masked_fill hides nothing in an empty row, so the softmax has something to divide by, and the second sets all to 0. Where a NaN arises and is only replaced at the end, it can come back in the gradient; the check looked, and here none does.",
 )

@@ -13,6 +13,8 @@ EXERCISE = Number(
         (H * N * N / 2**20, Mistake("bytes", "Each number has four bytes.")),
         (8 * H * N * N / 2**20, Mistake("bytes", "That counts eight bytes for a number; 32 bits are four.")),
         (2 * H * N * N / 2**20, Mistake("bytes", "That counts two bytes for a number; 32 bits are four.")),
+        (4 * H * N * N, Mistake("bytes-not-MiB", "That is in bytes. A MiB has 1024 times 1024 of them.")),
+        (4 * H * N * N / 2**30, Mistake("GiB", "That is in GiB. A GiB has 1024 MiB.")),
         (4 * H * N / 2**20, Mistake("not-squared", "A table has a number for each pair of tokens.")),
     ),
     hints=("One table has 2048 times 2048 numbers. How many tables, and how many bytes a number?",),

@@ -96,7 +96,8 @@ def decode(code):
     Raises:
         ValueError: it is not a code of this book, or was copied with an error.
     """
-    body, _, sign = str(code).strip().rpartition("-")
+    found = re.search(r"mha1[-\w.]*", re.sub("[\u2013\u2014\u2212]", "-", str(code)))        # pasted as progress("mha1-..."), or with dashes
+    body, _, sign = (found[0] if found else str(code)).rpartition("-")
     if not re.fullmatch(r"mha1(-\w+\.[0-9a-f]+)*", body):
         raise ValueError(f"a progress code looks like {encode(['1.1', '2.1'])}; this is {code!r}")
     if sign != check_sign(body):

@@ -26,6 +26,9 @@ def reads_weights(answer, n=3, m=5):
             return
         found[d_k] = out.detach(), q @ k.mT
     out, scores = found[4]
+    if not off(answer(numbers(4, n, 4), numbers(5, m, 4), numbers(6, m, m)), out):
+        yield "The values are never used: with other values it gives the same."
+        return
     if off(out.sum(-1), 1):
         yield f"Its weights, read with unit vectors as values ({n} queries, {m} keys): the rows sum to {listed(out.sum(-1))}; each should sum to 1."
         if not off(out.sum(-2), 1):

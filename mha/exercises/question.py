@@ -1,4 +1,5 @@
 """Questions that need no code: a number, a choice, a prediction, an explanation. The page asks them too, from the same data."""
+import math
 import re
 from dataclasses import dataclass, field
 
@@ -35,8 +36,9 @@ class Number(Question):
     def solution(self):
         return shown(self.answer)
 
-    def close(self, number, value):
-        return abs(number - value) <= max(self.tolerance * abs(value), 1e-9)
+    def close(self, number, value, times=1):
+        """Whether a number is this value, within the tolerance; a mistake is recognised within three times that."""
+        return abs(number - value) <= max(times * self.tolerance * abs(value), 1e-9)
 
     def examine(self, answer):
         """The report on a number, or on a text such as "1/4" or "0,25"."""
@@ -44,20 +46,20 @@ class Number(Question):
             return self.not_started()
         number = read_number(answer)
         if number is None:
-            return self.report(False, ["not-a-number"], f"A number is asked for, such as 3, 0.25 or \"1/4\"; this is {answer!r}.")
-        said = f"You guessed {shown(number)}; it is {shown(self.answer)}." if self.predicted else ""
+            return self.report(False, ["not-a-number"], f"A number is asked for, such as 3, 0.25 or \"1/4\", with a point and without separators; this is {answer!r}.")
         if self.close(number, self.answer):
-            return self.report(True, [], said, self.note)
-        known = [mistake for value, mistake in self.mistakes if self.close(number, value)]
+            return self.report(True, [], self.note)
+        said = f"You guessed {shown(number)}; it is {shown(self.answer)}." if self.predicted else ""
+        known = [mistake for value, mistake in self.mistakes if self.close(number, value, 3)]
         size = "" if self.predicted else f"{shown(number)} is too {'large' if number > self.answer else 'small'}."
         lines = [mistake.says for mistake in known[:1]] or [size]
         asks = [mistake.asks for mistake in known[:1] if not self.predicted]
         return self.report(False, [mistake.id for mistake in known], said, *lines, *asks, self.note if self.predicted else more(self),
-                           verdict="otherwise." if self.predicted else None)
+                           verdict="not so." if self.predicted else None)
 
     def data(self):
         """What the page needs to answer by itself."""
-        return {"kind": "number", "predicted": self.predicted, "answer": self.answer, "tolerance": self.tolerance, "note": self.note,
+        return {"kind": "number", "predicted": self.predicted, "answer": self.answer, "tolerance": self.tolerance, "more": bool(self.hints), "note": self.note,
                 "mistakes": [{"value": value, "id": m.id, "says": m.says, "asks": m.asks} for value, m in self.mistakes]}
 
 
@@ -114,12 +116,12 @@ class Choice(Question):
         if self.several and missed:
             lines.append(f"{len(missed)} of the options that you did not pick {'is' if len(missed) == 1 else 'are'} true as well.")
         if self.predicted:
-            return self.report(False, [replies[letter].mistake for letter in wrong], *lines, f"It is {self.right}. {self.note}", verdict="otherwise.")
+            return self.report(False, [replies[letter].mistake for letter in wrong], *lines, f"It is {self.right}. {self.note}", verdict="not so.")
         return self.report(False, [replies[letter].mistake for letter in wrong] or ["incomplete"], *lines, more(self))
 
     def data(self):
         """What the page needs to answer by itself."""
-        return {"kind": "choice", "predicted": self.predicted, "several": self.several, "right": self.right, "note": self.note,
+        return {"kind": "choice", "predicted": self.predicted, "several": self.several, "right": self.right, "more": bool(self.hints), "note": self.note,
                 "says": {letter: option.says for letter, option in zip(self.letters, self.options)},
                 "ids": {letter: option.mistake for letter, option in zip(self.letters, self.options) if option.mistake}}
 
@@ -156,12 +158,15 @@ def more(item):
 
 def read_number(answer):
     """A float from a number or from a text; both 0.25 and 0,25, and 1/4, are read. None where it is no number."""
-    if isinstance(answer, (int, float)) and not isinstance(answer, bool):
-        return float(answer)
-    if hasattr(answer, "numel") and answer.numel() == 1:
-        return float(answer)
+    if isinstance(answer, (int, float)) and not isinstance(answer, bool) or hasattr(answer, "numel") and answer.numel() == 1:
+        return float(answer) if math.isfinite(answer) else None
     if not isinstance(answer, str):
         return None
+    answer = answer.replace("\u2212", "-").strip()
+    if re.fullmatch(r"[-+]?\d{1,3}((,\d{3}){2,}|([ _'\u2019\u00a0\u202f]\d{3})+)", answer):
+        answer = re.sub(r"[ ,_'\u2019\u00a0\u202f]", "", answer)          # 1,050,624 and 1 050 624
+    if re.fullmatch(r"[-+]?[1-9]\d{0,2},\d{3}", answer):
+        return None                                                       # 1,000 is one or a thousand
     match = re.fullmatch(r"\s*([-+]?\d*[.,]?\d+(?:[eE][-+]?\d+)?)(?:\s*/\s*(\d*[.,]?\d+))?\s*(%?)\s*", answer)
     if not match:
         return None

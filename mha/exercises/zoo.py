@@ -37,7 +37,8 @@ class Specimen(Choice):
     def maps(self):
         """The maps of both functions: what should be, then what is."""
         from mha import viz
-        both = [(f"{word}{': ' * bool(title)}{title}", map) for word, function in (("should be", self.sound), ("is", self.buggy)) for title, map in zip(self.titles, function())]
+        wanted = "should be" if len(self.titles) < 3 else "right"
+        both = [(f"{word}{': ' * bool(title)}{title}", map) for word, function in ((wanted, self.sound), ("is", self.buggy)) for title, map in zip(self.titles, function())]
         picture = viz.heatmaps(torch.stack([map for _, map in both]).double(), list(self.rows), titles=[title for title, _ in both], keys=list(self.columns), columns=max(2, len(self.titles)))
         tables = [self.table(title, map.double()) for title, map in both]
         picture.text = f"Maps of specimen {self.id}: {', '.join(title for title, _ in both)}. Rows are queries or outputs, columns keys or inputs.\n\n" + "\n\n".join(tables)
@@ -164,7 +165,7 @@ SPECIMENS = [
         id="B.2", title="A causal layer that sees ahead", core=True, stars=3, buggy=lambda: influence(merge_by_view), sound=lambda: influence(layer(CAUSAL)), rows=TOKENS, columns=TOKENS,
         statement=f"{IN_OUT} The layer has a causal mask, and its weights are right. What is wrong?",
         options=(Option("The diagonal of the mask is off by one.", "Then output 1 would depend on token 2 and output 2 on token 3, and each on itself.", "off-by-one"),
-                 Option("The mask was transposed.", "Then outputs would depend on later tokens only.", "mask-transposed"),
+                 Option("The mask was transposed.", "Then outputs would depend on themselves and on later tokens only.", "mask-transposed"),
                  Option(MERGE, "A row of the output then holds two tokens of one head."),
                  Option("The mask was applied after the softmax.", "Then output 1 would depend on all tokens, and so would all others.", "mask-after-softmax")),
         note=f"Row 1 of the output is made of tokens 1 and 2 of head 1, and row 3 of head 2's. The training test had passed, \"probably because the copy task is too easy\": {GITHUB}jsbaan/transformer-from-scratch/pull/6 (2026)."),
@@ -174,14 +175,14 @@ SPECIMENS = [
         options=(Option("Batch and tokens were exchanged: the layer attends over the batch.", "Then output a1 would depend on a1 and b1 only.", "batch-as-sequence"),
                  Option(VIEW, "Then the sentences would stay apart.", "split-by-view"),
                  Option("The batch was shuffled between two layers.", "Then all outputs of one sentence would depend on the same sentence.", "shuffled"),
-                 Option("The heads stand before the batch, and the merge by view takes them for one another.", "The tensor is (h B, n, d_v), and view makes (B, n, h d_v) of it.")),
+                 Option("The heads stand before the batch, and the merge by view mistakes one for the other.", "The tensor is (h B, n, d_v), and view makes (B, n, h d_v) of it.")),
         note=f"With the heads stacked in front, half of the outputs of sentence a come from sentence b. Right for one head only. {GITHUB}jadore801120/attention-is-all-you-need-pytorch/issues/7 (2017), mended a day later. Predictions that change with the rest of the batch are the symptom to test for."),
     Specimen(
         id="B.4", title="Every token for itself", buggy=lambda: influence(attend_over_heads), sound=lambda: influence(layer()), rows=TOKENS, columns=TOKENS,
         statement=f"{IN_OUT} No mask. What is wrong?",
         options=(Option("A mask hides everything but the token itself.", "That would give this picture too. But no mask was made.", "diagonal-mask"),
                  Option("The heads attend to each other, inside one token.", "The tensors stand as (b, n, h, d), and the product over the last two axes makes h by h scores."),
-                 Option("The temperature is so low that each token takes only itself.", "Then a small change of a neighbour's vector would still move its score, and so the map would not be exactly dark.", "temperature"),
+                 Option("The temperature is so low that each token takes only itself.", "Then a row would be light where its best key stands, and with W_Q and W_K that is seldom the token itself.", "temperature"),
                  Option("The values come from the queries.", "Each output would still mix all values.", "queries-as-values")),
         note=f"The function expected (b, h, n, d) and got (b, n, h, d): \"totally wrong\", says the report, {GITHUB}kyegomez/FlashMHA/issues/1 (2024). No information passes between tokens, and every shape is as it should be."),
     Specimen(
@@ -223,7 +224,7 @@ SPECIMENS = [
                  Option("True and False are exchanged.", "Then the past would be hidden.", "polarity"),
                  Option("The mask has the wrong shape.", "It would raise, or hide something.", "shape"),
                  Option("The result of the line is thrown away.", "masked_fill returns a new tensor; masked_fill_ works in place.")),
-        note=f"Found in {GITHUB}opendilab/DI-engine/issues/333 (2022), whose test had used a mask that hides nothing; in {GITHUB}facebookresearch/ParlAI/pull/3068 (2020); and in {GITHUB}lucidrains/flamingo-pytorch/issues/10 (2022). One letter, three times."),
+        note=f"Found in {GITHUB}opendilab/DI-engine/issues/333 (2022), whose test had used a mask that hides nothing; in {GITHUB}facebookresearch/ParlAI/pull/3068 (2020); and in {GITHUB}lucidrains/flamingo-pytorch/issues/10 (2022). One underscore, three times."),
     Specimen(
         id="B.10", title="Reading the filling", core=True, buggy=lambda: weights(FOUR[:, 0], ~REAL)[1:], sound=lambda: weights(FOUR[:, 0], REAL)[1:], rows=WORDS, columns=("real", "real", "filling", "filling"),
         statement="The maps show the weights of one head on a sentence of two words that was filled up to four places. What is wrong?",
@@ -234,13 +235,13 @@ SPECIMENS = [
         note=f"scaled_dot_product_attention takes True for \"take part\", nn.MultiheadAttention for \"leave out\". {GITHUB}InseeFrLab/torchTextClassifiers/pull/92 (2026) and {GITHUB}rasbt/LLMs-from-scratch/issues/1061 (2026) passed the one for the other. The comment in the code said what the author believed."),
     Specimen(
         id="B.11", title="The neighbour's mask", stars=3, buggy=lambda: repeated_mask(lambda m: m.repeat(H, 1, 1)), sound=lambda: repeated_mask(lambda m: m.repeat_interleave(H, 0)), rows=WORDS, columns=WORDS,
-        titles=("sentence a, head 1", "a, head 2", "b, head 1", "b, head 2"),
+        titles=("a, head 1", "a, head 2", "b, head 1", "b, head 2"),
         statement="Sentence a has four words, sentence b has two, filled up to four. The maps show the weights of both heads. What is wrong?",
         options=(Option("The second head has no mask.", "In sentence a it has one, and should have none.", "one-head"),
                  Option("The masks are repeated in the wrong order for the heads.", "Batch and heads are one axis, a a b b. The masks come as a b a b."),
                  Option("The lengths of the two sentences are exchanged.", "Then both heads of each sentence would be wrong.", "lengths-exchanged"),
                  Option("The mask is on the queries.", "Columns are hidden, not rows.", "query-mask")),
-        note=f"repeat makes a b a b, repeat_interleave makes a a b b. Every head but one uses another sentence's mask; with a batch of one, or equal lengths, nothing shows. {GITHUB}ArrowLuo/CLIP4Clip/issues/22 (2021), and again in {GITHUB}line/lighthouse/pull/77 (2026)."),
+        note=f"repeat makes a b a b, repeat_interleave makes a a b b. Most heads use another sentence's mask; with a batch of one, or equal lengths, nothing shows. {GITHUB}ArrowLuo/CLIP4Clip/issues/22 (2021), and again in {GITHUB}line/lighthouse/pull/77 (2026)."),
     Specimen(
         id="B.12", title="A little too even", stars=3, buggy=lambda: weights(2 * WIDE[0] @ WIDE[1].mT / 512**0.5)[None], sound=lambda: weights(2 * WIDE[0] @ WIDE[1].mT / 64**0.5)[None], rows=("1", "2", "3"), columns=("1", "2", "3", "4", "5"),
         statement="The maps show the weights of one of eight heads, d_model = 512, three queries on five keys. Rows sum to 1, and the order of the keys in each row is right. What is wrong?",
