@@ -95,24 +95,25 @@ def pointers(task, runs, generator):
 class KeyTask:
     """Bring back the contents of the tokens to which a token is related.
 
-    A token is [name, content]: a name is a random vector, fixed for each run, a content is 4 standard normal numbers, fresh in each sentence. For each of r hidden
+    A token is [name, content]: a name is a random vector, fixed for each run, a content is a few standard normal numbers, fresh in each sentence. For each of r hidden
     relations, random permutations of the names, the sentence holds one token whose name is the relation's image of the asking token's; the other
     tokens are distractors. Wanted are the r contents, so an error of 1 is knowing nothing.
 
     Args:
         runs: independent runs, each with its own names and relations; r: relations; names: how many names there are; d_name: width of a name.
-        n: tokens in a sentence; seed: of everything that is drawn.
+        n: tokens in a sentence; content: numbers in a content, 4 by default; seed: of everything that is drawn.
     Raises:
         ValueError: more related tokens than the sentence has room for, or more tokens than names.
     """
     CONTENT = 4
 
-    def __init__(self, runs, r, *, names=16, d_name=16, n=8, seed=0):
+    def __init__(self, runs, r, *, names=16, d_name=16, n=8, content=4, seed=0):
         if r > n:
             raise ValueError(f"{r} related tokens do not fit into a sentence of n={n}")
         if n > names:
             raise ValueError(f"n={n} tokens need different names, and there are {names}")
-        self.n, self.r, self.d_model = n, r, d_name + self.CONTENT
+        self.CONTENT = content
+        self.n, self.r, self.d_model = n, r, d_name + content
         self.generator = torch.Generator().manual_seed(seed)
         vectors = torch.randn(runs, names, d_name, generator=self.generator)
         self.vectors = vectors * (d_name**0.5 / vectors.norm(dim=-1, keepdim=True))
@@ -128,7 +129,7 @@ class KeyTask:
         return torch.stack(found[1:])
 
     def draw(self, batch):
-        """Asking tokens (R, B, d_model), their sentences (R, B, n, d_model), the wanted contents (R, B, r, 4)."""
+        """Asking tokens (R, B, d_model), their sentences (R, B, n, d_model), the wanted contents (R, B, r, content)."""
         runs, names = self.vectors.shape[:2]
         asking = torch.randint(names, (runs, batch), generator=self.generator)
         related = self.relations.gather(2, asking[:, None].expand(-1, self.r, -1)).mT                         # (R, B, r)

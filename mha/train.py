@@ -180,21 +180,22 @@ def fit_carrier(carries, *, heads=1, places=1, turned=False, steps=400, rate=0.0
         return errors(1024).cpu()
 
 
-def fit_heads(h, r, *, d_k=None, steps=600, rate=0.01, runs=8, batch=128, seed=0, device=None):
+def fit_heads(h, r, *, d_k=None, task=None, steps=600, rate=0.01, runs=8, batch=128, seed=0, device=None):
     """Train one layer of h heads on `mha.data.KeyTask` with r relations, 128 names and d_model = 64; the heads' outputs are mixed by one W_O.
 
     With d_k = d_v = 64 / h the number of parameters does not depend on h. Nothing else is in the model, no layer norm, no MLP, so nothing can hide.
 
     Args:
-        h: number of heads, a divisor of 64; r: relations; d_k: width of queries and keys, 64 // h by default. d_v is 64 // h always.
+        h: number of heads, a divisor of d_model; r: relations; d_k: width of queries and keys, d_model // h by default, which d_v is always.
+        task: another KeyTask of as many runs and relations.
         steps, rate: of `fit`; runs: independent runs; batch: sentences a step; seed: of all runs.
     Returns:
         error (runs,): mean squared error on 2048 fresh sentences; the contents have variance 1, so 1 is knowing nothing.
         shares (runs, h, r): the mean weight that each head gives to the token of each relation.
     Raises:
-        ValueError: h does not divide 64.
+        ValueError: h does not divide d_model.
     """
-    task = KeyTask(runs, r, names=128, d_name=60, n=16, seed=seed)
+    task = task or KeyTask(runs, r, names=128, d_name=60, n=16, seed=seed)
     d, c = task.d_model, task.CONTENT
     if h < 1 or d % h:
         raise ValueError(f"h must divide {d}, got {h}")
@@ -215,3 +216,27 @@ def fit_heads(h, r, *, d_k=None, steps=600, rate=0.01, runs=8, batch=128, seed=0
     with torch.no_grad():
         errors, weights = zip(*(answer(1024) for _ in range(2)))
     return torch.stack(errors).mean(0).cpu(), torch.stack(weights).mean((0, 2))[..., :r].cpu()
+
+
+def fit_pattern(pattern, d_k, *, steps=600, rate=0.05, runs=8, seed=0, device=None):
+    """Fit free queries and keys (n, d_k) so that their attention weights come close to a given pattern.
+
+    Args:
+        pattern: (n, n), each row sums to 1. d_k: width. steps, rate: of `fit`; runs: independent starts; seed: of all of them.
+    Returns:
+        weights (runs, n, n) at the end.
+    Raises:
+        ValueError: pattern is not square or a row does not sum to 1.
+    """
+    if pattern.ndim != 2 or pattern.shape[0] != pattern.shape[1] or (pattern.sum(-1) - 1).abs().max() > 1e-4:
+        raise ValueError(f"pattern must be (n, n) with rows that sum to 1, got shape {tuple(pattern.shape)} and sums {pattern.sum(-1)}")
+    g = torch.Generator().manual_seed(seed)
+    Q, K = (normal(g, runs, len(pattern), d_k, device=device) for _ in range(2))
+    pattern = pattern.float().to(device)
+
+    def losses():
+        return -(pattern * (Q @ K.mT / d_k**0.5).log_softmax(-1)).sum(-1).mean(-1)
+
+    fit([Q, K], losses, steps=steps, rate=rate)
+    with torch.no_grad():
+        return (Q @ K.mT / d_k**0.5).softmax(-1).cpu()

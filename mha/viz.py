@@ -9,7 +9,7 @@ import matplotlib.figure
 import numpy as np
 
 STYLE = Path(__file__).parent / "viz.mplstyle"
-INK, BLUE, ORANGE, GREEN = "#010203", "#2f74c0", "#b94f12", "#2a8f6d"
+INK, BLUE, ORANGE, GREEN, VIOLET = "#010203", "#2f74c0", "#b94f12", "#2a8f6d", "#8a5bb8"
 
 
 class Picture:
@@ -146,7 +146,7 @@ def dots(labels, ylabel, lines=(), grain=0.25, **series):
         labels: m names along the x axis; ylabel: what the runs are measured by.
         lines: (height, name) of horizontal lines, such as a proved bound.
         grain: the text table gives, in steps of this size, the range that holds all runs; a training ends a little differently on each machine.
-        series: name -> (m, runs) numbers.
+        series: name -> (m, runs) numbers, at most four.
     """
     values = {name.replace("_", " "): _array(s) for name, s in series.items()}
     figure, (axis,) = _figure(7, 2.9)
@@ -154,14 +154,14 @@ def dots(labels, ylabel, lines=(), grain=0.25, **series):
     for place, (name, v) in enumerate(values.items()):
         x = spots + 0.22 * (place - (len(values) - 1) / 2)
         jitter = np.linspace(-0.05, 0.05, v.shape[1])
-        axis.scatter((x[:, None] + jitter).ravel(), v.ravel(), s=14, alpha=0.8, linewidth=0, color=(BLUE, ORANGE, GREEN)[place], marker="os^"[place], label=name)
+        axis.scatter((x[:, None] + jitter).ravel(), v.ravel(), s=14, alpha=0.8, linewidth=0, color=(BLUE, ORANGE, GREEN, VIOLET)[place], marker="os^D"[place], label=name)
     for height, name in lines:
         axis.axhline(height, color=INK, linewidth=0.8, linestyle="--")
         axis.annotate(f" {name}", (len(labels) - 0.5, height), va="center", annotation_clip=False)
     axis.set(ylabel=ylabel, xlim=(-0.5, len(labels) - 0.5))
     axis.set_xticks(spots, labels)
     axis.tick_params(axis="x", length=0)
-    axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, frameon=False, handletextpad=0.2)
+    axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4, frameon=False, handletextpad=0.2)
     def span(v):
         return f"{grain * np.floor(v.min() / grain):g} to {grain * np.ceil(v.max() / grain):g}"
     rows = [[label.replace("\n", " "), *(span(v[i]) for v in values.values())] for i, label in enumerate(labels)]

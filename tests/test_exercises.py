@@ -190,6 +190,25 @@ def test_nothing_a_learner_passes_makes_it_raise(answer):
         assert report.text.startswith(exercise.id) and (not report.ok or exercise.kind == "explain")
 
 
+def test_a_way_back_that_fails_does_not_make_it_raise():
+    class NoWayBack(torch.autograd.Function):
+        @staticmethod
+        def forward(context, s):
+            return s.softmax(-1)
+
+        @staticmethod
+        def backward(context, grad):
+            raise RuntimeError("no way back")
+
+    assert check("1.1", NoWayBack.apply).text.startswith("1.1 softmax")
+
+
+def test_what_never_ends_is_stopped(monkeypatch):
+    monkeypatch.setattr("mha.exercises.calls.LIMIT", 0.2)
+    report = check("1.1", lambda s: next(iter(int, 1)) or [1 for _ in iter(int, 1)])
+    assert report.mistakes == ["does-not-end"] and "loop" in report.text
+
+
 def test_two_mistakes_at_once_are_both_named():
     report = check("2.1", lambda q, k, v: (q @ k.mT).softmax(-2) @ v)
     assert set(report.mistakes) >= {"no-scale", "softmax-axis-queries"}

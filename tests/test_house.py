@@ -184,7 +184,7 @@ ARROWS = {  # module: what it may import, the standard library and torch aside
     "bench": CORE | {"__init__"},
     "data": CORE,
     "train": CORE | {"data"},
-    "assets": CORE | {"numpy", "safetensors", "tokenizers"},
+    "assets": CORE | {"numpy", "safetensors", "tokenizers", "train"},
     "exercises": CORE | {"viz"},
     "viz": {"matplotlib", "numpy"},
     "widgets": CORE | {"assets", "data", "viz", "ipywidgets", "anywidget", "traitlets", "numpy"},

@@ -1,11 +1,14 @@
 """Trainings: many runs at once are many runs, bounds that are proved hold, and bad input is named."""
 import math
+import random
 
 import pytest
 import torch
 
 from mha import train
+from mha.assets import make_trained_heads, trained_heads
 from mha.data import KeyTask
+from mha.train import fit_heads, fit_pattern
 
 LN2, LN3 = math.log(2), math.log(3)
 
@@ -94,3 +97,35 @@ def test_carrying_the_inputs_fails_only_where_they_must_be_turned():
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+# --- Heads on relations (chapter 7) ---------------------------------------------------------------------------------
+
+def test_heads_end_on_the_floor_and_say_whom_they_look_at():
+    error, shares = fit_heads(1, 2, runs=3, steps=300)
+    assert error.shape == (3,) and shares.shape == (3, 1, 2) and (error > 0.45).all() and (error < 0.6).all()
+    assert (shares.sum(-1) <= 1 + 1e-5).all()
+
+
+def test_one_stored_cell_drawn_at_random_comes_out_again():
+    """The errors are those of another machine's arithmetic, so they agree in their middle, not to the digit."""
+    name, setting = random.choice([cell for cell in make_trained_heads.cells() if cell[1]["h"] <= 8 and "steps" not in cell[1]])
+    error, _ = fit_heads(runs=8, seed=0, **setting)
+    stored, shares = trained_heads(setting["r"], setting["h"], setting.get("d_k"))
+    assert shares.shape == (8, setting["h"], setting["r"])
+    assert abs(error.median() - stored.median()) < 0.02 + 0.1 * stored.median(), name
+
+
+def test_what_heads_cannot_be_asked_for_is_said():
+    with pytest.raises(ValueError, match="h must divide 64, got 5"):
+        fit_heads(5, 2)
+    with pytest.raises(ValueError, match=r"nothing is stored for r=3, h=4"):
+        trained_heads(3, 4)
+    with pytest.raises(ValueError, match="rows that sum to 1"):
+        fit_pattern(torch.ones(3, 3), 2)
+
+
+def test_one_number_reaches_two_tokens_and_two_numbers_reach_all():
+    order = torch.tensor([2, 0, 3, 5, 1, 4])
+    right = [(fit_pattern(torch.eye(6)[order], d_k, runs=3).argmax(-1) == order).sum(-1).tolist() for d_k in (1, 2)]
+    assert right == [[2, 2, 2], [6, 6, 6]]

@@ -1,7 +1,8 @@
-"""Tensors that come from somewhere else: what they are, where they come from, how they were made.
+"""Tensors that are stored, not computed: what they are, where they come from, how they were made.
 
 `minilm.npz` holds queries and keys of a trained encoder on a few sentences; `NOTICE.md` names the model, its licence
-and the changes; `make_minilm.py` is the script that made the file.
+and the changes; `make_minilm.py` is the script that made the file. `trained_heads.npz` holds how small layers of chapter 7 ended, trained by
+`make_trained_heads.py`.
 """
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,9 @@ from pathlib import Path
 import torch
 
 MINILM = Path(__file__).parent / "minilm.npz"
+TRAINED_HEADS = Path(__file__).parent / "trained_heads.npz"
+RELATIONS, HEADS = (1, 2, 4, 8), (1, 2, 4, 8, 16, 32)          # of trained_heads, with d_k = 64 / h
+FIXED_HEADS, FIXED_WIDTHS = (1, 2, 4, 8, 16), (1, 4, 16, 64)   # of trained_heads, with a d_k of their own
 
 
 @dataclass(frozen=True)
@@ -59,3 +63,23 @@ def trained_qk(sentence="tired", layer=5):
             raise ValueError(f"no queries and keys are stored for {name!r} (sentence.layer); stored are {', '.join(known)}")
         Q, K = (torch.from_numpy(stored[f"{name}.{part}"]).double() for part in "QK")
         return TrainedQK(stored[f"{name}.tokens"].tolist(), Q, K, num_heads=12, layer=layer)
+
+
+def trained_heads(r, h, d_k=None, long=False):
+    """How eight layers of h heads ended that were trained on r relations by `mha.train.fit_heads`, with d_model = 64.
+
+    Args:
+        r: 1, 2, 4 or 8. h: 1, 2, 4, 8, 16 or 32, with d_k = 64 / h. d_k: 1, 4, 16 or 64 instead, for r = 4 and h up to 16.
+        long: after 3000 steps, not 600; for r = 4 and h = 16.
+    Returns:
+        error (8,): mean squared error, 1 is knowing nothing. shares (8, h, r): the mean weight of each head on the token of each relation.
+    Raises:
+        ValueError: nothing is stored for these numbers.
+    """
+    import numpy as np
+
+    name = f"r{r}_h{h}" + (f"_dk{d_k}" if d_k else "") + "_long" * long
+    with np.load(TRAINED_HEADS, allow_pickle=False) as stored:
+        if f"{name}_error" not in stored:
+            raise ValueError(f"nothing is stored for r={r}, h={h}, d_k={d_k}, long={long}; r is one of {RELATIONS}, h one of {HEADS}; with a d_k of {FIXED_WIDTHS}, r is 4 and h one of {FIXED_HEADS}")
+        return torch.from_numpy(stored[f"{name}_error"]), torch.from_numpy(stored[f"{name}_shares"].astype("float32"))

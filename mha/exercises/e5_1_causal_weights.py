@@ -72,7 +72,7 @@ SWITCHES = {
     "seen": {
         "past-only": Mistake("diagonal-hidden", "A token does not see itself: the diagonal is hidden. The first token then sees nothing.", "Which keys does the first token see?"),
         "future": Mistake("polarity", "The mask is the wrong way round: tokens see themselves and what comes later, not what came before.", POLARITY),
-        "future-only": Mistake("polarity-strict", "The mask is the wrong way round: tokens see only what comes later, and the last one sees nothing.", POLARITY),
+        "future-only": Mistake("polarity-strict", "The mask is the wrong way round: it hides the past and the token itself, and keeps the future.", POLARITY),
         "one-more": Mistake("one-too-many", "Each token also sees the one right after it: the diagonal is off by one.", "Does token 1 see token 2?"),
         "everyone": Mistake("no-mask", "Nothing is masked: every token sees every token.", POLARITY),
         "self": Mistake("only-self", "Each token sees only itself.", POLARITY),

@@ -56,7 +56,7 @@ def model(x, h, cut="heads", order="right", turn="nothing"):
 
 SWITCHES = {
     "cut": {
-        "view": Mistake("view-for-transpose", "It forces the shape without moving an axis. The numbers keep their order, so a head holds all columns of a few tokens, not a few columns of all tokens.", "Which numbers stand next to each other in memory: those of one token or those of one head?"),
+        "view": Mistake("view-for-transpose", "It forces the shape without moving an axis. Each head is filled with the next numbers in memory, so it holds whole tokens, or pieces of them, where it should hold some columns of every token.", "Which numbers stand next to each other in memory: those of one token or those of one head?"),
         "interleaved": Mistake("interleaved", "Each head takes every h-th column: the columns are cut as (d, h), not as (h, d).", "Which columns belong to head 1?"),
         "interleaved-view": Mistake("scrambled", "The axes are cut in an order that mixes tokens and columns.", "Which columns belong to head 1?"),
         "transposed-view": Mistake("transpose-then-view", "The tokens and columns are exchanged before the cut, and the shape is then forced: numbers of different tokens meet in one row.", "What should be cut, before anything is exchanged?"),

@@ -5,11 +5,12 @@ from mha.widgets.head_grid import HeadGrid
 from mha.widgets.lookup import SoftLookup
 from mha.widgets.masks import MaskPainter
 from mha.widgets.scale import ScoreScale
+from mha.widgets.trained import TrainedHeads
 from mha.widgets.values import ValueMap
 
 FIGURES = {  # data-figure -> constructor
     "soft-lookup": SoftLookup, "score-scale": ScoreScale, "beats-cycle": BeatsCycle, "value-map": ValueMap, "mask-painter": MaskPainter,
-    "head-arcs": HeadArcs, "head-grid": HeadGrid,
+    "head-arcs": HeadArcs, "head-grid": HeadGrid, "trained-heads": TrainedHeads,
 }
 
 __all__ = ["FIGURES", *(figure.__name__ for figure in FIGURES.values())]

@@ -1,0 +1,55 @@
+"""How many heads for how many relations: the errors of trained layers, and what each head of one of them looks at."""
+import ipywidgets
+import torch
+import traitlets
+
+from mha import viz
+from mha.assets import HEADS, RELATIONS, trained_heads
+from mha.widgets.figure import Canvas, LiveFigure, float16_bytes, front_end, slider
+
+
+def floor(h, r):
+    """The least error of h heads whose scores do not see the contents, on r relations: 1 - h / r, or 0."""
+    return max(0.0, 1 - h / r)
+
+
+class TrainedCanvas(Canvas):
+    _esm, _css = front_end("trained")
+    counts = traitlets.List(list(HEADS)).tag(sync=True)
+    many = traitlets.List(list(RELATIONS)).tag(sync=True)
+    errors = traitlets.List(help="[relations][heads] -> the errors of the runs").tag(sync=True)
+    shares = traitlets.Bytes(help="float16: for each r, h, run: h rows of r mean weights").tag(sync=True)
+    relations = traitlets.Int(2).tag(sync=True)
+    heads = traitlets.Int(2).tag(sync=True)
+    run = traitlets.Int(1).tag(sync=True)
+
+
+class TrainedHeads(LiveFigure):
+    """Layers of h heads trained to bring back the contents of r related tokens, all with the same number of parameters for an r.
+
+    `numbers()` gives error (8): the mean squared error of the eight runs at this h and r, floor (1): the least that heads can reach whose scores do not see
+    the contents, and weight (h r, head by head): the mean weight of each head of the chosen run on the token of each relation.
+    """
+
+    def __init__(self):
+        self.cells = {(r, h): trained_heads(r, h) for r in RELATIONS for h in HEADS}
+        errors = [[[float(e) for e in self.cells[r, h][0]] for h in HEADS] for r in RELATIONS]
+        shares = torch.cat([self.cells[r, h][1].flatten() for r in RELATIONS for h in HEADS])
+        super().__init__(TrainedCanvas(errors=errors, shares=float16_bytes(shares)), [
+            {"relations": slider(ipywidgets.SelectionSlider, "relations, r", options=[(str(r), i) for i, r in enumerate(RELATIONS)], value=2),
+             "heads": slider(ipywidgets.SelectionSlider, "heads, h", options=[(str(h), i) for i, h in enumerate(HEADS)], value=2),
+             "run": slider(ipywidgets.IntSlider, "run shown at the right", value=1, min=1, max=8)}])
+
+    def numbers(self, relations, heads, run):
+        r, h = RELATIONS[relations], HEADS[heads]
+        error, shares = self.cells[r, h]
+        return {"error": error, "floor": torch.tensor([floor(h, r)]), "weight": shares[run - 1].flatten()}
+
+    def picture(self):
+        setting = self.setting()
+        r = RELATIONS[setting["relations"]]
+        errors = torch.stack([self.cells[r, h][0] for h in HEADS])
+        picture = viz.dots([f"h = {h}" for h in HEADS], f"error with {r} relations", eight_runs=errors)
+        lines = [f"h = {h:2}: the floor is {floor(h, r):.3f}" for h in HEADS]
+        picture.text += "\n\n" + "\n".join(lines)
+        return picture
