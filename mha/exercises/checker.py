@@ -3,6 +3,8 @@
 Nothing here may say an untrue sentence. A mistake is named only where a model of it gives the learner's numbers on every case, or where the fault
 itself was seen; that an answer works for some shapes is said only after other numbers of the same shapes have been tried.
 """
+import itertools
+
 import torch
 
 from mha.exercises import raised
@@ -286,6 +288,8 @@ def named(exercise, outputs):
     found = [mistakes for settings, mistakes in exercise.explanations(tensors) if all(exercise.modelled(i, settings) is None for i in raised_on)] if tensors else []
     if not found:
         return [], []
+    if len(found[0]) > 1:
+        found = found[:1]                                                  # two mistakes at once: more than one such reading only confuses
     ids = list(dict.fromkeys(mistake.id for mistakes in found for mistake in mistakes))
     says = list({tuple(m.id for m in mistakes): " And: ".join(m.says for m in mistakes) for mistakes in reversed(found)}.values())[::-1][:2]
     asks = [mistake.asks for mistake in found[0] if mistake.asks]
@@ -322,7 +326,7 @@ def shapes_in_words(exercise, outputs):
     if all(got == tuple(size for size in wanted if size != 1) for got, wanted, _ in shapes):
         return ["Axes of size 1 are gone, wherever there are any; all others are right."]
     got, wanted, case = max((s for s in shapes if s[0] != s[1]), key=lambda s: len(set(s[1]) - {1}))
-    words = in_words(got, wanted)
+    words = in_words(got, wanted) or permuted(outputs[exercise.cases.index(case)], exercise.expected[exercise.cases.index(case)])
     return [f"For {exercise.describe(case)}: it is {got} for {wanted}. {words}"] if words else []
 
 
@@ -341,8 +345,13 @@ def in_words(got, wanted):
         for i, size in enumerate(wanted):
             if got == wanted[:i] + wanted[i + 1 :]:
                 return f"The axis of size {size} is missing."
-    if len(got) == len(wanted) and sorted(got) == sorted(wanted):
-        return "The sizes are right and stand in another order."
+    return ""
+
+
+def permuted(output, expected):
+    """Whether the axes are right but for their order."""
+    if output.ndim == expected.ndim <= 4 and any(same(output.permute(order), expected) for order in itertools.permutations(range(output.ndim))):
+        return "Its numbers are right, and its axes stand in another order."
     return ""
 
 

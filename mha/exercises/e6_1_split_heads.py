@@ -40,6 +40,12 @@ def model(x, h, cut="heads", order="right", turn="nothing"):
         out = torch.stack([x[..., i * h : i * h + d] for i in range(h)], 1) if (h - 1) * h + d <= wide else x * torch.nan
     elif cut == "heads-in-batch":
         out = torch.cat(x.chunk(h, -1), 0).reshape(B, h, n, d)
+    elif cut == "heads-in-batch-flat":
+        return torch.cat(x.chunk(h, -1), 0)
+    elif cut == "width-h":
+        out = torch.stack([x[..., i * h : (i + 1) * h] for i in range(h)], 1) if h * h <= wide else x * torch.nan
+    elif cut == "one-short":
+        out = torch.stack([x[..., i * d : (i + 1) * d - 1] for i in range(h)], 1)
     elif cut == "whole":
         out = x[:, None].expand(B, h, n, wide)
     elif cut == "mean":
@@ -65,6 +71,9 @@ SWITCHES = {
         "sequence-first": Mistake("batch-and-tokens-exchanged", "Batch and tokens are taken for each other, as in code that puts the sequence first: the result is (n, h, B, d).", "Which axis of x counts the tokens?"),
         "steps-of-h": Mistake("slices-at-i*h", "The slices begin at i * h. Head i (counted from 0) begins at i * d.", "How many columns has one head?"),
         "heads-in-batch": Mistake("heads-in-batch-order", "The pieces are laid behind each other along the batch, head by head, and then read as (B, h, ...): sentences and heads change places.", "Which changes faster along the joined axis, the sentence or the head?"),
+        "heads-in-batch-flat": Mistake("heads-in-batch", "The heads are laid behind each other along the batch, (h B, n, d), as some layers do inside. They should have an axis of their own, behind the batch.", "How many axes should the output have?"),
+        "width-h": Mistake("width-h-for-d", "Each piece is h columns wide, where it should be d wide.", "How wide is one head?"),
+        "one-short": Mistake("one-column-short", "Each head loses its last column: in Python the end of a slice is left out already.", "How many columns has x[0:3]?"),
         "whole": Mistake("every-head-whole", "Every head gets all the columns.", "How many columns has one head?"),
         "copies": Mistake("first-columns-only", "Every head gets the same first columns.", "Which columns belong to head 2?"),
         "mean": Mistake("mean-over-heads", "The heads are averaged.", "Should anything be computed here, or only moved?"),

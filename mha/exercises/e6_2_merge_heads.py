@@ -45,7 +45,7 @@ def model(y, join="side-by-side", order="right", turn="nothing"):
 SWITCHES = {
     "join": {
         "view": Mistake("view-for-transpose", "It forces the shape without moving the head axis. Each row is filled with the next numbers in memory, so tokens of one head stand in it, where all heads of one token should.", "Which axis must stand beside d before the two can be joined?"),
-        "interleaved": Mistake("interleaved", "The heads' columns are interleaved: the last two axes were (d, h), not (h, d), when they were joined.", "Which columns should come first, all of head 1 or the first of every head?"),
+        "interleaved": Mistake("interleaved", "The heads' columns are interleaved: the axes of heads and columns were joined as (d, h), not as (h, d).", "Which columns should come first, all of head 1 or the first of every head?"),
         "batch-as-heads": Mistake("batch-read-as-heads", "The first two axes are read as (h, B), and they are (B, h): heads of different sentences are joined.", "Which axis of y counts the heads?"),
         "tokens-joined": Mistake("tokens-joined", "The tokens of a head are joined, (B, h, n d): the axes are taken for (B, n, h, d).", "Which axis of y counts the heads?"),
         "all-joined": Mistake("tokens-joined-too", "Heads, tokens and columns are all joined into one axis.", "How many rows should the output have?"),
