@@ -36,7 +36,9 @@ def examine(exercise, answer):
     right = [same(output, expected) for output, expected in zip(outputs, exercise.expected)]
     if all(right):
         return when_values_are_right(exercise, answer, alone, touched, outputs)
-    return explain(exercise, answer, alone, outputs, failures, right, touched)
+    with Caught():
+        return explain(exercise, answer, alone, outputs, failures, right, touched)
+    return exercise.report(False, ["not-analysed"], "It is not right, and what it does could not be analysed further.", f'hint("{exercise.id}") says more.')
 
 
 # --- Before the values -----------------------------------------------------------------------------------------------
@@ -320,14 +322,14 @@ def digits(value, other):
 
 def shapes_in_words(exercise, outputs):
     """How its shapes differ from what is wanted, told on the case whose sizes differ most from each other and from 1; nothing where that is not simple."""
-    shapes = [(tuple(o.shape), tuple(e.shape), case) for o, e, case in zip(outputs, exercise.expected, exercise.cases) if isinstance(o, torch.Tensor)]
+    shapes = [(tuple(o.shape), tuple(e.shape), i) for i, (o, e) in enumerate(zip(outputs, exercise.expected)) if isinstance(o, torch.Tensor)]
     if not any(got != wanted for got, wanted, _ in shapes):
         return []
     if all(got == tuple(size for size in wanted if size != 1) for got, wanted, _ in shapes):
         return ["Axes of size 1 are gone, wherever there are any; all others are right."]
-    got, wanted, case = max((s for s in shapes if s[0] != s[1]), key=lambda s: len(set(s[1]) - {1}))
-    words = in_words(got, wanted) or permuted(outputs[exercise.cases.index(case)], exercise.expected[exercise.cases.index(case)])
-    return [f"For {exercise.describe(case)}: it is {got} for {wanted}. {words}"] if words else []
+    got, wanted, i = max((s for s in shapes if s[0] != s[1]), key=lambda s: len(set(s[1]) - {1}))
+    words = in_words(got, wanted) or permuted(outputs[i], exercise.expected[i])
+    return [f"For {exercise.describe(exercise.cases[i])}: it is {got} for {wanted}. {words}"] if words else []
 
 
 def in_words(got, wanted):
