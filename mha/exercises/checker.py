@@ -290,10 +290,12 @@ def named(exercise, outputs):
     found = [mistakes for settings, mistakes in exercise.explanations(tensors) if all(exercise.modelled(i, settings) is None for i in raised_on)] if tensors else []
     if not found:
         return [], []
-    if len(found[0]) > 1:
-        found = found[:1]                                                  # two mistakes at once: more than one such reading only confuses
+    if len(found[0]) > 1:                                                  # two mistakes at once: more than one such reading only confuses
+        one, other = found[0]
+        asks = [mistake.asks for mistake in found[0] if mistake.asks]
+        return [one.id, other.id], [f"It gives the numbers of two mistakes together (yours may be written otherwise). One: {one.says} The other: {other.says}", *asks[:1]]
     ids = list(dict.fromkeys(mistake.id for mistakes in found for mistake in mistakes))
-    says = list({tuple(m.id for m in mistakes): " And: ".join(m.says for m in mistakes) for mistakes in reversed(found)}.values())[::-1][:2]
+    says = list({mistakes[0].id: mistakes[0].says for mistakes in reversed(found)}.values())[::-1][:2]
     asks = [mistake.asks for mistake in found[0] if mistake.asks]
     return ids[:3], ["\nOr, which comes to the same here: ".join(says)] + asks[:1]
 

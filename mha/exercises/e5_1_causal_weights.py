@@ -30,6 +30,10 @@ def model(scores, seen="causal", how="before", axis="keys", extra="nothing"):
     fill = {"zero": 0.0, "minus-one": -1.0, "small": -10.0, "small-5": -5.0, "one": 1.0, "minus-100": -100.0}
     if how == "nan":
         out = scores * math.nan
+    elif how == "strict-finite":
+        out = scores.masked_fill(j <= i, -1e9).softmax(axis)
+    elif how == "diagonal-zeroed":
+        out = scores.masked_fill(~(j < i), -math.inf).softmax(axis).nan_to_num(0)
     elif how == "plus-infinity":
         out = scores.masked_fill(~mask, math.inf).softmax(axis)
     elif how == "before":
@@ -99,6 +103,8 @@ SWITCHES = {
         "exp": Mistake("no-normalisation", "The exponentials are not divided by their sum.", "What should a row sum to?"),
         "sum": Mistake("divides-by-sum", "The scores are divided by their sum, without the exponential.", "What if a score is negative?"),
         "nan": Mistake("zero-times-infinity", "Every weight is NaN. The usual way there: 0 times infinity is NaN, so a mask of zeros and ones cannot be multiplied by minus infinity. masked_fill and torch.where choose, they do not multiply.", "What is 0 * float('-inf')?"),
+        "strict-finite": Mistake("polarity-strict", "The mask is the wrong way round, with a large negative number as fill: it hides the past and the token itself, and keeps the future. The last row, where all is hidden, becomes even.", POLARITY),
+        "diagonal-zeroed": Mistake("diagonal-hidden", "No token sees itself, and the first row, which then sees nothing, is all 0.", "May a token see itself?"),
         "plus-infinity": Mistake("plus-infinity", "Hidden scores are plus infinity, so every row that hides something is NaN. They should be minus infinity.", "What is -float('-inf')?"),
         "uniform": Mistake("uniform-weights", "All visible keys get the same weight, whatever the scores.", "Do the scores enter at all?"),
         "twice": Mistake("softmax-twice", "The softmax is taken twice: after the second, hidden keys have a share again.", "Is there a second softmax?"),

@@ -84,7 +84,7 @@ SWITCHES = {
         "tokens-reversed": Mistake("tokens-reversed", "The tokens come in reverse order.", ""),
     },
     "turn": {
-        "no-transpose": Mistake("no-transpose", "The heads are cut right, but the axes stay (B, n, h, d): the head axis should stand in front of the tokens.", "In which order should the axes stand, so that one product serves all heads?"),
+        "no-transpose": Mistake("no-transpose", "The axes stay (B, n, h, d): the head axis should stand in front of the tokens.", "In which order should the axes stand, so that one product serves all heads?"),
         "heads-first": Mistake("heads-before-batch", "The head axis stands in front of the batch: (h, B, n, d).", "Which axis should come first?"),
         "last-two": Mistake("last-two-exchanged", "The last two axes are exchanged: (B, h, d, n).", "In which order should the axes stand?"),
         "columns-first": Mistake("axes-permuted", "The axes stand in the order (B, d, n, h).", "In which order should the axes stand?"),

@@ -46,7 +46,7 @@ def meaning(failure):
     sizes = re.search(r"shape '\[([\d, ]+)\]' is invalid for input of size (\d+)", text)
     if sizes:
         asked = math.prod(map(int, sizes[1].split(",")))
-        return Mistake("sizes-do-not-multiply", f"The sizes asked for, {sizes[1].replace(', ', ' times ')}, multiply to {asked}, and there are {sizes[2]} numbers. Which of the sizes is not what it is called?")
+        return Mistake("sizes-do-not-multiply", f"The sizes asked for, {sizes[1].replace(', ', ' times ')}, multiply to {asked}, and there are {sizes[2]} numbers. Compare with the shapes below.")
     return next((mistake for sign, mistake in MEANINGS if re.search(sign, text)), None)
 
 
