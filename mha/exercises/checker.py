@@ -271,7 +271,7 @@ def what_it_is(exercise, answer, alone, outputs, failures, first):
         meaning = raised.meaning(failure)
         return ([meaning.id], [meaning.says]) if meaning else ([], [])
     if not isinstance(output, (torch.Tensor, Unread)):
-        joins = " Lists are joined by torch.stack (a new axis) or torch.cat (along one that is there)." if isinstance(output, (list, tuple)) else ""
+        joins = " Lists are joined by torch.stack (a new axis) or torch.cat (along one that is there)." if isinstance(output, list) else ""
         return ["not-a-tensor"], [f"It returns a {type(output).__name__}, and not a tensor.{joins}"]
     return [], []
 

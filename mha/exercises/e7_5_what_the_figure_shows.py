@@ -8,7 +8,7 @@ EXERCISE = Choice(
         Option("A language model with 12 heads knows 12 relations.", "Nobody knows how many relations language has, and nothing here was trained on language.", "language"),
         Option("On this task, at equal parameters, the best h was the number of relations.", "That is what was counted, over all r and all runs."),
         Option("No single head can serve two targets.", "Section 1 trained one that does: its scores saw the contents.", "hole"),
-        Option("Heads whose scores see names only cannot have an error below 1 - h/r.", "That is proved."),
+        Option("Heads whose scores see names only, read by a linear map, cannot have an error below 1 - h/r.", "That is proved."),
         Option("More than r heads are always worse.", "Not when they keep their width.", "always-worse"),
         Option("A mean over runs would have hidden some of what happened.", "A run that never finds a relation moves a mean a little, and is something else."),
     ),
