@@ -90,7 +90,7 @@ def model(q, k, v, scale="root", pair="qk", weights="softmax", carried="v", afte
 SWITCHES = {
     "scale": {name: mistake for name, (_, mistake) in SCALES.items()},
     "weights": {
-        "queries": Mistake("softmax-axis-queries", "The softmax runs over the queries (axis -2), not over the keys: each column sums to 1, and the rows do not.", "Whose weights should sum to 1, those of one query or those of one key?"),
+        "queries": Mistake("softmax-axis-queries", "The softmax runs over the queries, not over the keys: with scores as (queries, keys), each column sums to 1, and the rows do not.", "Whose weights should sum to 1, those of one query or those of one key?"),
         "first": Mistake("softmax-axis-0", "The softmax runs over axis 0, not over the keys, which are the last axis.", "What do the axes of the scores mean?"),
         "second": Mistake("softmax-axis-1", "The softmax runs over axis 1, not over the keys. With two axes that is the same; with a batch it is not.", "Which axis holds the keys when there is a batch in front?"),
         "implicit": Mistake("softmax-implicit-dim", "The softmax runs over axis 0 when there are three axes, and over axis 1 otherwise: that is what torch chooses when no dim is given.", "Which axis holds the keys, counted from the back?"),

@@ -143,15 +143,15 @@ def measure(answer):
                 yield f"Who sees whom,{of or f' {n} tokens'} (a row is a query, x a weight that is not zero, ? is NaN):\n" + "\n".join("   " + " ".join(row) for row in signs)
                 yield "Wanted: x on and below the diagonal, . above it."
             if not off(one.sum().nan_to_num(9), 1):
-                yield "All weights together sum to 1, where each row should."
+                yield f"For random scores {shape} all weights together sum to 1, where each row should."
             elif off(one.sum(-1).nan_to_num(9), 1):
-                yield f"The rows{of.lower().rstrip(':')} sum to {listed(one.sum(-1))}; each should sum to 1."
+                yield f"For random scores {shape}{of.lower().rstrip(':')} the rows sum to {listed(one.sum(-1))}; each should sum to 1."
             other = scores.clone()
             other[..., ~torch.ones(n, n, dtype=torch.bool).tril()] += 3.0
             moved = (answer(other.clone()) - out).abs().amax(-1).reshape(-1, n)[which]
             leaks = [i for i in range(n) if moved[i] > 1e-9]
             if leaks:
-                yield f"When only hidden scores change, the weights of row {', '.join(map(str, leaks))} (counted from 0) change: the future leaks in."
+                yield f"When only hidden scores change, the weights of row {', '.join(map(str, leaks))} (counted from 0) change: what is hidden still plays a part."
             return
 
 

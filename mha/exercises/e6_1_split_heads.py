@@ -66,7 +66,7 @@ SWITCHES = {
         "interleaved": Mistake("interleaved", "Each head takes every h-th column: the columns are cut as (d, h), not as (h, d).", "Which columns belong to head 1?"),
         "interleaved-view": Mistake("scrambled", "The axes are cut in an order that mixes tokens and columns.", "Which columns belong to head 1?"),
         "transposed-view": Mistake("transpose-then-view", "The tokens and columns are exchanged before the cut, and the shape is then forced: numbers of different tokens meet in one row.", "What should be cut, before anything is exchanged?"),
-        "batch": Mistake("heads-from-batch", "The batch axis takes part in the cut: heads hold numbers of other sentences.", "Which axis alone should be cut?"),
+        "batch": Mistake("heads-from-batch", "The batch axis takes part in the cut: with more than one sentence, heads hold numbers of others.", "Which axis alone should be cut?"),
         "pieces-of-h": Mistake("pieces-of-h", "It makes d pieces of h columns, where h pieces of d columns are wanted. split takes the width of a piece, chunk their number.", "How wide is one head?"),
         "sequence-first": Mistake("batch-and-tokens-exchanged", "Batch and tokens are taken for each other, as in code that puts the sequence first: the result is (n, h, B, d).", "Which axis of x counts the tokens?"),
         "steps-of-h": Mistake("slices-at-i*h", "The slices begin at i * h. Head i (counted from 0) begins at i * d.", "How many columns has one head?"),

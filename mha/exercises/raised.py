@@ -25,7 +25,7 @@ MEANINGS = [  # what the exception says -> what that means
     (r"shapes cannot be multiplied|contracted dimensions need to match|Expected size for first two dimensions|einsum\(\): operands do not broadcast",
      Mistake("shapes-do-not-meet", "Two sizes that are multiplied and summed over differ: in A @ B, the last size of A must be the last but one of B. Compare the shapes below.")),
     (r"invalid for input of size", Mistake("sizes-do-not-multiply", "A reshape keeps every number, so the sizes asked for must multiply to as many as there are. A size that is written as a number, or taken from another tensor, fits some inputs only.")),
-    (r"must match the size of tensor", Mistake("sizes-differ", "+, -, * and / work entry by entry and want equal sizes, or size 1, axis by axis from the back. The product of two matrices is @. Compare the shapes below.")),
+    (r"must match the size of tensor", Mistake("sizes-differ", "Two tensors meet entry by entry (as in +, *, masked_fill or where) and their sizes differ. They must be equal, or 1, axis by axis from the back. Compare the shapes below, and see from which axis each size was taken.")),
     (r"same dtype|same scalar type|expected scalar type|is not implemented for|can't be cast", Mistake("dtype", "Tensors of different dtypes meet. The inputs here are float64, what torch.zeros or torch.ones makes is float32: give it dtype=x.dtype.")),
     (r"Overflow|math range error", Mistake("overflow", "A power does not fit into a float.")),
     (r"ZeroDivisionError", Mistake("division-by-zero", "Something that is divided by is 0 for this input.")),
