@@ -62,7 +62,7 @@ def test_a_prediction_shows_the_outcome_whatever_the_guess():
 
 def test_a_choice_of_several_says_how_many_are_missing():
     report = check("1.7", "A")
-    assert not report.ok and report.mistakes == ["incomplete"] and "1 of the options that you did not pick is true as well" in report.text
+    assert not report.ok and report.mistakes == ["incomplete"] and "1 of the options that you did not pick belongs to the answer" in report.text
 
 
 def test_an_explanation_wants_words_and_gives_its_checklist():

@@ -49,7 +49,7 @@
     const missed = [...data.right].filter((letter) => !picked.includes(letter));
     const lines = wrong.map((letter) => `${letter}: ${data.says[letter]}`);
     if (data.several && missed.length)
-      lines.push(`${missed.length} of the options that you did not pick ${missed.length === 1 ? "is" : "are"} true as well.`);
+      lines.push(`${missed.length} of the options that you did not pick ${missed.length === 1 ? "belongs" : "belong"} to the answer.`);
     const ids = wrong.map((letter) => data.ids[letter]);
     if (data.predicted) return reply(false, ids, [...lines, `It is ${data.right}. ${data.note}`], { verdict: "not so.", done: true });
     return reply(false, ids.length ? ids : ["incomplete"], lines);

@@ -67,6 +67,10 @@ def when_values_are_right(exercise, answer, alone, touched, outputs):
     if touched:
         return exercise.report(False, ["changes-input"], f"The values are right, but the function changes its own inputs: {side_effects(touched)}. Whoever called it will be surprised. "
                                "Functions whose names end in _ (masked_fill_, transpose_, resize_) do that, and so do x[...] = ..., x += ..., x -= ..., x *= ... and x /= ...")
+    kinds = [output.dtype for output, failure in (run(answer, case.copies()) for case in exercise.cases) if isinstance(output, torch.Tensor)]
+    if exercise.boolean and any(kind != torch.bool for kind in kinds):
+        return exercise.report(False, ["not-boolean"], f"The entries are right, but they are numbers ({str(kinds[0])}) and not True and False. scaled_dot_product_attention adds a mask of floats to the scores, "
+                               "so this one would hide nothing, and it refuses whole numbers. A comparison gives booleans, and so does .bool() at the end.")
     for case, expected, earlier in zip(exercise.cases, exercise.expected, outputs):
         other, failed = observe_run(exercise, answer, refilled(case, 1))
         again, failed_again = observe_run(exercise, answer, case.copies())
@@ -286,8 +290,8 @@ def tuple_of(outputs, expected):
 def named(exercise, outputs):
     """The mistakes whose model gives these outputs on every case that ran: (ids, lines)."""
     tensors = {i: output for i, output in enumerate(outputs) if isinstance(output, torch.Tensor) and not output.is_complex()}
-    raised_on = [i for i, output in enumerate(outputs) if output is None]
-    found = [mistakes for settings, mistakes in exercise.explanations(tensors) if all(exercise.modelled(i, settings) is None for i in raised_on)] if tensors else []
+    elsewhere = [i for i in range(len(outputs)) if i not in tensors]          # raised, or not what was asked for: the model must fail there too
+    found = [mistakes for settings, mistakes in exercise.explanations(tensors) if all(exercise.modelled(i, settings) is None for i in elsewhere)] if tensors else []
     if not found:
         return [], []
     if len(found[0]) > 1:                                                  # two mistakes at once: more than one such reading only confuses

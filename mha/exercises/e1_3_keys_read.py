@@ -68,7 +68,8 @@ def measure(answer):
             yield f"For {m} equal weights it gives {float(out):.4g}; wanted is {m}."
         found.append(off(out, m))
     if not any(found):
-        yield "For equal weights it is right; for unequal ones it is not."
+        uneven = torch.tensor([0.5, 0.3, 0.2], dtype=torch.float64)
+        yield "For equal weights it is right; for unequal ones it is not." if off(answer(uneven), keys_read(uneven)) else "For 2 and 4 equal weights it is right, and for 0.5, 0.3, 0.2 too. What of weights that are very small, or exactly 0?"
 
 
 EXERCISE = Exercise(
@@ -78,7 +79,8 @@ EXERCISE = Exercise(
     stub="def keys_read(weights):\n    ...\n",
     reference=keys_read,
     cases=[Case((numbers(78, 3).softmax(-1),)), Case((numbers(79, 2, 5).softmax(-1),)), Case((torch.tensor([[0.5, 0.5, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.1, 0.2, 0.3, 0.4]], dtype=torch.float64),)),
-           Case((numbers(80, 3, 2, 6).softmax(-1),)), Case((numbers(81, 4, 4).softmax(-1),))],
+           Case((numbers(80, 3, 2, 6).softmax(-1),)), Case((numbers(81, 4, 4).softmax(-1),)),
+           Case((torch.full((300,), 1 / 300, dtype=torch.float64),)), Case((torch.tensor([[0.998, 0.001, 0.001], [0.99998, 0.00001, 0.00001]], dtype=torch.float64),))],
     model=model, switches=SWITCHES, measure=measure,
     hints=("The entropy is -sum w log w. Try it on paper for four weights of 1/4: which power brings back the 4?",
            "A term with w = 0 counts as 0, but 0 * log(0) is NaN. torch.special.entr knows that; so does a clamp of w inside the logarithm.",

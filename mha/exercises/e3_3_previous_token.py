@@ -2,6 +2,7 @@
 import torch
 
 from mha.exercises.exercise import Case, Exercise
+from mha.exercises.probe import most_of
 from mha.exercises.report import Mistake
 
 
@@ -37,13 +38,13 @@ SWITCHES = {
         "next": Mistake("next-token", "Every token looks at the next one, not at the one before.", "Row i of the scores belongs to token i. Which column should win?"),
         "self": Mistake("looks-at-itself", "Every token looks at itself.", "Which key should the query of token i fit?"),
         "two-back": Mistake("two-back", "Every token looks two back.", "Which key should the query of token 3 fit?"),
-        "wraps": Mistake("wraps-around", "It is right but for the first token, which looks at the last one. It should look at itself.", "What does -1 mean as an index?"),
+        "wraps": Mistake("wraps-around", "The first token looks at the last one. It should look at itself.", "What does -1 mean as an index?"),
         "first": Mistake("looks-at-the-first", "Every token looks at the first one.", "Which key should the query of token 3 fit?"),
         "next-wraps": Mistake("next-token", "Every token looks at the next one, and the last at the first.", "Row i of the scores belongs to token i. Which column should win?"),
     },
     "sharp": {
-        "one": Mistake("too-soft", "The right key is the strongest for every token, but not by enough: no weight passes 0.99.", "Which lead does a weight of 0.99 need, and what divides the lead before the softmax?"),
-        "no-root": Mistake("too-soft", "The right key is the strongest for every token, but for larger n not by enough: the scores are divided by the root of d_k.", "How does the lead that you need grow with n and d_k?"),
+        "one": Mistake("too-soft", "No weight passes 0.99: the largest score of a row does not lead by enough.", "Which lead does a weight of 0.99 need, and what divides the lead before the softmax?"),
+        "no-root": Mistake("too-soft", "For small n the largest score of a row leads by enough, for larger n it does not: the scores are divided by the root of d_k.", "How does the lead that you need grow with n and d_k?"),
         "minus": Mistake("minus", "The sign is wrong: the token before gets the least.", "Should a score that should win be large or small?"),
     },
     "roles": {"exchanged": Mistake("roles-exchanged", "W_Q and W_K are exchanged: a token is looked at by the one before it, and so looks at the next.", "Which of the two matrices should shift the position?")},
@@ -53,7 +54,7 @@ SWITCHES = {
 def measure(answer):
     """Whom each token looks at."""
     weights = weights_of(answer(5), 5)
-    yield "With n = 5, " + "; ".join(f"token {i} gives most, {float(row.max()):.2f}, to token {int(row.argmax())}" for i, row in enumerate(weights)) + "."
+    yield "With n = 5, " + most_of(weights) + "."
 
 
 EXERCISE = Exercise(

@@ -63,9 +63,9 @@ SWITCHES = {
         "queries-axis": Mistake("softmax-axis-queries", "The softmax runs over the queries.", "Whose weights should sum to 1?"),
     },
     "empty": {
-        "nan": Mistake("empty-row-nan", "Where a sentence has length 0, nothing is left to share: 0 divided by 0 is NaN.", "What is 0 divided by 0? And what should a row give that has nobody to look at?"),
-        "uniform": Mistake("empty-row-uniform", "Where a sentence has length 0, every word of filling gets the same weight. It should get none.", "What should a row give that has nobody to look at?"),
-        "plain": Mistake("empty-row-unmasked", "Where a sentence has length 0, the mask is not applied at all.", "What should a row give that has nobody to look at?"),
+        "nan": Mistake("empty-row-nan", "Where nothing is left to read, nothing is left to share: 0 divided by 0 is NaN.", "What is 0 divided by 0? And what should a row give that has nobody to look at?"),
+        "uniform": Mistake("empty-row-uniform", "Where nothing is left to read, every place gets the same weight. It should get none.", "What should a row give that has nobody to look at?"),
+        "plain": Mistake("empty-row-unmasked", "Where nothing is left to read, the mask is not applied at all.", "What should a row give that has nobody to look at?"),
     },
 }
 

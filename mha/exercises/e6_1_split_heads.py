@@ -68,7 +68,7 @@ SWITCHES = {
         "transposed-view": Mistake("transpose-then-view", "The tokens and columns are exchanged before the cut, and the shape is then forced: numbers of different tokens meet in one row.", "What should be cut, before anything is exchanged?"),
         "batch": Mistake("heads-from-batch", "The batch axis takes part in the cut: with more than one sentence, heads hold numbers of others.", "Which axis alone should be cut?"),
         "pieces-of-h": Mistake("pieces-of-h", "It makes d pieces of h columns, where h pieces of d columns are wanted. split takes the width of a piece, chunk their number.", "How wide is one head?"),
-        "sequence-first": Mistake("batch-and-tokens-exchanged", "Batch and tokens are taken for each other, as in code that puts the sequence first: the result is (n, h, B, d).", "Which axis of x counts the tokens?"),
+        "sequence-first": Mistake("batch-and-tokens-exchanged", "Batch and tokens are taken for each other, as in code that puts the sequence first.", "Which axis of x counts the tokens?"),
         "steps-of-h": Mistake("slices-at-i*h", "The slices begin at i * h. Head i (counted from 0) begins at i * d.", "How many columns has one head?"),
         "heads-in-batch": Mistake("heads-in-batch-order", "The pieces are laid behind each other along the batch, head by head, and then read as (B, h, ...): sentences and heads change places.", "Which changes faster along the joined axis, the sentence or the head?"),
         "heads-in-batch-flat": Mistake("heads-in-batch", "The heads are laid behind each other along the batch, (h B, n, d), as some layers do inside. They should have an axis of their own, behind the batch.", "How many axes should the output have?"),
@@ -85,7 +85,7 @@ SWITCHES = {
     },
     "turn": {
         "no-transpose": Mistake("no-transpose", "The axes stay (B, n, h, d): the head axis should stand in front of the tokens.", "In which order should the axes stand, so that one product serves all heads?"),
-        "heads-first": Mistake("heads-before-batch", "The head axis stands in front of the batch: (h, B, n, d).", "Which axis should come first?"),
+        "heads-first": Mistake("heads-before-batch", "The head axis stands in front of the batch.", "Which axis should come first?"),
         "last-two": Mistake("last-two-exchanged", "The last two axes are exchanged: (B, h, d, n).", "In which order should the axes stand?"),
         "columns-first": Mistake("axes-permuted", "The axes stand in the order (B, d, n, h).", "In which order should the axes stand?"),
         "contiguous": Mistake("axes-permuted", "The axes stand in the order (B, d, h, n).", "In which order should the axes stand?"),

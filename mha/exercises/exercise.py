@@ -35,6 +35,7 @@ class Exercise(Item):
         large: cases with huge scores, above zero and below; none where there are no scores.
         observe: function of (output, *args) that gives the tensor to compare, where many outputs are right or the output is no tensor.
         wanted: what the function should return, in words, for who returns something that cannot be observed. compared: what `observe` gives, in a sentence.
+        boolean: whether the output must be of dtype bool.
         trained: indices of the cases on which gradients are compared with those of the reference; none where no gradient is wanted.
     """
     name: str
@@ -49,6 +50,7 @@ class Exercise(Item):
     observe: Callable = field(default=lambda output, *args: output)
     wanted: str = "a tensor"
     compared: str = ""
+    boolean: bool = False
     trained: tuple[int, ...] = (1,)
     _made: dict = field(default_factory=dict, repr=False)
 

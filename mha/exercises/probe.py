@@ -51,6 +51,16 @@ def reads_weights(answer, n=3, m=5):
             yield "The factor is the same for every d_k: a fixed number."
 
 
+def most_of(weights):
+    """Whom each row of weights (n, m) prefers: "token 0 gives most, 0.98, to token 2; ..."."""
+    told = []
+    for i, row in enumerate(weights):
+        top = [str(j) for j in (row >= row.max() - 1e-6).nonzero().flatten().tolist()]
+        told.append(f"the weights of token {i} are NaN" if row.isnan().any() else f"token {i} gives most, {row.max():.2f}, to token {top[0]}" if len(top) == 1
+                    else f"token {i} gives {row.max():.2f} to each of the tokens {' and '.join(top) if len(top) == 2 else ', '.join(top)}")
+    return "; ".join(told)
+
+
 def slope(logs, scores):
     """The factor by which logs follow scores inside each row; None where they do not follow."""
     a, b = logs - logs.mean(-1, keepdim=True), scores - scores.mean(-1, keepdim=True)

@@ -114,7 +114,7 @@ class Choice(Question):
         missed = [letter for letter in self.right if letter not in picked]
         lines = [f"{letter}: {replies[letter].says}" for letter in wrong]
         if self.several and missed:
-            lines.append(f"{len(missed)} of the options that you did not pick {'is' if len(missed) == 1 else 'are'} true as well.")
+            lines.append(f"{len(missed)} of the options that you did not pick {'belongs' if len(missed) == 1 else 'belong'} to the answer.")
         if self.predicted:
             return self.report(False, [replies[letter].mistake for letter in wrong], *lines, f"It is {self.right}. {self.note}", verdict="not so.")
         return self.report(False, [replies[letter].mistake for letter in wrong] or ["incomplete"], *lines, more(self))

@@ -42,7 +42,7 @@ def meaning(failure):
         return TURNED_BATCH
     lost = lost_axis(failure, line)
     if lost:
-        return Mistake("keepdim", f"{lost} With keepdim=True it stays, with size 1, and can be stretched along the other.")
+        return Mistake("keepdim", f"{lost} It can be put back with size 1, and is then stretched along the other: by keepdim=True where it stood, by unsqueeze at another place.")
     sizes = re.search(r"shape '\[([\d, ]+)\]' is invalid for input of size (\d+)", text)
     if sizes:
         asked = math.prod(map(int, sizes[1].split(",")))
@@ -64,7 +64,7 @@ def lost_axis(failure, line):
     """A sentence on a tensor that lacks only the last axis of another: what a forgotten keepdim leaves; else None."""
     if "must match the size of tensor" not in str(failure):
         return None
-    if re.search(r"\b(sum|max|amax|mean|norm|logsumexp)\(", line) and "keepdim" not in line:
+    if re.search(r"\b(sum|max|amax|mean|norm|logsumexp)\(", line) and not re.search("keepdim|unsqueeze|None", line):
         return "The line takes a sum, mean or maximum, whose axis is gone afterwards."
     tensors = {name: value.shape for name, value in frames(failure)[-1][0].f_locals.items() if isinstance(value, torch.Tensor)}
     for short, shape in tensors.items():
@@ -82,7 +82,7 @@ def shown(value):
 def described(exercise, answer, failure, case):
     """What was raised, the learner's own line, and the tensors and numbers in it."""
     own = [(frame, line) for frame, line in frames(failure) if frame.f_code.co_filename == getattr(getattr(answer, "__code__", None), "co_filename", None)]
-    said = f"{type(failure).__name__}: {str(failure).splitlines()[0] if str(failure) else 'no message'}"
+    said = f"{type(failure).__name__}: {str(failure).splitlines()[0].removesuffix(', but expected one of:') if str(failure) else 'no message'}"
     lines = [f"For {exercise.describe(case)}: it stops with {said}"]
     if not own:
         return lines

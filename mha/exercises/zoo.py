@@ -241,7 +241,7 @@ SPECIMENS = [
                  Option("The masks are repeated in the wrong order for the heads.", "Batch and heads are one axis, a a b b. The masks come as a b a b."),
                  Option("The lengths of the two sentences are exchanged.", "Then both heads of each sentence would be wrong.", "lengths-exchanged"),
                  Option("The mask is on the queries.", "Columns are hidden, not rows.", "query-mask")),
-        note=f"repeat makes a b a b, repeat_interleave makes a a b b. Most heads use another sentence's mask; with a batch of one, or equal lengths, nothing shows. {GITHUB}ArrowLuo/CLIP4Clip/issues/22 (2021), and again in {GITHUB}line/lighthouse/pull/77 (2026)."),
+        note=f"repeat makes a b a b, repeat_interleave makes a a b b. Some heads use another sentence's mask; with a batch of one, or equal lengths, nothing shows. {GITHUB}ArrowLuo/CLIP4Clip/issues/22 (2021), and again in {GITHUB}line/lighthouse/pull/77 (2026)."),
     Specimen(
         id="B.12", title="A little too even", stars=3, buggy=lambda: weights(2 * WIDE[0] @ WIDE[1].mT / 512**0.5)[None], sound=lambda: weights(2 * WIDE[0] @ WIDE[1].mT / 64**0.5)[None], rows=("1", "2", "3"), columns=("1", "2", "3", "4", "5"),
         statement="The maps show the weights of one of eight heads, d_model = 512, three queries on five keys. Rows sum to 1, and the order of the keys in each row is right. What is wrong?",
