@@ -21,6 +21,7 @@ class Picture:
     def __init__(self, figure, text):
         buffer = io.StringIO()
         with matplotlib.rc_context(fname=STYLE):
+            figure.draw_without_rendering()                                                # square axes: only the second pass of the layout leaves room for long labels
             figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
         svg = buffer.getvalue()
         svg = svg[svg.index("<svg"):].replace("<svg", '<svg fill="currentColor"', 1)      # matplotlib writes no fill where it means black

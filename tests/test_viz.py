@@ -44,6 +44,14 @@ def test_the_same_picture_is_drawn_twice_alike(picture, request):
     assert viz.heatmaps(weights, list("abc")).svg == viz.heatmaps(weights, list("abc")).svg
 
 
+def test_long_labels_stay_inside_the_drawing():
+    drawing = xml.fromstring(viz.heatmaps(torch.rand(2, 4, 4), list("abcd"), ["should be", "is"], keys=["real", "real", "filling", "filling"]).svg)
+    height = float(drawing.get("viewBox").split()[3])
+    texts = {e.text: e for e in drawing.iter("{http://www.w3.org/2000/svg}text")}
+    label, title = texts["filling"].get("transform"), texts["should be"].get("y")
+    assert float(label.split(")")[0].split()[1]) <= height and float(title) > 9
+
+
 def test_a_bundle_holds_both():
     data, _ = PICTURES["bars"]()._repr_mimebundle_()
     assert set(data) == {"image/svg+xml", "text/plain"}
