@@ -232,13 +232,14 @@ def degrees(order):
 
 @pytest.mark.parametrize("id, answer, part", [
     ("7.2", degrees, "not for order (4,)"),
+    ("2.3", lambda a, la, b, lb: (lambda u, v: (u * a + v * b) / (u + v))(*(torch.exp(l - max(la.max(), lb.max()))[..., None] for l in (la, lb))), "With l1 from -3000 to 3000"),
     ("1.3", lambda w: torch.exp(-(w * w.clamp(min=0.01).log()).sum(-1)), "not for weights (300,)"),
     ("1.3", lambda w: torch.exp(torch.nan_to_num(-(w * w.log()).sum(-1))), "This input has zeros in it"),
     ("5.3", lambda n, m: torch.ones(n, m).tril(m - n), "not True and False"),
     ("5.3", lambda n, m: torch.zeros(n, m).masked_fill(torch.ones(n, m).triu(m - n + 1).bool(), -torch.inf), "wanted is a boolean tensor"),
     ("3.3", lambda n: (torch.diag(torch.ones(n - 1), -1) * math.inf, torch.eye(n)), "the weights of token 0 are NaN"),
     ("3.3", lambda n: (torch.diag(torch.full((n - 1,), 30.0 * n), -1), torch.eye(n)), "token 0 gives 0.20 to each of the tokens 0, 1, 2, 3, 4"),
-], ids=["degrees", "clamped", "nan-to-zero", "mask-of-floats", "additive-mask", "infinite", "a-tie"])
+], ids=["degrees", "one-largest-for-all", "clamped", "nan-to-zero", "mask-of-floats", "additive-mask", "infinite", "a-tie"])
 def test_what_a_newcomer_once_got_past_it(id, answer, part):
     report = check(id, answer)
     assert not report.ok and part in report.text and "exchanged" not in report.text

@@ -46,7 +46,9 @@ def model(x, W_Q, W_K, W_V, W_O, h, mask, scale="root", split="heads", join="sid
         seen = mask[:1, None].expand(B, 1, n, n)
     if hide == "transposed":
         seen = mask.mT[:, None]
-    if hide == "heads-as-batch" and B == h:
+    if hide == "heads-as-batch":
+        if B > 1 and B != h:
+            raise ValueError("(B, n, n) does not meet (B, h, n, n)")
         seen = mask[None].expand(B, h, n, n)
     where = {"keys": -1, "queries": -2, "heads": 1, "heads-finite": 1, "batch": 0}[axis]
     if hide == "added":
@@ -105,7 +107,8 @@ SWITCHES = {
         "added": Mistake("mask-added", "The boolean mask is added to the scores: what may be seen gets 1 more, and nothing is hidden.", "Which number, added to a score, hides a key?"),
         "after": Mistake("mask-after-softmax", "The mask is applied after the softmax, and the rows no longer sum to 1.", "What should a row sum to?"),
         "zero": Mistake("zero-for-minus-infinity", "Hidden scores become 0, and e^0 is 1: hidden keys keep a weight.", "Which score has the power 0?"),
-        "batch-order": Mistake("mask-heads-order", "Heads of one sentence get the masks of others: the mask has no head axis, or is repeated for the heads in the wrong order. mask[:, None] has the shape (B, 1, n, n) and serves all heads of its sentence.", "Which axis of the scores is missing in the mask?"),
+        "batch-order": Mistake("mask-heads-order", "Heads of one sentence get the masks of others: the masks are repeated for the heads in the wrong order. mask[:, None] has the shape (B, 1, n, n) and serves all heads of its sentence.", "Which axis of the scores is missing in the mask?"),
+        "heads-as-batch": Mistake("mask-lacks-heads", "The mask has no head axis, so torch lays its sentences along the heads: head i of every sentence gets the mask of sentence i. Where there are not as many heads as sentences, it does not run.", "With which axis of the scores (B, h, n, n) does the B of the mask (B, n, n) meet?"),
         "first-mask": Mistake("one-mask-for-all", "All sentences get the mask of the first.", "Which axis of the scores is missing in the mask?"),
         "transposed": Mistake("mask-transposed", "The mask is transposed: keys by queries.", "Which axis of the mask counts the queries?"),
         "one-head": Mistake("mask-on-one-head", "Only the first head is masked.", "Which axis of the scores is missing in the mask?"),
@@ -139,7 +142,7 @@ def measure(answer):
     if change[:2].max() > 1e-9:
         yield f"With a causal mask and the last of three tokens changed, the outputs move by {listed(change)}; the first two should not move."
     one = (answer(x, *W, 1, mask) - multi_head(x, *W, 1, mask)).abs().max() < 1e-6
-    yield f"With a single head it is {'right, so look at what h changes' if one else 'wrong too, so look at the attention itself before the heads'}."
+    yield f"With a single sentence and a single head it is {'right, so look at what more sentences and more heads change' if one else 'wrong too, so look at the attention itself before the heads'}."
 
 
 def case(seed, B, n, d_model, h, d_k, d_v):

@@ -42,7 +42,9 @@ def meaning(failure):
         return TURNED_BATCH
     lost = lost_axis(failure, line)
     if lost:
-        return Mistake("keepdim", f"{lost} It can be put back with size 1, and is then stretched along the other: by keepdim=True where it stood, by unsqueeze at another place.")
+        return Mistake("keepdim", f"{lost} An axis of size 1 in its place is stretched along the other: keepdim=True leaves one where a sum was taken, unsqueeze puts one anywhere.")
+    if "@" in line and not re.search(r"[*+]|masked_fill|where| - | / ", line) and "must match the size of tensor" in text:
+        return Mistake("batch-axes-differ", "In A @ B the last two axes of each are multiplied; the axes in front of them are matched one by one, and must be equal or 1. Here they differ. Compare the shapes below, and see from which axis each size was taken.")
     sizes = re.search(r"shape '\[([\d, ]+)\]' is invalid for input of size (\d+)", text)
     if sizes:
         asked = math.prod(map(int, sizes[1].split(",")))
