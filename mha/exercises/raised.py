@@ -42,7 +42,7 @@ def meaning(failure):
         return TURNED_BATCH
     lost = lost_axis(failure, line)
     if lost:
-        return Mistake("keepdim", f"{lost} An axis of size 1 in its place is stretched along the other: keepdim=True leaves one where a sum was taken, unsqueeze puts one anywhere.")
+        return Mistake("keepdim", f"{lost} An axis of size 1 is stretched along the other. Ask where it is needed: unsqueeze puts one at any place, keepdim=True leaves one at the place that was summed over.")
     if "@" in line and not re.search(r"[*+]|masked_fill|where| - | / ", line) and "must match the size of tensor" in text:
         return Mistake("batch-axes-differ", "In A @ B the last two axes of each are multiplied; the axes in front of them are matched one by one, and must be equal or 1. Here they differ. Compare the shapes below, and see from which axis each size was taken.")
     sizes = re.search(r"shape '\[([\d, ]+)\]' is invalid for input of size (\d+)", text)
@@ -67,7 +67,7 @@ def lost_axis(failure, line):
     if "must match the size of tensor" not in str(failure):
         return None
     if re.search(r"\b(sum|max|amax|mean|norm|logsumexp)\(", line) and not re.search("keepdim|unsqueeze|None", line):
-        return "The line takes a sum, mean or maximum, whose axis is gone afterwards."
+        return "The line takes a sum, mean, maximum or norm, whose axis is gone afterwards."
     tensors = {name: value.shape for name, value in frames(failure)[-1][0].f_locals.items() if isinstance(value, torch.Tensor)}
     for short, shape in tensors.items():
         for long, other in tensors.items():

@@ -159,7 +159,7 @@ SPECIMENS = [
         options=(Option("The mask of a sliding window was left in.", "A window moves with the token: 2 would see 3, or 1, or both. Here the sentence falls into fixed halves.", "window"),
                  Option(VIEW, "Each head holds all columns of half of the tokens."),
                  Option("The heads were cut right, and merged with view.", "In each head every token has met every other by then, so every output would depend on its whole sentence.", "merge-by-view"),
-                 Option("The softmax runs over the queries.", "Then every output would still depend on every token.", "softmax-axis-queries")),
+                 Option("The softmax runs over the queries.", "Then every output would still depend on every token of its sentence.", "softmax-axis-queries")),
         note=f"Two heads, four tokens: head 1 gets tokens 1 and 2 with all their columns, head 2 the others. Shapes, row sums and even a causal mask look right. Reported for four click-rate models, whose source was a blog post: {GITHUB}reczoo/FuxiCTR/issues/30 (2022); the same line stood in {GITHUB}hyunwoongko/transformer/commit/391c9cd469cd17ce3af26cb10078978e6a44c142 for two years."),
     Specimen(
         id="B.2", title="A causal layer that sees ahead", core=True, stars=3, buggy=lambda: influence(merge_by_view), sound=lambda: influence(layer(CAUSAL)), rows=TOKENS, columns=TOKENS,
