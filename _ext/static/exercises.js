@@ -29,7 +29,7 @@
   function judgeNumber(data, text) {
     const number = readNumber(text);
     if (number === null) {
-      const what = text.trim() ? `A number is asked for, such as 3, 0.25 or "1/4", with a point and without separators; this is '${text}'.` : "Write a number first.";
+      const what = text.trim() ? `A number is asked for, such as 3, 0.25 or "1/4", in digits alone, with a point before the decimals; this is '${text}'.` : "Write a number first.";
       return reply(false, ["not-a-number"], [what], { tried: false });
     }
     const close = (value, times = 1) => Math.abs(number - value) <= Math.max(times * data.tolerance * Math.abs(value), 1e-9);
@@ -171,10 +171,26 @@
     place.replaceChildren(element("p", "ask-verdict", `${found.ok ? "✓" : "✗"} ${verdict}`), ...found.lines.map(paragraph));
   }
 
+  // What was written in one's own words is kept in this browser too.
+  const WORDS = "mha-words";
+
+  function keepWords(field, id) {
+    try {
+      field.value = JSON.parse(localStorage.getItem(WORDS) ?? "{}")[id] ?? "";
+    } catch {
+      return; // a browser that keeps nothing
+    }
+    field.addEventListener("change", () => {
+      const all = JSON.parse(localStorage.getItem(WORDS) ?? "{}"); // another tab may have written more
+      localStorage.setItem(WORDS, JSON.stringify({ ...all, [id]: field.value }));
+    });
+  }
+
   function wake(form) {
     const data = JSON.parse(form.querySelector("script").textContent);
     const place = form.querySelector(".ask-reply");
     form.querySelector("fieldset").disabled = false;
+    if (data.kind === "explain") keepWords(form.elements.words, data.id);
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       const answer = data.kind === "number" ? form.elements.number.value : data.kind === "explain" ? form.elements.words.value
@@ -232,6 +248,7 @@
       if (event.target.dataset.do === "forget" && confirm("Forget what was solved in this browser?")) {
         solved = new Set();
         save();
+        if (keeps) localStorage.removeItem(WORDS);
         tell(true, "forgotten.");
       }
     });

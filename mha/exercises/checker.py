@@ -97,8 +97,9 @@ def when_values_are_right(exercise, answer, alone, touched, outputs):
         if failure is not None or not same(output, exercise.outcome(exercise.reference, case), 1e-3):
             shown = "raises " + type(failure).__name__ if failure else "gives " + ("NaN" if isinstance(output, torch.Tensor) and output.isnan().any() else "other numbers")
             return exercise.report(False, ["overflow"], rows_apart(case, output, exercise) or f"The values are right for ordinary numbers. With {exercise.extremes(case)} it {shown}. Usual reasons: e^1000 does not fit into a float, and "
-                                   "e^-1000 is 0, so the row's largest score should be subtracted first (softmax does that); a fill or a clamp that is not far enough out, such as -1000 for minus "
-                                   "infinity; a mask that comes only after the powers.")
+                                   "e^-1000 is 0, so the row's largest score should be subtracted first (softmax does that); a clamp that is too near"
+                                   + ("; a fill that is not far enough out, such as -1000 for minus infinity; a mask that comes only after the powers." if exercise.masks else "."),
+                                   f'hint("{exercise.id}") says more.')
     return exercise.report(True, [], exercise.note, *(f"A remark: {remark}" for remark in remarks(exercise, alone)))
 
 
@@ -317,7 +318,7 @@ def counterexample(exercise, output, index):
     off = ~torch.isclose(output.double(), expected.double(), rtol=1e-5, atol=1e-5)
     at = tuple(off.nonzero()[0].tolist())
     whole = " All its numbers are whole." if same(output.double(), output.double().round(), 0) and not same(expected, expected.round(), 0) else ""
-    return (f"{exercise.compared} " * bool(exercise.compared) + f"For {exercise.describe(case)}: {int(off.sum())} of {off.numel()} numbers are wrong; the first, at {list(at)}, is "
+    return (f"{exercise.compared} " * bool(exercise.compared) + f"For {exercise.describe(case)}: {int(off.sum())} of {off.numel()} numbers are wrong; {f'the first, at {list(at)},' if at else 'it'} is "
             f"{digits(output[at], expected[at])}, wanted {digits(expected[at], output[at])}.{whole}")
 
 

@@ -2,7 +2,7 @@
 import torch
 
 from mha.exercises.exercise import Case, Exercise
-from mha.exercises.probe import most_of
+from mha.exercises.probe import PREFERENCES, most_of, preferences
 from mha.exercises.report import Mistake
 
 
@@ -29,8 +29,7 @@ def weights_of(output, n):
 
 
 def observe(output, n):
-    weights = weights_of(output, n)
-    return torch.stack([weights > 0.99, weights >= weights.amax(-1, keepdim=True) - 1e-9]).double()
+    return preferences(weights_of(output, n))
 
 
 SWITCHES = {
@@ -65,7 +64,7 @@ EXERCISE = Exercise(
     reference=previous_token,
     cases=[Case((3,)), Case((5,)), Case((2,)), Case((16,)), Case((64,))],
     model=model, switches=SWITCHES, measure=measure, observe=observe, wanted="a pair W_Q, W_K of one shape, (n, d_k)", trained=(),
-    compared="Compared are two tables: which weights pass 0.99, and which keys are the strongest of their row.",
+    compared=PREFERENCES,
     hints=("With one-hot tokens, row i of W_Q is the query of token i, and row j of W_K is the key of token j.", "Let W_K be the identity: key j is the direction j. Then query i must point in direction i - 1. How long must it be?",
            "before = torch.eye(n)[(torch.arange(n) - 1).clamp(min=0)]; return 20 * n ** 0.5 * before, torch.eye(n)"),
     note="No single matrix can do it: with W_Q = W_K the scores are symmetric, and the token before would be asked as much as it asks. Heads like this one are found in trained models.",

@@ -4,7 +4,7 @@ import math
 import torch
 
 from mha.exercises.exercise import Case, Exercise
-from mha.exercises.probe import most_of
+from mha.exercises.probe import PREFERENCES, most_of, preferences
 from mha.exercises.report import Mistake
 
 
@@ -42,8 +42,7 @@ def weights_of(output, order):
 
 
 def observe(output, order):
-    weights = weights_of(output, order)
-    return torch.stack([weights > 0.99, weights >= weights.amax(-1, keepdim=True) - 1e-9]).double()
+    return preferences(weights_of(output, order))
 
 
 SWITCHES = {
@@ -79,7 +78,7 @@ EXERCISE = Exercise(
     reference=on_a_circle,
     cases=[Case((torch.tensor([1, 2, 0]),)), Case((shuffled(5, 1),)), Case((torch.tensor([1, 0]),)), *(Case((shuffled(n, n),)) for n in (4, 8, 13, 19, 25, 32))],
     model=model, switches=SWITCHES, measure=measure, observe=observe, wanted="a pair Q, K, both of shape (n, 2)", trained=(),
-    compared="Compared are two tables: which weights pass 0.99, and which keys are the strongest of their row.",
+    compared=PREFERENCES,
     hints=("Where must a key lie so that some direction makes it the farthest of all? Where must all keys lie?", "Put the keys on a circle. Query i is a multiple of the key that it wants. The lead over the neighbour is 1 - cos(2 pi / n), which shrinks like 1 / n^2.",
            "a = 2 * math.pi * torch.arange(n) / n; K = torch.stack([a.cos(), a.sin()], -1); return 10 * n ** 2 * K[order], K"),
     note="The scores have rank 2 and the weights are a permutation matrix, of rank n: the softmax does not keep ranks. The price is length: with the keys on a circle of one size, the queries must grow like n squared.",

@@ -79,6 +79,11 @@ class Exercise(Item):
         """The names of the arguments, from the signature."""
         return self.signature[self.signature.index("(") + 1 : self.signature.index(")")].split(", ")
 
+    @property
+    def masks(self):
+        """Whether something is to be hidden."""
+        return self.chapter == "05_masks" or "mask" in self.signature
+
     def describe(self, case):
         """A case in words: "q (2, 3), k (5, 3), v (5, 7)"."""
         return ", ".join(f"{name} {tuple(a.shape)}" if isinstance(a, torch.Tensor) else f"{name} = {getattr(a, '__name__', a)}" for name, a in zip(self.arguments, case.args))

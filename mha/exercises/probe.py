@@ -61,6 +61,14 @@ def most_of(weights):
     return "; ".join(told)
 
 
+PREFERENCES = "Compared are two tables: which weights pass 0.99, and which keys are the strongest of their row."
+
+
+def preferences(weights):
+    """The two tables that a head must get right, (2, n, m): the weights above 0.99, the largest weights of each row."""
+    return torch.stack([weights > 0.99, weights >= weights.amax(-1, keepdim=True) - 1e-9]).double()
+
+
 def slope(logs, scores):
     """The factor by which logs follow scores inside each row; None where they do not follow."""
     a, b = logs - logs.mean(-1, keepdim=True), scores - scores.mean(-1, keepdim=True)

@@ -46,7 +46,7 @@ class Number(Question):
             return self.not_started()
         number = read_number(answer)
         if number is None:
-            return self.report(False, ["not-a-number"], f"A number is asked for, such as 3, 0.25 or \"1/4\", with a point and without separators; this is {answer!r}.")
+            return self.report(False, ["not-a-number"], f"A number is asked for, such as 3, 0.25 or \"1/4\", in digits alone, with a point before the decimals; this is {answer!r}.")
         if self.close(number, self.answer):
             return self.report(True, [], self.note)
         said = f"You guessed {shown(number)}; it is {shown(self.answer)}." if self.predicted else ""

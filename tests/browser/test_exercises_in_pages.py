@@ -106,6 +106,21 @@ def test_progress_survives_a_reload_shows_in_the_contents_and_can_be_carried(vis
     assert page.locator('[data-chapter="02_one_head"]').inner_text() == "0 of 9" and memory.decode(page.locator("#progress-out").input_value()) == []
 
 
+def test_own_words_survive_a_reload_until_all_is_forgotten(visit):
+    page = visit("chapters/02_one_head.html").page
+    words = page.locator("#ask-2-9 textarea")
+    words.fill("A sum of d_k terms spreads by its root.")
+    words.blur()
+    page.reload()
+    assert words.input_value() == "A sum of d_k terms spreads by its root."
+    home = page.goto(page.url.replace("chapters/02_one_head", "index"))
+    assert home.ok
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Forget everything").click()
+    page.go_back()
+    assert words.input_value() == ""
+
+
 @pytest.mark.parametrize("stored", ["{", "5", '{"version": 1, "solved": "x"}', '{"version": 99, "solved": ["2.6"]}'])
 def test_what_cannot_be_read_in_the_browser_does_no_harm(visit, stored):
     one = visit("chapters/02_one_head.html")
