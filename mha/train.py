@@ -195,27 +195,161 @@ def fit_heads(h, r, *, d_k=None, task=None, steps=600, rate=0.01, runs=8, batch=
     Raises:
         ValueError: h does not divide d_model.
     """
+    look, answer = _train_heads(h, r, d_k=d_k, task=task, steps=steps, rate=rate, runs=runs, batch=batch, seed=seed, device=device)
+    with torch.no_grad():
+        seen = [look(1024) for _ in range(2)]
+        errors = torch.stack([(answer(outs) - wanted).square().mean((1, 2)) for outs, _, wanted in seen])
+    return errors.mean(0).cpu(), torch.stack([w for _, w, _ in seen]).mean((0, 2))[..., :r].cpu()
+
+
+def _train_heads(h, r, *, d_k=None, d_v=None, W_O=True, mix=None, task=None, steps=600, rate=0.01, runs=8, batch=128, seed=0, device=None):
+    """The layers of `fit_heads` after their training, handed out so that they can be cut open.
+
+    Args:
+        d_v: d_model // h by default. W_O: False leaves it out, so that the h d_v numbers of the heads are the answer as they stand.
+        mix: (r c, r c), a matrix that the wanted contents are multiplied by. The others as in `fit_heads`.
+    Returns:
+        look: function of a number B of sentences -> outs (R, B, h, d_v), weights (R, B, h, n), wanted (R, B, r c).
+        answer: function of outs -> (R, B, r c), W_O applied to them.
+    """
     task = task or KeyTask(runs, r, names=128, d_name=60, n=16, seed=seed)
     d, c = task.d_model, task.CONTENT
     if h < 1 or d % h:
         raise ValueError(f"h must divide {d}, got {h}")
-    d_k, d_v = d_k or d // h, d // h
+    d_k, d_v = d_k or d // h, d_v or d // h
     g = torch.Generator().manual_seed(seed + 1)
-    xavier = lambda rows, columns: normal(g, runs, rows, columns, std=(2 / (rows + columns)) ** 0.5, device=device)      # noqa: E731
-    W_Q, W_K, W_V, W_O = xavier(d, h * d_k), xavier(d, h * d_k), xavier(d, h * d_v), xavier(h * d_v, r * c)
+    W_Q, W_K, W_V = (_xavier(g, runs, d, h * width, device) for width in (d_k, d_k, d_v))
+    last = [_xavier(g, runs, h * d_v, r * c, device)] if W_O else []
+
+    def look(size):
+        asking, x, contents = (t.to(device) for t in task.draw(size))              # (R, B, d), (R, B, n, d), (R, B, r, c)
+        contents = contents.flatten(2)
+        return *_attend(asking, x, W_Q, W_K, W_V, h), contents if mix is None else contents @ mix.to(device)
+
+    def answer(outs):
+        return outs.flatten(2) @ last[0] if W_O else outs.flatten(2)
+
+    def errors():
+        outs, _, wanted = look(batch)
+        return (answer(outs) - wanted).square().mean((1, 2))
+
+    fit([W_Q, W_K, W_V, *last], errors, steps=steps, rate=rate)
+    return look, answer
+
+
+def _xavier(generator, runs, rows, columns, device):
+    return normal(generator, runs, rows, columns, std=(2 / (rows + columns)) ** 0.5, device=device)
+
+
+def _attend(asking, x, W_Q, W_K, W_V, h):
+    """h heads for one asking token (R, B, d) on its sentence (R, B, n, d): their outputs (R, B, h, d_v) and weights (R, B, h, n)."""
+    Q, W_K, W_V = (asking @ W_Q).unflatten(-1, (h, -1)), W_K.unflatten(-1, (h, -1)), W_V.unflatten(-1, (h, -1))
+    asked = torch.einsum("rbhk,rdhk->rbhd", Q, W_K)                                # what each head asks of a token as it stands
+    w = (asked @ x.mT / Q.shape[-1] ** 0.5).softmax(-1)
+    return torch.einsum("rbhd,rdhv->rbhv", w @ x, W_V), w
+
+
+def prune_heads(h, r, **setting):
+    """Train the layers of `fit_heads`, then switch heads off one after the other, each time the head without which the error is least.
+
+    A head that is off gives 0. Nothing is trained again after that, not even W_O.
+
+    Args:
+        h: number of heads; r: relations; setting: as in `fit_heads`.
+    Returns:
+        left (runs, h + 1): the error with 0, 1, ..., h heads on, on 2048 fresh sentences.
+        without (runs, h): the error on the same sentences with all heads on but the first, the second, ..., the last.
+    Raises:
+        ValueError: h does not divide d_model.
+    """
+    look, answer = _train_heads(h, r, **setting)
+    with torch.no_grad():
+        outs, _, wanted = look(2048)
+        return _prune(lambda on: (answer(outs * on[:, None, :, None].to(outs)) - wanted).square().mean((1, 2)).cpu(), len(outs), h)
+
+
+def _prune(error, runs, h):
+    """What `prune_heads` returns, for any error: a function (runs, h) -> (runs,) of which heads are on (1) and off (0)."""
+    on, others = torch.ones(runs, h), 1 - torch.eye(h)                             # row i of others: all but head i
+    left, without = [error(on)], []
+    for _ in range(h):
+        errors = torch.stack([error(on * row) for row in others], -1).masked_fill(on == 0, math.inf)       # (runs, h); inf: is off already
+        without.append(errors)
+        least, cheapest = errors.min(-1)
+        left.append(least)
+        on = on * others[cheapest]
+    return torch.stack(left[::-1], -1), without[0]
+
+
+TARGETS = ("blocks", "mixed")
+
+
+def fit_output(target, *, W_O, d_k=16, steps=600, rate=0.01, runs=8, batch=128, seed=0, device=None):
+    """Train four heads on four relations, with W_O or without it: then block i of the answer is what head i gives, its four numbers as they stand.
+
+    Args:
+        target: "blocks", in which block i is the content of relation i; or "mixed", in which each number of the answer is half the sum, with signs,
+            of four numbers, one from each content and each from another coordinate. It is the same 16 numbers, turned in space.
+        W_O: bool. d_k: width of queries and keys. There are 64 (8 d_k + 16) parameters without W_O, and 64 (8 d_k + 64) + 64 * 16 with it.
+        steps, rate: of `fit`; runs: independent runs; batch: sentences a step; seed: of all runs.
+    Returns:
+        (runs,), the mean squared error on 2048 fresh sentences; 1 is knowing nothing.
+    Raises:
+        ValueError: an unknown target.
+    """
+    if target not in TARGETS:
+        raise ValueError(f"target must be one of {', '.join(map(repr, TARGETS))}, got {target!r}")
+    look, answer = _train_heads(4, 4, d_k=d_k, d_v=16 if W_O else KeyTask.CONTENT, W_O=W_O, mix=_mixing() if target == "mixed" else None,
+                                steps=steps, rate=rate, runs=runs, batch=batch, seed=seed, device=device)
+    with torch.no_grad():
+        outs, _, wanted = look(2048)
+        return (answer(outs) - wanted).square().mean((1, 2)).cpu()
+
+
+def _mixing():
+    """An orthogonal matrix (16, 16): coordinate j of block b takes from each content k its coordinate j - k (modulo 4), times 1/2 or -1/2."""
+    signs = torch.tensor([[1.0, 1, 1, 1], [1, -1, 1, -1], [1, 1, -1, -1], [1, -1, -1, 1]]) / 2             # (b, k), orthogonal
+    shifts = torch.stack([torch.eye(4).roll(k, 1) for k in range(4)])                                      # (k, 4, 4)
+    return torch.einsum("bk,kij->kibj", signs, shifts).reshape(16, 16)
+
+
+def fit_layers(layers, heads, *, steps=600, rate=0.01, runs=8, batch=128, seed=0, device=None):
+    """Train one layer or several, on two relations of the task of `fit_heads`, at equal parameters: d_k = d_v = 48 / (layers * heads).
+
+    The asking token is a vector of d_model = 64 numbers. Each layer asks with that vector as it then stands, attends to the sentence, and adds what its
+    heads found, after its W_O (heads d_v, 64). So a second layer sees the sentence and the first one's result. The sentence itself stays as it is.
+    One matrix (64, 8) reads the answer off the sum of what the layers have added. No layer norm, no MLP.
+
+    Args:
+        layers, heads: numbers of layers and of heads in each; their product divides 48.
+        steps, rate: of `fit`; runs: independent runs; batch: sentences a step; seed: of all runs.
+    Returns:
+        error (runs,): mean squared error on 2048 fresh sentences; 1 is knowing nothing.
+        shares (runs, layers * heads, 2): the mean weight that each head gives to the token of each relation, first layer first.
+    Raises:
+        ValueError: 48 is not divided.
+    """
+    if layers < 1 or heads < 1 or 48 % (layers * heads):
+        raise ValueError(f"layers * heads must divide 48, got {layers} * {heads}")
+    task = KeyTask(runs, 2, names=128, d_name=60, n=16, seed=seed)
+    d, width = task.d_model, 48 // layers
+    g = torch.Generator().manual_seed(seed + 1)
+    stack = [[_xavier(g, runs, *shape, device) for shape in [(d, width)] * 3 + [(width, d)]] for _ in range(layers)]
+    W = _xavier(g, runs, d, 2 * task.CONTENT, device)
 
     def answer(size):
-        asking, x, contents = (t.to(device) for t in task.draw(size))              # (R, B, d), (R, B, n, d), (R, B, r, c)
-        Q = (asking @ W_Q).unflatten(-1, (h, d_k))                                 # (R, B, h, d_k)
-        Q = torch.einsum("rbhk,rdhk->rbhd", Q, W_K.unflatten(-1, (h, d_k)))        # what each head asks of a token as it stands
-        w = (Q @ x.mT / d_k**0.5).softmax(-1)                                      # (R, B, h, n)
-        out = torch.einsum("rbhd,rdhv->rbhv", w @ x, W_V.unflatten(-1, (h, d_v))).flatten(2) @ W_O
-        return (out - contents.flatten(2)).square().mean((1, 2)), w
+        asking, x, contents = (t.to(device) for t in task.draw(size))              # (R, B, d), (R, B, n, d), (R, B, 2, c)
+        added, weights = torch.zeros_like(asking), []
+        for W_Q, W_K, W_V, W_O in stack:
+            outs, w = _attend(asking + added, x, W_Q, W_K, W_V, heads)
+            added = added + outs.flatten(2) @ W_O
+            weights.append(w)
+        return (added @ W - contents.flatten(2)).square().mean((1, 2)), torch.cat(weights, 2)
 
-    fit([W_Q, W_K, W_V, W_O], lambda: answer(batch)[0], steps=steps, rate=rate)
+    fit([matrix for layer in stack for matrix in layer] + [W], lambda: answer(batch)[0], steps=steps, rate=rate)
     with torch.no_grad():
-        errors, weights = zip(*(answer(1024) for _ in range(2)))
-    return torch.stack(errors).mean(0).cpu(), torch.stack(weights).mean((0, 2))[..., :r].cpu()
+        error, weights = answer(2048)
+    return error.cpu(), weights.mean(1)[..., :2].cpu()
 
 
 def fit_pattern(pattern, d_k, *, steps=600, rate=0.05, runs=8, seed=0, device=None):

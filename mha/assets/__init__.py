@@ -11,6 +11,18 @@ import torch
 
 MINILM = Path(__file__).parent / "minilm.npz"
 TRAINED_HEADS = Path(__file__).parent / "trained_heads.npz"
+REAL_HEADS = Path(__file__).parent / "real_heads.npz"
+UNTRAINED = 5                                                   # models of real_heads whose layers were never trained
+BROWSED = (                                                     # the sentences of real_heads whose maps are kept
+    "The animal didn't cross the street because it was too tired.",
+    "The animal didn't cross the street because it was too wide.",
+    "The bank by the river overflowed.",
+    "I am going to deposit my money at the bank.",
+    "When Mary met John at the station, she gave him a book.",
+    "The long narrow bridge crossed the deep dark valley.",
+    "The keys to the old cabinet were lost.",
+    "My brother never eats fish, but he cooks it well.",
+)
 RELATIONS, HEADS = (1, 2, 4, 8), (1, 2, 4, 8, 16, 32)          # of trained_heads, with d_k = 64 / h
 FIXED_HEADS, FIXED_WIDTHS = (1, 2, 4, 8, 16), (1, 4, 16, 64)   # of trained_heads, with a d_k of their own
 

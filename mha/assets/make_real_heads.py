@@ -1,0 +1,160 @@
+"""Make real_heads.npz: `python -m mha.assets.make_real_heads [FOLDER]` runs all-MiniLM-L6-v2 on the sentences of `mha.sentences` and keeps what its heads did.
+
+FOLDER holds model.safetensors and tokenizer.json; without it `mha.real.load` looks for them. Takes a minute or two on one core.
+"""
+import copy
+import sys
+
+import numpy as np
+import torch
+
+from mha import measure, real, sentences, surgery
+from mha.assets import BROWSED, REAL_HEADS, UNTRAINED
+
+SURGERIES = {"as trained": None, "symmetric part": surgery.symmetric, "one matrix": surgery.one_matrix, "antisymmetric part": surgery.antisymmetric,
+             "W_Q in both": surgery.queries_as_keys, "W_K in both": surgery.keys_as_queries}
+
+
+def untrained(model, seed):
+    """A copy whose layers are drawn anew, as BERT draws them (normal, 0.02), on top of the trained embeddings."""
+    g, fresh = torch.Generator().manual_seed(seed), copy.deepcopy(model)
+    for name, parameter in fresh.layers.named_parameters():
+        if parameter.ndim == 2:
+            parameter.data = 0.02 * torch.randn(parameter.shape, generator=g)
+        else:
+            parameter.data = torch.full_like(parameter, float("norm" in name and name.endswith("weight")))
+    return fresh
+
+
+def word_maps(trace):
+    """Of each sentence, the maps between its words: a list of (72, w, w)."""
+    return [measure.of_words(trace.weights[:, b].flatten(0, 1), trace.words[b]) for b in range(len(trace.words))]
+
+
+def looked_at(model, texts):
+    """(72, words of all sentences): the other word that each head looks at most, sentence by sentence."""
+    maps = word_maps(model.trace(texts))
+    return measure.choices(maps, [(number, word) for number, words in enumerate(texts) for word in range(len(words))])
+
+
+def browsed(model):
+    """The sentences of the figure: their tokens, and every map in steps of 1/255."""
+    kept = {}
+    for number, text in enumerate(BROWSED):
+        trace = model.trace([text])
+        kept[f"tokens.{number}"] = np.array(trace.tokens[0])
+        kept[f"maps.{number}"] = (255 * trace.weights[:, 0]).round().to(torch.uint8).numpy()              # (6, 12, n, n)
+    return kept
+
+
+def relations(model):
+    texts, _ = sentences.relations()
+    kept = {"looked_at": looked_at(model, texts).to(torch.int8).numpy()}
+    kept["looked_at_untrained"] = np.stack([looked_at(untrained(model, seed), texts).to(torch.int8).numpy() for seed in range(UNTRAINED)])
+    return kept
+
+
+def rows_of_pronouns(model, found):
+    """(72, items, longest sentence): the weights of each item's pronoun on the words of its sentence, 0 behind its end."""
+    maps = word_maps(model.trace([item.words for item in found]))
+    longest = max(len(item.words) for item in found)
+    rows = torch.zeros(len(maps[0]), len(found), longest)
+    for number, (item, one) in enumerate(zip(found, maps)):
+        rows[:, number, :len(item.words)] = one[:, item.pronoun]
+    return rows
+
+
+def pronouns(model):
+    found = sentences.pronouns()
+    flat = [one for pair in sentences.twins() for one in pair]
+    kept = {"pronouns": rows_of_pronouns(model, found), "twins": rows_of_pronouns(model, flat), "late": rows_of_pronouns(model, sentences.late())}
+    kept["pronouns_untrained"] = torch.stack([rows_of_pronouns(untrained(model, seed), found) for seed in range(UNTRAINED)])
+    return {name: rows.half().numpy() for name, rows in kept.items()}
+
+
+def positions_and_sinks(model):
+    """Of each head: mean weight on the token before, itself and after; how often each is the row's largest; entropy; what [CLS] and [SEP] get and hand on."""
+    texts, _ = sentences.relations()
+    near, tops, entropies, shares, handed = [], [], [], [], []
+    for text in texts:
+        trace = model.trace([text])
+        weights = trace.weights[:, 0]                                        # (6, 12, n, n)
+        inner = weights[..., 1:-1, 1:-1]                                     # words only
+        near.append(torch.stack([measure.at_offset(inner, k) for k in (-1, 0, 1)], -1))
+        top, place = weights.argmax(-1), torch.arange(weights.shape[-1])
+        tops.append(torch.stack([(top == place + k)[..., 1:-1].float().mean(-1) for k in (-1, 0, 1)], -1))
+        entropies.append(measure.entropy(weights)[..., 1:-1].mean(-1))
+        moved = torch.stack([measure.carried(weights[number][None], trace.inputs[number], layer.attention)[0].detach() for number, layer in enumerate(model.layers)])
+        for kept, each in ((shares, weights), (handed, moved)):
+            total = each[..., 1:-1, :].sum((-2, -1))
+            kept.append(torch.stack([each[..., 1:-1, 0].sum(-1) / total, each[..., 1:-1, -1].sum(-1) / total], -1))
+    mean = lambda found: torch.stack(found).mean(0).flatten(0, 1).half().numpy()      # noqa: E731
+    return {"near": mean(near), "tops": mean(tops), "entropy": mean(entropies), "sinks": mean(shares), "sinks_carried": mean(handed)}
+
+
+def likeness(model):
+    """(72, 72): divergence between the maps of two heads, mean over sentences."""
+    texts, _ = sentences.relations()
+    total = torch.zeros(72, 72)
+    for text in texts:
+        total += measure.redundancy(model.trace([text]).weights[:, 0].flatten(0, 1))
+    return {"likeness": (total / len(texts)).half().numpy()}
+
+
+def circuit_asymmetry(model):
+    """(72,), and of 72 pairs of random matrices of the same shape."""
+    ratios = []
+    for layer in model.layers:
+        Q, K = surgery.circuits(layer.attention)
+        ratios.append(measure.asymmetry(Q @ K.mT))
+    g = torch.Generator().manual_seed(0)
+    Q, K = (torch.randn(72, 385, 32, generator=g) for _ in range(2))
+    return {"asymmetry": torch.cat(ratios).detach().numpy(), "asymmetry_random": measure.asymmetry(Q @ K.mT).numpy()}
+
+
+def retrieval(vectors):
+    """(60, 3, d) -> share of sentences whose counterpart is the nearest of 60, and share whose counterpart is nearer than the decoy."""
+    first, second, decoy = vectors.unbind(1)
+    nearest = (first @ second.T).argmax(-1) == torch.arange(len(first))
+    return nearest.float().mean(), ((first * second).sum(-1) > (first * decoy).sum(-1)).float().mean()
+
+
+@torch.no_grad()
+def operations(model):
+    """Of each surgery: cosine with the model's own vectors, nearest of 60, nearer than the decoy, mean total variation between maps, mean weight on oneself, role swap."""
+    triples = sentences.paraphrases()
+    texts = [text for triple in triples for text in triple]
+    swapped = [text for pair in sentences.roles() for text in pair]
+    maps = model.trace(texts[::3])
+    own, rows, names = model.sentence_vectors(texts), [], []
+    real_rows = torch.arange(maps.weights.shape[-1]) < maps.lengths[:, None]                            # (B, n)
+    for name, change in SURGERIES.items():
+        for exclude_self in (False, True) if name in ("as trained", "one matrix") else (False,):
+            other = model if change is None else surgery.operate(model, change)
+            vectors = other.sentence_vectors(texts, exclude_self=exclude_self)
+            weights = other.trace(texts[::3], exclude_self=exclude_self).weights                        # (6, B, 12, n, n)
+            distance = (weights - maps.weights).abs().sum(-1) / 2
+            pick = lambda t: t.transpose(2, 3)[:, real_rows].mean()          # noqa: E731
+            pairs = other.sentence_vectors(swapped, exclude_self=exclude_self).unflatten(0, (-1, 2))
+            blind = other.sentence_vectors(swapped, exclude_self=exclude_self, use_positions=False).unflatten(0, (-1, 2))
+            rows.append([(own * vectors).sum(-1).mean(), *retrieval(vectors.unflatten(0, (-1, 3))), pick(distance), pick(weights.diagonal(0, -2, -1)),
+                         (pairs[:, 0] * pairs[:, 1]).sum(-1).mean(), (blind[:, 0] * blind[:, 1]).sum(-1).min()])
+            names.append(name + ", not oneself" * exclude_self)
+    return {"surgeries": np.array(names), "surgery_scores": torch.tensor(rows).numpy()}
+
+
+def main(folder=None):
+    model = real.load("minilm", folder=folder, device="cpu")
+    kept = {}
+    for part in (browsed, relations, pronouns, positions_and_sinks, likeness, circuit_asymmetry, operations):
+        kept |= part(model)
+        print(part.__name__, flush=True)
+    np.savez_compressed(REAL_HEADS, **kept)
+    print(f"{REAL_HEADS.name}: {REAL_HEADS.stat().st_size:,} bytes")
+    for name, row in zip(kept["surgeries"], kept["surgery_scores"]):
+        print(f"{name:28}", " ".join(f"{x:7.3f}" for x in row))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

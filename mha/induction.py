@@ -1,0 +1,244 @@
+"""Induction heads: a small language model that learns to continue what it has seen before, and the scores that show how.
+
+In the middle of "A B ... A", an induction head looks at B: the token after the last A. A key has to say what stands one place before it, and a first
+layer knows that of no key. `fit_induction` trains models that can learn it and models that cannot; `induction_runs` loads runs that are already trained.
+"""
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from mha.attention import attention
+from mha.multihead import MultiHeadAttention, merge_heads, split_heads
+from mha.train import _small_steps
+
+INDUCTION = Path(__file__).parent / "assets" / "induction.npz"
+KINDS = {                                            # what is stored: arguments of fit_induction
+    "two layers": {"layers": 2},
+    "one layer": {"layers": 1},
+    "one layer, smeared keys": {"layers": 1, "smeared": True},
+    "one layer, fixed period": {"layers": 1, "period": 16},
+}
+
+
+# --- The data -------------------------------------------------------------------------------------------------------
+
+class Repeats:
+    """Sequences in which a random pattern comes again and again: x_i = x_(i - p) from position p on.
+
+    A symbol may stand in a pattern more than once, so what followed the current token is not always decided by that token alone.
+
+    Args:
+        V: number of symbols. n: tokens in a sequence. period: p, one number for all sequences; or "random", drawn for each sequence
+            from `shortest` to n // 2, so that every pattern comes twice. seed: of everything that is drawn.
+    Raises:
+        ValueError: a period that leaves no room for a repetition.
+    """
+
+    def __init__(self, *, V=32, n=32, period="random", shortest=8, seed=0):
+        self.V, self.n = V, n
+        self.shortest, self.longest = (shortest, n // 2) if period == "random" else (period, period)
+        if not 1 <= self.shortest <= self.longest < n:
+            raise ValueError(f"periods must be at least 1 and less than n={n}, got period={period!r}: from {self.shortest} to {self.longest}")
+        self.generator = torch.Generator().manual_seed(seed)
+
+    def draw(self, batch):
+        """tokens (batch, n), periods (batch,)."""
+        patterns = torch.randint(self.V, (batch, self.n), generator=self.generator)
+        periods = torch.randint(self.shortest, self.longest + 1, (batch,), generator=self.generator)
+        return patterns.gather(1, torch.arange(self.n) % periods[:, None]), periods
+
+
+# --- The model ------------------------------------------------------------------------------------------------------
+
+def sinusoids(n, d_model, base=100.0):
+    """Positions as waves, sin(i f) and cos(i f) in pairs, with frequencies f from 1 down to about 1 / base: (n, d_model).
+
+    Source: Vaswani et al. 2017, section 3.5, with base 10000.
+    """
+    frequencies = base ** (-torch.arange(0, d_model, 2) / d_model)
+    angles = torch.arange(n)[:, None] * frequencies                                # (n, d_model / 2)
+    return torch.stack([angles.sin(), angles.cos()], -1).flatten(1)
+
+
+class PositionedAttention(MultiHeadAttention):
+    """Causal heads whose queries and keys know where a token stands; the values do not.
+
+        Q = (x + positions) W_Q        K = (x + positions) W_K        V = x W_V
+
+    So a position can decide where a head looks, and never becomes part of what it brings back.
+
+    Args:
+        smeared: mix each key with the one before it, K_j <- a K_j + (1 - a) K_(j-1), by a learned a = sigmoid(smear) of each head. The first key stays.
+    Source:
+        Positions: Press et al. 2021, "Shortformer". Smeared keys: Olsson et al. 2022, "In-context Learning and Induction Heads".
+    """
+
+    def __init__(self, d_model, num_heads, *, smeared=False):
+        super().__init__(d_model, num_heads, bias=False, causal=True)
+        self.smear = nn.Parameter(torch.zeros(num_heads)) if smeared else None
+
+    def forward(self, x, positions, *, head_mask=None, need_weights=False):
+        """x (B, n, d_model), positions (n, d_model), head_mask (h,) or None -> out (B, n, d_model), weights (B, h, n, n) or None."""
+        Q = split_heads(self.W_Q(x + positions), self.num_heads)                   # (B, h, n, d_k)
+        K = split_heads(self.W_K(x + positions), self.num_heads)
+        V = split_heads(self.W_V(x), self.num_heads)
+        if self.smear is not None:
+            K = smear(K, self.smear.sigmoid())
+        out, weights = attention(Q, K, V, causal=True, need_weights=need_weights)
+        if head_mask is not None:
+            out = out * head_mask[:, None, None]
+        return self.W_O(merge_heads(out)), weights
+
+
+def smear(K, own):
+    """Mix each key with the one before it: K (..., h, n, d_k), own (h,), the part of its own that a key keeps. The first key has none before it."""
+    before = torch.cat([K[..., :1, :], K[..., :-1, :]], -2)
+    own = own[:, None, None]
+    return own * K + (1 - own) * before
+
+
+class TokenModel(nn.Module):
+    """A causal language model of attention alone: embed, add what each layer's heads bring back, read off the next token. No MLP.
+
+    Args:
+        layers: number of layers. V: number of symbols; n: longest sequence; d_model, num_heads: of each layer; smeared: as `PositionedAttention`.
+    """
+
+    def __init__(self, layers=2, *, V=32, n=32, d_model=64, num_heads=4, smeared=False):
+        super().__init__()
+        self.embedding = nn.Embedding(V, d_model)
+        self.register_buffer("positions", sinusoids(n, d_model))
+        self.layers = nn.ModuleList(PositionedAttention(d_model, num_heads, smeared=smeared) for _ in range(layers))
+        self.norms = nn.ModuleList(nn.LayerNorm(d_model) for _ in range(layers + 1))
+        self.unembedding = nn.Linear(d_model, V, bias=False)
+        nn.init.normal_(self.embedding.weight, std=0.02)
+
+    def forward(self, tokens, *, head_mask=None, need_weights=False):
+        """Score every symbol as the next token, at every position.
+
+        Args:
+            tokens: (B, n), integers. head_mask: (layers, h), a factor for each head's output: 0 switches it off.
+            need_weights: return the weights of every layer.
+        Returns:
+            logits (B, n, V); weights, a list of (B, h, n, n), one for each layer, or None.
+        """
+        positions = self.positions[:tokens.shape[-1]]
+        x, weights = self.embedding(tokens), []                                    # (B, n, d_model)
+        for i, (layer, norm) in enumerate(zip(self.layers, self.norms)):
+            brought, w = layer(norm(x), positions, head_mask=None if head_mask is None else head_mask[i], need_weights=need_weights)
+            x = x + brought
+            weights.append(w)
+        return self.unembedding(self.norms[-1](x)), weights if need_weights else None
+
+
+# --- The scores -----------------------------------------------------------------------------------------------------
+
+def prefix_matching(weights, period):
+    """How much a head looks at the token after the last occurrence of the current one: 1 is always and only.
+
+    The mean of weights[q, q - period + 1] over the queries q >= period, which stand in the pattern for the second time or later.
+
+    Args:
+        weights: (..., n, n), of sequences with this period (`Repeats`); 2 <= period < n.
+    Returns:
+        (...), from 0 to 1.
+    Raises:
+        ValueError: no query has such a token.
+    Source:
+        Olsson et al. 2022, "In-context Learning and Induction Heads". Theirs adds up all earlier occurrences; with at most two copies they agree.
+    """
+    if not 2 <= period < weights.shape[-1]:
+        raise ValueError(f"period must be from 2 to n - 1 = {weights.shape[-1] - 1}, got {period}")
+    return weights.diagonal(1 - period, -2, -1)[..., 1:].mean(-1)                  # of q = period - 1, period, ...: the first has no copy yet
+
+
+def previous_token(weights):
+    """How much a head looks one place back: the mean of weights[q, q - 1] over q >= 1. weights (..., n, n) -> (...), from 0 to 1."""
+    return weights.diagonal(-1, -2, -1).mean(-1)
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What a model does on sequences of one period, and what each head does there; of several models or moments, with leading axes.
+
+    first, later (...): mean loss, in nats, before the pattern is complete, and from its first repeated token on; ln V is knowing nothing.
+    accuracy (...): share of the later tokens that get the highest score. prefix, previous (..., layers, h): `prefix_matching`, `previous_token`.
+    """
+    first: Tensor
+    later: Tensor
+    accuracy: Tensor
+    prefix: Tensor
+    previous: Tensor
+
+    @classmethod
+    def stack(cls, scores):
+        """Many in one, along a new first axis."""
+        return cls(*(torch.stack(each) for each in zip(*(vars(one).values() for one in scores))))
+
+
+@torch.no_grad()
+def scores(model, period, *, head_mask=None, batch=256, seed=999):
+    """Test a TokenModel on fresh sequences with this period.
+
+    The query at position q predicts token q + 1. The queries q < period - 1 meet new tokens ("first"), q >= period could look up a copy ("later").
+    The query between them, which would have to know the period, counts in neither.
+
+    Args:
+        head_mask: (layers, h), 0 switches a head off. batch: sequences; seed: of the sequences.
+    Returns:
+        Scores, on the CPU.
+    """
+    V, n = model.embedding.num_embeddings, len(model.positions)
+    tokens = Repeats(V=V, n=n, period=period, seed=seed).draw(batch)[0].to(model.positions.device)
+    logits, weights = model(tokens[:, :-1], head_mask=head_mask, need_weights=True)
+    loss = F.cross_entropy(logits.mT, tokens[:, 1:], reduction="none").mean(0)     # (n - 1,)
+    right = (logits.argmax(-1) == tokens[:, 1:]).float()
+    weights = torch.stack([w.mean(0) for w in weights])                            # (layers, h, n - 1, n - 1)
+    found = loss[:period - 1].mean(), loss[period:].mean(), right[:, period:].mean(), prefix_matching(weights, period), previous_token(weights)
+    return Scores(*(value.cpu() for value in found))
+
+
+def without_each_head(model, period):
+    """The later loss with one head switched off at a time: (layers, h)."""
+    layers, h = len(model.layers), model.layers[0].num_heads
+    off = 1 - torch.eye(layers * h, device=model.positions.device).view(-1, layers, h)
+    return torch.stack([scores(model, period, head_mask=mask).later for mask in off]).view(layers, h)
+
+
+# --- The training ---------------------------------------------------------------------------------------------------
+
+def fit_induction(layers, *, period="random", smeared=False, steps=2000, rate=3e-3, warm_up=50, batch=64, every=50, seed=0, device=None, **sizes):
+    """Train a TokenModel to predict the next token of `Repeats`.
+
+    Args:
+        layers, smeared: of the model. period: of the data, "random" or one number for all sequences.
+        steps, rate, warm_up: of Adam; the rate climbs for warm_up steps and then stays. batch: sequences a step; seed: of the model and the data.
+        every: steps from one line of the history to the next. sizes: V, n, d_model and num_heads of the model.
+    Returns:
+        model; at: (S,), the steps after which it was tested; history: `Scores` with a leading axis S, at the trained period, or n // 2 for "random".
+    """
+    with torch.random.fork_rng(devices=[]):                                        # drawn on the CPU, so that every device starts alike
+        torch.manual_seed(seed)
+        model = TokenModel(layers, smeared=smeared, **sizes).to(device)
+    V, n = model.embedding.num_embeddings, len(model.positions)
+    data = Repeats(V=V, n=n, period=period, seed=seed)
+    tested = n // 2 if period == "random" else period
+    optimiser = torch.optim.Adam(model.parameters(), lr=rate, betas=(0.9, 0.98))
+    warm = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: min(1, (step + 1) / warm_up))
+    at, history = [], []
+    with _small_steps():
+        for step in range(steps + 1):
+            if step % every == 0:
+                at.append(step)
+                history.append(scores(model, tested))
+            tokens = data.draw(batch)[0].to(device)
+            logits, _ = model(tokens[:, :-1])
+            optimiser.zero_grad()
+            F.cross_entropy(logits.mT, tokens[:, 1:]).backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimiser.step()
+            warm.step()
+    return model, torch.tensor(at), Scores.stack(history)

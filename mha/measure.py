@@ -1,0 +1,147 @@
+"""What to measure on attention maps, and what to compare it with.
+
+Maps are weights (..., n, m), rows = queries. A score of a head means nothing alone: beside each stands what a rule without a head would get
+(`best_offset`), what luck would give (`luckiest`), or a model that was never trained.
+"""
+import math
+
+import torch
+from torch import Tensor
+
+
+def entropy(weights: Tensor) -> Tensor:
+    """Entropy of each row, in nats: (..., n, m) -> (..., n). 0: all on one key; ln m: all alike."""
+    return torch.special.entr(weights).sum(-1)
+
+
+def at_offset(weights: Tensor, offset: int) -> Tensor:
+    """Mean weight on the token `offset` places to the right of the query (negative: left): (..., n, n) -> (...).
+
+    Queries that have no such token are left out. -1 is the score of a previous-token head, 0 what tokens give themselves.
+    Raises
+        ValueError: the offset leaves no token.
+    """
+    n = weights.shape[-1]
+    if abs(offset) >= n:
+        raise ValueError(f"offset={offset} leaves no token of {n}")
+    return weights.diagonal(offset, -2, -1).mean(-1)
+
+
+def of_words(weights: Tensor, words: list[int | None]) -> Tensor:
+    """Maps between tokens -> maps between words, as Clark et al. 2019, section 4.1: pieces of an asked word are added up, pieces of an asking word averaged.
+
+    Args
+        weights: (..., n, n). words: for each token the number of its word, None for special tokens and padding, which are dropped.
+    Returns
+        (..., w, w). Rows sum to less than 1 by what goes to the dropped tokens.
+    """
+    count = 1 + max(word for word in words if word is not None)
+    member = torch.zeros(len(words), count, dtype=weights.dtype)
+    for token, word in enumerate(words):
+        if word is not None:
+            member[token, word] = 1
+    return (member / member.sum(0)).mT @ weights @ member
+
+
+def choices(maps: list[Tensor], queries: list[tuple[int, int]], among: list[list[int]] | None = None) -> Tensor:
+    """Which word each head looks at most.
+
+    Args
+        maps: of each sentence, (heads, w, w). queries: (sentence, word) pairs, N of them.
+        among: for each query the words to choose from; by default all words but the asking one.
+    Returns
+        (heads, N), numbers of words.
+    """
+    picked = []
+    for number, (sentence, word) in enumerate(queries):
+        row = maps[sentence][:, word]                                        # (heads, w)
+        allowed = among[number] if among else [other for other in range(row.shape[-1]) if other != word]
+        picked.append(torch.tensor(allowed)[row[:, allowed].argmax(-1)])
+    return torch.stack(picked, -1)
+
+
+def best_offset(queries: list[tuple[int, int]], targets: list[int]) -> tuple[int, float]:
+    """The rule "always k words away" that is right most often: (k, share of the queries for which it is right)."""
+    offsets = [target - word for (_, word), target in zip(queries, targets)]
+    best = max(sorted(set(offsets)), key=offsets.count)
+    return best, offsets.count(best) / len(offsets)
+
+
+def luckiest(heads: int, questions: int, chance: float = 0.5, quantile: float = 0.95) -> float:
+    """How much the best of so many heads gets right by luck alone: the quantile of the largest of `heads` binomial shares."""
+    below = 0.0
+    for right in range(questions + 1):
+        below += math.comb(questions, right) * chance**right * (1 - chance) ** (questions - right)
+        if below**heads >= quantile:
+            return right / questions
+    return 1.0
+
+
+def held_out(right: Tensor, splits: int = 200, seed: int = 0) -> Tensor:
+    """Pick the best head on one half of the questions, score it on the other half; heads that tie share.
+
+    Args
+        right: (heads, N), whether each head is right on each question. splits: random halves; seed: of them.
+    Returns
+        (splits,), the share of the other half that is right.
+    """
+    g = torch.Generator().manual_seed(seed)
+    right, scores = right.double(), []
+    for _ in range(splits):
+        order = torch.randperm(right.shape[1], generator=g)
+        first, second = order[: len(order) // 2], order[len(order) // 2:]
+        shares = right[:, first].mean(-1)
+        scores.append(right[:, second].mean(-1)[shares == shares.max()].mean())
+    return torch.stack(scores)
+
+
+def divergence(p: Tensor, q: Tensor) -> Tensor:
+    """Jensen-Shannon divergence of rows, in nats, from 0 to ln 2: (..., m), (..., m) -> (...)."""
+    middle = (p + q) / 2
+    return entropy(middle) - (entropy(p) + entropy(q)) / 2
+
+
+def redundancy(maps: Tensor) -> Tensor:
+    """How unlike heads are: (h, n, m) -> (h, h), the mean over rows of the divergence between two heads' rows. 0: the same map."""
+    return divergence(maps[:, None], maps[None]).mean(-1)
+
+
+def carried(weights: Tensor, x: Tensor, attention) -> Tensor:
+    """How long the vector is that each token hands to each other: |w_ij (v_j W_O)| (Kobayashi et al. 2020, section 3.2).
+
+    Args
+        weights: (B, h, n, n). x: (B, n, d_model), what the heads read. attention: the `MultiHeadAttention` of that layer.
+    Returns
+        (B, h, n, n), lengths.
+    """
+    from mha.multihead import split_heads
+
+    V = split_heads(attention.W_V(x), attention.num_heads)                   # (B, h, n, d_v)
+    W_O = attention.W_O.weight.T.unflatten(0, (attention.num_heads, attention.d_v))       # (h, d_v, d_out)
+    return weights * (V @ W_O).norm(dim=-1)[..., None, :]
+
+
+def asymmetry(A: Tensor) -> Tensor:
+    """|A - A^T| / |A + A^T|: 0 for a symmetric matrix, 1 for a random one, no bound above: (..., d, d) -> (...)."""
+    return (A - A.mT).norm(dim=(-2, -1)) / (A + A.mT).norm(dim=(-2, -1))
+
+
+def head_scores(loss, layers: int, heads: int) -> tuple[Tensor, Tensor]:
+    """Two scores of how much a loss needs each head.
+
+    Args
+        loss: function of head_mask (layers, h), a factor for each head's output, -> a number that can be differentiated.
+    Returns
+        by gradient (layers, h), |d loss / d factor| where all heads are on (Michel et al. 2019, section 4.1);
+        by removal (layers, h), the rise of the loss when that head alone is switched off.
+    """
+    gates = torch.ones(layers, heads, requires_grad=True)
+    full = loss(gates)
+    by_gradient = torch.autograd.grad(full, gates)[0].abs()
+    by_removal = torch.empty(layers, heads)
+    with torch.no_grad():
+        for layer, head in torch.cartesian_prod(torch.arange(layers), torch.arange(heads)).tolist():
+            gates = torch.ones(layers, heads)
+            gates[layer, head] = 0
+            by_removal[layer, head] = loss(gates) - full.detach()
+    return by_gradient, by_removal

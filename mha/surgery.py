@@ -1,0 +1,76 @@
+"""Trained heads changed by hand, without training them again: what does a model that came to rely on two different matrices lose with one?
+
+What comes out measures what this model relies on, not what a model trained that way could do.
+"""
+import copy
+
+import torch
+from torch import Tensor, nn
+
+from mha.multihead import MultiHeadAttention, split_heads
+
+
+def symmetric(Q: Tensor, K: Tensor) -> tuple[Tensor, Tensor]:
+    """The scores' symmetric part: s_ij becomes (s_ij + s_ji) / 2. Q, K (h, d, d_k) -> (h, d, 2 d_k)."""
+    return torch.cat([Q, K], -1) / 2**0.5, torch.cat([K, Q], -1) / 2**0.5
+
+
+def antisymmetric(Q: Tensor, K: Tensor) -> tuple[Tensor, Tensor]:
+    """What symmetry takes away: (s_ij - s_ji) / 2. Q, K (h, d, d_k) -> (h, d, 2 d_k)."""
+    return torch.cat([Q, -K], -1) / 2**0.5, torch.cat([K, Q], -1) / 2**0.5
+
+
+def one_matrix(Q: Tensor, K: Tensor) -> tuple[Tensor, Tensor]:
+    """The nearest scores that one shared matrix W can give, x W W^T x^T: the symmetric part without its negative eigenvalues. -> (h, d, 2 d_k)."""
+    left, right = symmetric(Q, K)
+    basis, upper_left = torch.linalg.qr(left)                               # left right^T = basis (upper_left right^T basis) basis^T
+    values, vectors = torch.linalg.eigh(upper_left @ right.mT @ basis)
+    W = basis @ vectors * values.clamp(min=0).sqrt()[:, None]
+    return W, W
+
+
+def keys_as_queries(Q: Tensor, K: Tensor) -> tuple[Tensor, Tensor]:
+    """W_K in both places."""
+    return K, K
+
+
+def queries_as_keys(Q: Tensor, K: Tensor) -> tuple[Tensor, Tensor]:
+    """W_Q in both places."""
+    return Q, Q
+
+
+@torch.no_grad()
+def operate(model: nn.Module, change) -> nn.Module:
+    """A copy of a model with the matrices of queries and keys of every head changed.
+
+    Args
+        change: function of Q and K, (h, d_model + 1, d_k), the last row is the bias; it gives the new ones, of any width.
+    """
+    changed = copy.deepcopy(model)
+    for module in changed.modules():
+        for name, child in module.named_children():
+            if isinstance(child, MultiHeadAttention):
+                setattr(module, name, _changed(child, change))
+    return changed
+
+
+def circuits(attention: MultiHeadAttention) -> tuple[Tensor, Tensor]:
+    """Q and K of every head, (h, d_model + 1, d_k), the bias as the last row: x, with a 1 behind it, times Q is the query."""
+    both = []
+    for W in (attention.W_Q, attention.W_K):
+        with_bias = torch.cat([W.weight.T, W.bias[None] if W.bias is not None else torch.zeros(1, W.out_features)])
+        both.append(split_heads(with_bias, attention.num_heads))
+    return tuple(both)
+
+
+def _changed(old, change):
+    Q, K = (part.double() for part in circuits(old))
+    new_Q, new_K = change(Q, K)
+    factor = (new_Q.shape[-1] / Q.shape[-1]) ** 0.25                         # the scale of the scores goes with the root of d_k; it stays as it was
+    new = MultiHeadAttention(old.d_model, old.num_heads, d_k=new_Q.shape[-1], d_v=old.d_v, causal=old.causal, device=old.W_Q.weight.device, dtype=old.W_Q.weight.dtype)
+    for W, part in ((new.W_Q, new_Q), (new.W_K, new_K)):
+        stacked = (factor * part).transpose(0, 1).flatten(1)                 # (d_model + 1, h d_k)
+        W.weight.copy_(stacked[:-1].T)
+        W.bias.copy_(stacked[-1])
+    new.W_V, new.W_O = copy.deepcopy(old.W_V), copy.deepcopy(old.W_O)
+    return new.train(old.training)

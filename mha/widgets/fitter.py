@@ -1,0 +1,106 @@
+"""What the width buys: queries and keys of d_k numbers, free of everything else, fitted to a pattern of attention by gradient descent in the page."""
+import functools
+
+import ipywidgets
+import torch
+import traitlets
+
+from mha import viz
+from mha.train import fit
+from mha.widgets.figure import Canvas, LiveFigure, front_end, slider
+
+N, STEPS, STRIDE, RATE = 8, 300, 20, 0.05          # tokens, and so the largest width; steps of the whole fit, and between two settings; rate of Adam
+TOKENS = [str(i) for i in range(1, N + 1)]
+
+
+def evenly(mask):
+    """The pattern in which each row divides its weight evenly among the places where mask is True."""
+    return mask.double() / mask.sum(-1, keepdim=True)
+
+
+def patterns(seed=0):
+    """The patterns to fit: name -> (8, 8), float64, rows sum to 1."""
+    g = torch.Generator().manual_seed(seed)
+    places, eye = torch.arange(N), torch.eye(N, dtype=torch.bool)
+    order = torch.randperm(N, generator=g)
+    two = torch.rand(N, N, generator=g).masked_fill(eye, -1).topk(2).indices
+    return {"a permutation": evenly(eye[order]),
+            "each to two others": evenly(torch.zeros_like(eye).scatter(1, two, True)),
+            "the token itself and its neighbours": evenly((places[:, None] - places).abs() <= 1),
+            "all tokens up to itself, evenly": evenly(places[:, None] >= places),
+            "a random soft pattern": (2 * torch.randn(N, N, generator=g, dtype=torch.float64)).softmax(-1)}
+
+
+PATTERNS = patterns()
+STARTS = torch.randn(3, 2, N, N, generator=torch.Generator().manual_seed(0)).half().double()       # for each start Q and K of width 8; width d_k takes d_k columns
+
+
+@functools.cache
+def fits(pattern, start):
+    """All steps of the fits of all widths from one start to one pattern, both indices.
+
+    Returns:
+        weights (301, 8, 8, 8): after how many steps, at which width (d_k - 1), query, key.
+        kl (301, 8): KL(pattern || weights) in nats, the mean over rows, which is what the fit makes small.
+    """
+    wanted, widths, weights = list(PATTERNS.values())[pattern], torch.arange(1, N + 1), []
+    columns = (torch.arange(N) < widths[:, None])[:, None]                           # (8, 1, 8): width d_k has d_k columns; the others stay 0
+    Q, K = ((numbers * columns).requires_grad_() for numbers in STARTS[start])       # (8, 8, 8) each
+
+    def divergence():
+        logs = (Q @ K.mT / widths.double().sqrt()[:, None, None]).log_softmax(-1)
+        weights.append(logs.detach().exp())
+        return torch.nn.functional.kl_div(logs, wanted.expand_as(logs), reduction="none").sum(-1).mean(-1)
+
+    kl = fit([Q, K], divergence, steps=STEPS + 1, rate=RATE, warm_up=0)
+    return torch.stack(weights), kl
+
+
+def right(weights, wanted):
+    """Which rows have their largest weight where the pattern has its largest, or one of them: (n,), bool."""
+    return wanted.gather(-1, weights.argmax(-1, keepdim=True))[:, 0] >= wanted.amax(-1) - 1e-9
+
+
+class FitterCanvas(Canvas):
+    _esm, _css = front_end("fitter")
+    names = traitlets.List(list(PATTERNS)).tag(sync=True)
+    patterns = traitlets.List([p.flatten().tolist() for p in PATTERNS.values()]).tag(sync=True)
+    starts = traitlets.List(STARTS.flatten(2).tolist()).tag(sync=True)
+    plan = traitlets.Dict({"n": N, "steps": STEPS, "stride": STRIDE, "rate": RATE}).tag(sync=True)
+    pattern = traitlets.Int(0).tag(sync=True)
+    start = traitlets.Int(1).tag(sync=True)
+    d_k = traitlets.Int(1).tag(sync=True)
+    steps = traitlets.Int(0).tag(sync=True)
+
+
+class PatternFitter(LiveFigure):
+    """Eight tokens with free queries and keys of d_k numbers, fitted to a pattern of attention step by step, from a start at random.
+
+    `numbers()` gives wanted (64) and weight (64), both row by row; kl (8): KL(pattern || weights) at this step for d_k = 1, ..., 8, in nats, mean over
+    rows; right (1): in how many rows the largest weight is where the pattern has its largest, or one of them; and for d_k > 2 row_kl (8), for each row.
+    """
+
+    def __init__(self):
+        super().__init__(FitterCanvas(), [
+            {"pattern": slider(ipywidgets.Dropdown, "pattern", options=list(PATTERNS)),
+             "start": slider(ipywidgets.IntSlider, "random start", value=1, min=1, max=len(STARTS))},
+            {"d_k": slider(ipywidgets.IntSlider, "width, d_k", value=1, min=1, max=N),
+             "steps": slider(ipywidgets.IntSlider, "steps of gradient descent", value=0, min=0, max=STEPS, step=STRIDE)}])
+
+    def numbers(self, pattern, start, d_k, steps):
+        weights, kl = fits(pattern, start - 1)
+        wanted, shown = list(PATTERNS.values())[pattern], weights[steps, d_k - 1]
+        numbers = {"wanted": wanted, "weight": shown, "kl": kl[steps], "right": right(shown, wanted).sum()[None]}
+        if d_k > 2:
+            numbers["row_kl"] = torch.nn.functional.kl_div(shown.log(), wanted, reduction="none").sum(-1)
+        return numbers
+
+    def picture(self):
+        setting = self.setting()
+        shown, name, fitted = self.numbers(**setting), list(PATTERNS)[setting["pattern"]], f"d_k = {setting['d_k']}, {setting['steps']} steps"
+        picture = viz.heatmaps(torch.stack([shown["wanted"], shown["weight"]]), TOKENS, ["wanted", fitted], columns=2)
+        alt = f"Two maps of 8 by 8 weights: the pattern wanted, {name}, and the weights of fitted queries and keys, {fitted}."
+        rows = [[f"d_k = {d + 1}", float(kl)] for d, kl in enumerate(shown["kl"])]
+        most = "In {} of 8 rows the largest weight is where the pattern has its largest.".format(int(shown["right"][0]))
+        picture.text = viz.table(alt, [f"after {setting['steps']} steps", "KL, nats"], rows) + f"\n{fitted}: {most}"
+        return picture

@@ -1,0 +1,70 @@
+"""mha.surgery: the changed heads give the scores that their names promise."""
+import pytest
+import torch
+
+from mha import MultiHeadAttention, surgery
+
+
+def layer():
+    torch.manual_seed(7)
+    made = MultiHeadAttention(11, 3, d_k=5, d_v=2).double()
+    for W in (made.W_Q, made.W_K):
+        torch.nn.init.normal_(W.bias)
+    return made
+
+
+def scores(attention, x):
+    Q, K = surgery.circuits(attention)
+    with_one = torch.cat([x, torch.ones(len(x), 1, dtype=x.dtype)], -1)
+    return with_one @ Q @ (with_one @ K).mT / attention.d_k**0.5
+
+
+@pytest.fixture
+def x():
+    return torch.randn(13, 11, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
+
+
+def operated(attention, change):
+    return surgery.operate(torch.nn.ModuleDict({"a": attention}), change)["a"]
+
+
+def test_circuits_hold_the_scores_and_the_biases(x):
+    attention = layer()
+    q, k = (torch.nn.functional.linear(x, W.weight, W.bias).unflatten(-1, (3, 5)).transpose(0, 1) for W in (attention.W_Q, attention.W_K))
+    assert torch.allclose(scores(attention, x), q @ k.mT / 5**0.5)
+
+
+def test_the_two_parts_add_up_to_the_scores(x):
+    attention = layer()
+    s = scores(attention, x)
+    even, odd = (scores(operated(attention, change), x) for change in (surgery.symmetric, surgery.antisymmetric))
+    assert torch.allclose(even, (s + s.mT) / 2, atol=1e-12) and torch.allclose(odd, (s - s.mT) / 2, atol=1e-12)
+
+
+def test_one_matrix_is_the_symmetric_part_without_negative_eigenvalues():
+    Q, K = surgery.circuits(layer())
+    A = Q @ K.mT
+    values, vectors = torch.linalg.eigh((A + A.mT) / 2)
+    W, same = surgery.one_matrix(Q, K)
+    assert W is same and torch.allclose(W @ W.mT, vectors * values.clamp(min=0)[:, None] @ vectors.mT, atol=1e-10)
+
+
+def test_the_weights_are_those_of_the_module(x):
+    changed = operated(layer(), surgery.symmetric)
+    assert torch.allclose(changed(x, need_weights=True)[1], scores(changed, x).softmax(-1), atol=1e-6)
+
+
+@pytest.mark.parametrize("change, letter", [(surgery.keys_as_queries, "K"), (surgery.queries_as_keys, "Q")])
+def test_one_of_the_two_in_both_places(change, letter):
+    attention = layer()
+    changed = operated(attention, change)
+    wanted = getattr(attention, f"W_{letter}").weight
+    assert torch.allclose(changed.W_Q.weight, wanted, atol=1e-6) and torch.allclose(changed.W_K.weight, wanted, atol=1e-6)
+
+
+def test_the_model_itself_and_its_values_stay(x):
+    attention = layer()
+    before = {name: p.clone() for name, p in attention.named_parameters()}
+    changed = operated(attention, surgery.one_matrix)
+    assert all(torch.equal(before[name], p) for name, p in attention.named_parameters())
+    assert torch.equal(changed.W_V.weight, attention.W_V.weight) and changed.W_O.weight is not attention.W_O.weight
