@@ -53,14 +53,14 @@ class Repeats:
 
 # --- The model ------------------------------------------------------------------------------------------------------
 
-def sinusoids(n, d_model, base=100.0):
-    """Positions as waves, sin(i f) and cos(i f) in pairs, with frequencies f from 1 down to about 1 / base: (n, d_model).
+def sinusoids(n, d_model):
+    """Positions as waves: sin(i f) and cos(i f) side by side, with frequencies f from 1 down to about 1 / 10000. (n, d_model).
 
-    Source: Vaswani et al. 2017, section 3.5, with base 10000.
+    Source: Vaswani et al. 2017, section 3.5.
     """
-    frequencies = base ** (-torch.arange(0, d_model, 2) / d_model)
-    angles = torch.arange(n)[:, None] * frequencies                                # (n, d_model / 2)
-    return torch.stack([angles.sin(), angles.cos()], -1).flatten(1)
+    frequencies = 10000 ** (-torch.arange(0, d_model, 2) / d_model)
+    angles = torch.arange(n)[:, None] * frequencies                                # (n, half of d_model)
+    return torch.stack([angles.sin(), angles.cos()], -1).flatten(1)[:, :d_model]
 
 
 class PositionedAttention(MultiHeadAttention):
@@ -103,14 +103,17 @@ def smear(K, own):
 class TokenModel(nn.Module):
     """A causal language model of attention alone: embed, add what each layer's heads bring back, read off the next token. No MLP.
 
+    Positions start as waves (`sinusoids`) and are learned; they are one table for all layers.
+
     Args:
         layers: number of layers. V: number of symbols; n: longest sequence; d_model, num_heads: of each layer; smeared: as `PositionedAttention`.
     """
 
     def __init__(self, layers=2, *, V=32, n=32, d_model=64, num_heads=4, smeared=False):
         super().__init__()
+        self.V, self.n = V, n
         self.embedding = nn.Embedding(V, d_model)
-        self.register_buffer("positions", sinusoids(n, d_model))
+        self.positions = nn.Parameter(sinusoids(n, d_model))
         self.layers = nn.ModuleList(PositionedAttention(d_model, num_heads, smeared=smeared) for _ in range(layers))
         self.norms = nn.ModuleList(nn.LayerNorm(d_model) for _ in range(layers + 1))
         self.unembedding = nn.Linear(d_model, V, bias=False)
@@ -124,7 +127,11 @@ class TokenModel(nn.Module):
             need_weights: return the weights of every layer.
         Returns:
             logits (B, n, V); weights, a list of (B, h, n, n), one for each layer, or None.
+        Raises:
+            ValueError: a sequence longer than the model's n.
         """
+        if tokens.shape[-1] > self.n:
+            raise ValueError(f"the model has positions for n={self.n} tokens, got {tokens.shape[-1]}")
         positions = self.positions[:tokens.shape[-1]]
         x, weights = self.embedding(tokens), []                                    # (B, n, d_model)
         for i, (layer, norm) in enumerate(zip(self.layers, self.norms)):
@@ -137,22 +144,22 @@ class TokenModel(nn.Module):
 # --- The scores -----------------------------------------------------------------------------------------------------
 
 def prefix_matching(weights, period):
-    """How much a head looks at the token after the last occurrence of the current one: 1 is always and only.
+    """How much a head looks at the token after the last occurrence of the current one: 1 is always, and at nothing else.
 
-    The mean of weights[q, q - period + 1] over the queries q >= period, which stand in the pattern for the second time or later.
+    The mean of weights[q, q - period + 1] over the queries q >= period: those whose token has stood one period earlier.
 
     Args:
-        weights: (..., n, n), of sequences with this period (`Repeats`); 2 <= period < n.
+        weights: (..., n, n), on sequences with this period (`Repeats`), 2 <= period < n.
     Returns:
         (...), from 0 to 1.
     Raises:
         ValueError: no query has such a token.
     Source:
-        Olsson et al. 2022, "In-context Learning and Induction Heads". Theirs adds up all earlier occurrences; with at most two copies they agree.
+        Olsson et al. 2022. Theirs counts every earlier repeat; ours the last one, so the two agree while a pattern comes at most twice.
     """
     if not 2 <= period < weights.shape[-1]:
         raise ValueError(f"period must be from 2 to n - 1 = {weights.shape[-1] - 1}, got {period}")
-    return weights.diagonal(1 - period, -2, -1)[..., 1:].mean(-1)                  # of q = period - 1, period, ...: the first has no copy yet
+    return weights.diagonal(1 - period, -2, -1)[..., 1:].mean(-1)                  # starts at q = period - 1, whose token is new
 
 
 def previous_token(weights):
@@ -162,10 +169,11 @@ def previous_token(weights):
 
 @dataclass(frozen=True)
 class Scores:
-    """What a model does on sequences of one period, and what each head does there; of several models or moments, with leading axes.
+    """What a model does on sequences of one period, and where its heads look there. Several of them share leading axes (...).
 
-    first, later (...): mean loss, in nats, before the pattern is complete, and from its first repeated token on; ln V is knowing nothing.
-    accuracy (...): share of the later tokens that get the highest score. prefix, previous (..., layers, h): `prefix_matching`, `previous_token`.
+    first, later: (...), mean loss in nats, on the first pattern and on what repeats it; ln V is knowing nothing.
+    accuracy: (...), how often the symbol with the highest score is right, on what repeats.
+    prefix, previous: (..., layers, h), `prefix_matching` and `previous_token` of each head.
     """
     first: Tensor
     later: Tensor
@@ -176,69 +184,112 @@ class Scores:
     @classmethod
     def stack(cls, scores):
         """Many in one, along a new first axis."""
-        return cls(*(torch.stack(each) for each in zip(*(vars(one).values() for one in scores))))
+        return cls(*(torch.stack(values) for values in zip(*(vars(one).values() for one in scores))))
 
 
 @torch.no_grad()
-def scores(model, period, *, head_mask=None, batch=256, seed=999):
-    """Test a TokenModel on fresh sequences with this period.
+def evaluate(model, period, *, head_mask=None, batch=256, seed=999):
+    """Test a TokenModel on sequences with this period.
 
-    The query at position q predicts token q + 1. The queries q < period - 1 meet new tokens ("first"), q >= period could look up a copy ("later").
-    The query between them, which would have to know the period, counts in neither.
+    Position q predicts token q + 1. Up to q = period - 2 that token is new ("first"), from q = period on the current one has been there
+    before ("later"). Position period - 1 is left out: its next token repeats, but nothing in the sequence says so yet.
 
     Args:
-        head_mask: (layers, h), 0 switches a head off. batch: sequences; seed: of the sequences.
+        period: 2 to n - 2. head_mask: as `TokenModel.forward`. batch: sequences; seed: of the sequences.
     Returns:
         Scores, on the CPU.
     """
-    V, n = model.embedding.num_embeddings, len(model.positions)
+    V, n = model.V, model.n
     tokens = Repeats(V=V, n=n, period=period, seed=seed).draw(batch)[0].to(model.positions.device)
     logits, weights = model(tokens[:, :-1], head_mask=head_mask, need_weights=True)
     loss = F.cross_entropy(logits.mT, tokens[:, 1:], reduction="none").mean(0)     # (n - 1,)
-    right = (logits.argmax(-1) == tokens[:, 1:]).float()
+    right = (logits.argmax(-1) == tokens[:, 1:]).float().mean(0)
     weights = torch.stack([w.mean(0) for w in weights])                            # (layers, h, n - 1, n - 1)
-    found = loss[:period - 1].mean(), loss[period:].mean(), right[:, period:].mean(), prefix_matching(weights, period), previous_token(weights)
+    found = loss[:period - 1].mean(), loss[period:].mean(), right[period:].mean(), prefix_matching(weights, period), previous_token(weights)
     return Scores(*(value.cpu() for value in found))
 
 
 def without_each_head(model, period):
-    """The later loss with one head switched off at a time: (layers, h)."""
+    """The later loss (`Scores`) with one head switched off at a time: (layers, h)."""
     layers, h = len(model.layers), model.layers[0].num_heads
-    off = 1 - torch.eye(layers * h, device=model.positions.device).view(-1, layers, h)
-    return torch.stack([scores(model, period, head_mask=mask).later for mask in off]).view(layers, h)
+    on = 1 - torch.eye(layers * h, device=model.positions.device).view(-1, layers, h)
+    return torch.stack([evaluate(model, period, head_mask=mask).later for mask in on]).view(layers, h)
 
 
 # --- The training ---------------------------------------------------------------------------------------------------
 
-def fit_induction(layers, *, period="random", smeared=False, steps=2000, rate=3e-3, warm_up=50, batch=64, every=50, seed=0, device=None, **sizes):
+def fit_induction(layers, *, period="random", smeared=False, steps=1200, rate=3e-3, warm_up=50, batch=64, every=25, seed=0, device=None, **sizes):
     """Train a TokenModel to predict the next token of `Repeats`.
 
     Args:
         layers, smeared: of the model. period: of the data, "random" or one number for all sequences.
-        steps, rate, warm_up: of Adam; the rate climbs for warm_up steps and then stays. batch: sequences a step; seed: of the model and the data.
-        every: steps from one line of the history to the next. sizes: V, n, d_model and num_heads of the model.
+        steps, rate, warm_up: of Adam; the rate climbs for warm_up steps and then stays. batch: sequences a step; seed: of model and data.
+        every: steps from one test to the next. sizes: V, n, d_model and num_heads of the model.
     Returns:
-        model; at: (S,), the steps after which it was tested; history: `Scores` with a leading axis S, at the trained period, or n // 2 for "random".
+        model; at (S,), the steps before which it was tested; history, `Scores` with a leading axis S, at the period of the data, n // 2 for "random".
     """
     with torch.random.fork_rng(devices=[]):                                        # drawn on the CPU, so that every device starts alike
         torch.manual_seed(seed)
         model = TokenModel(layers, smeared=smeared, **sizes).to(device)
-    V, n = model.embedding.num_embeddings, len(model.positions)
-    data = Repeats(V=V, n=n, period=period, seed=seed)
-    tested = n // 2 if period == "random" else period
+    data = Repeats(V=model.V, n=model.n, period=period, seed=seed)
     optimiser = torch.optim.Adam(model.parameters(), lr=rate, betas=(0.9, 0.98))
-    warm = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: min(1, (step + 1) / warm_up))
-    at, history = [], []
+    at, history = range(0, steps + 1, every), []
     with _small_steps():
         for step in range(steps + 1):
-            if step % every == 0:
-                at.append(step)
-                history.append(scores(model, tested))
-            tokens = data.draw(batch)[0].to(device)
-            logits, _ = model(tokens[:, :-1])
-            optimiser.zero_grad()
-            F.cross_entropy(logits.mT, tokens[:, 1:]).backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimiser.step()
-            warm.step()
+            if step in at:
+                history.append(evaluate(model, model.n // 2 if period == "random" else period))
+            if step < steps:
+                optimiser.param_groups[0]["lr"] = rate * min(1, (step + 1) / warm_up)
+                _step(model, optimiser, data.draw(batch)[0].to(device))
     return model, torch.tensor(at), Scores.stack(history)
+
+
+def _step(model, optimiser, tokens):
+    """One step down the mean loss of the next token. The gradient is cut to length 1 at most."""
+    logits, _ = model(tokens[:, :-1])
+    optimiser.zero_grad()
+    F.cross_entropy(logits.mT, tokens[:, 1:]).backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimiser.step()
+
+
+# --- Runs that are stored -------------------------------------------------------------------------------------------
+
+@dataclass(frozen=True)
+class InductionRuns:
+    """Models of one kind, trained by `fit_induction` from R seeds, and what each of them does at the end.
+
+    seeds: (R,). at: (S,), steps; history: Scores (R, S). periods: (P,); tests: Scores (R, P), at the end, on sequences of these periods.
+    without: (R, layers, h), the later loss at period 16 without each head. shown: (2,), periods, of one sequence each, tokens (2, n);
+    maps: (R, 2, layers, h, n, n), the weights on them, in steps of 1/255.
+    """
+    seeds: Tensor
+    at: Tensor
+    history: Scores
+    periods: Tensor
+    tests: Scores
+    without: Tensor
+    shown: Tensor
+    tokens: Tensor
+    maps: Tensor
+
+
+def induction_runs(kind):
+    """Load the runs of one kind that `mha.assets.make_induction` made.
+
+    Args:
+        kind: "two layers", "one layer", "one layer, smeared keys" or "one layer, fixed period".
+    Returns:
+        InductionRuns, in float32 (stored as float16, the maps as bytes).
+    Raises:
+        ValueError: an unknown kind.
+    """
+    import numpy as np
+
+    if kind not in KINDS:
+        raise ValueError(f"kind must be one of {', '.join(map(repr, KINDS))}, got {kind!r}")
+    with np.load(INDUCTION, allow_pickle=False) as stored:
+        part = {name.removeprefix(f"{kind}: "): torch.from_numpy(stored[name]) for name in stored.files if name.startswith(f"{kind}: ")}
+    part = {name: values.float() if values.is_floating_point() else values for name, values in part.items()}
+    history, tests = (Scores(*(part.pop(f"{name}.{field}") for field in Scores.__dataclass_fields__)) for name in ("history", "tests"))
+    return InductionRuns(history=history, tests=tests, maps=part.pop("maps") / 255, **part)

@@ -32,11 +32,11 @@
       const what = text.trim() ? `A number is asked for, such as 3, 0.25 or "1/4", in digits alone, with a point before the decimals; this is '${text}'.` : "Write a number first.";
       return reply(false, ["not-a-number"], [what], { tried: false });
     }
-    const close = (value, times = 1) => Math.abs(number - value) <= Math.max(times * data.tolerance * Math.abs(value), 1e-9);
+    const close = (value) => Math.abs(number - value) <= Math.max(data.tolerance * Math.abs(value), 1e-9);
     if (close(data.answer)) return reply(true, [], [data.note]);
     const guess = data.predicted ? [`You guessed ${shown(number)}; it is ${shown(data.answer)}.`] : [];
-    const known = data.mistakes.find((mistake) => close(mistake.value, 3));
-    const ids = data.mistakes.filter((mistake) => close(mistake.value, 3)).map((mistake) => mistake.id);
+    const known = data.mistakes.find((mistake) => close(mistake.value));
+    const ids = data.mistakes.filter((mistake) => close(mistake.value)).map((mistake) => mistake.id);
     const size = data.predicted ? [] : [`${shown(number)} is too ${number > data.answer ? "large" : "small"}.`];
     if (data.predicted) return reply(false, ids, [...guess, ...(known ? [known.says] : size), data.note], { verdict: "not so.", done: true });
     return reply(false, ids, [...(known ? [known.says, known.asks] : size)]);

@@ -23,6 +23,10 @@ BROWSED = (                                                     # the sentences 
     "The keys to the old cabinet were lost.",
     "My brother never eats fish, but he cooks it well.",
 )
+PRUNING = Path(__file__).parent / "pruning.npz"
+RANDOM_ORDERS = 5
+PRUNING_ORDERS = ("greedy", "cosine lost alone", "gradient of the matching loss", "matching loss alone", "most needed first",      # of pruning.npz
+                  *(f"random {number}" for number in range(RANDOM_ORDERS)))
 RELATIONS, HEADS = (1, 2, 4, 8), (1, 2, 4, 8, 16, 32)          # of trained_heads, with d_k = 64 / h
 FIXED_HEADS, FIXED_WIDTHS = (1, 2, 4, 8, 16), (1, 4, 16, 64)   # of trained_heads, with a d_k of their own
 

@@ -14,7 +14,8 @@ def quiet_lookup(scores, values):
 
 def model(scores, values, how="right", axis="last"):
     """A lookup beside a key of score 0 and value 0, with switches: each can be set wrong."""
-    at = {"last": -1, "before": -2}[axis]
+    at = {"last": -1, "before": -2, "beside": -2}[axis]
+    how = "plain" if axis == "beside" and how == "right" else how
     top = scores.amax(at, keepdim=True)
     shifted = (scores - top).exp()
     weights = {
@@ -51,15 +52,16 @@ SWITCHES = {
         "e": Mistake("score-one", "The additional key has the score 1 here, so its power is e. It should have the score 0.", "What is e to the power 0?"),
         "dropped": Mistake("drops-negative", "Keys of a negative score are dropped after a softmax over the m keys.", "Which weights should sum to 1?"),
     },
-    "axis": {"before": Mistake("axis-queries", "The sum runs over the queries, not over the keys.", "Which axis of the scores holds the keys?")},
+    "axis": {"before": Mistake("axis-queries", "The sum runs over the queries, not over the keys.", "Which axis of the scores holds the keys?"),
+             "beside": Mistake("axis-queries", "The softmax runs over the queries, not over the keys; the additional key, in a column of its own, takes no weight from the others.", "Which axis of the scores holds the keys?")},
 }
 
 
 def measure(answer):
     """Its weights, read with unit vectors, when nothing fits."""
     low, eye = torch.full((1, 3), -20.0, dtype=torch.float64), torch.eye(3, dtype=torch.float64)
-    if off(answer(low, eye), 0):
-        yield f"When all three scores are -20, its weights sum to {float(answer(low, eye).sum()):.4g}; they should almost be 0."
+    if off(answer(low, eye), quiet_lookup(low, eye)):
+        yield f"When all three scores are -20, its weights sum to {float(answer(low, eye).sum()):.2g}; wanted is {float(quiet_lookup(low, eye).sum()):.2g}, almost nothing."
     if off(answer(low * 0, eye), 0.25):
         yield f"When all three scores are 0, each weight is {float(answer(low * 0, eye)[0, 0]):.4g}; wanted is one share in four."
 

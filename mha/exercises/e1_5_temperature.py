@@ -19,6 +19,7 @@ EXERCISE = Number(
         (LEAD / math.log2(ODDS), Mistake("base-2", "That comes from the logarithm to base 2. The softmax raises e.")),
         (LEAD / math.log(1 / (1 - WEIGHT)), Mistake("share-for-odds", "That would be right if the weights stood as 10 to 1. The odds of 9 tenths are 9 to 1.")),
         (LEAD / -math.log(WEIGHT), Mistake("weight-for-odds", "That comes from log(9/10), the logarithm of the weight. The lead gives the odds: the weight divided by the other one.")),
+        (LEAD, Mistake("lead", "That is the lead. At that temperature the odds are e, less than 3 to 1.")),
         (1.0, Mistake("temperature-one", "At T = 1 the odds are e^1.2, which is little more than 3 to 1.")),
     ),
     hints=("What are the odds, the ratio of the two weights?", "The odds are e to the power lead / T. Take the logarithm of both sides."),

@@ -70,5 +70,5 @@ EXERCISE = Exercise(
     hints=("W_V maps a vector to zero when it is at right angles to every column. So which part of x is the other one?",
            "The other part lies in the space of W_V's columns. Project x onto it and subtract. The columns are not at right angles to each other: torch.linalg.qr or torch.linalg.pinv takes care of that.",
            "return x - x @ W_V @ torch.linalg.pinv(W_V)"),
-    note="Two tokens that differ only in their lost parts are the same to this head. Twelve heads of width 32 can look at 384 directions between them, each at its own 32.",
+    note="Two tokens that differ only in their lost parts carry the same through this head, wherever it looks. Twelve heads of width 32 can look at 384 directions between them, each at its own 32.",
 )

@@ -16,5 +16,5 @@ EXERCISE = Number(
         (M, Mistake("sum-of-lengths", "That is the sum of the lengths.")),
     ),
     hints=("What is the length of one part, and how do lengths of vectors at right angles add?",),
-    note="Sixteen parts of length 1/16: the squares sum to 16/256, and the root of that is 1/4. An undecided head whispers: its output is short, whatever the values.",
+    note="Sixteen parts of length 1/16: the squares sum to 16/256, and the root of that is 1/4. An undecided head whispers: its output is short, unless the values point the same way.",
 )

@@ -43,7 +43,7 @@ def model(scores, lengths, real="keys", how="before", empty="zero"):
 SWITCHES = {
     "real": {
         "queries": Mistake("masks-queries", "The mask lies on the queries: rows of filling are emptied, and the filling among the keys is still read.", "Whom should nobody look at? Which axis is that?"),
-        "broadcast": Mistake("mask-broadcast", "The mask has the shape (B, m) and is laid on (queries, keys): query 1 of every sentence gets the length of sentence 1. Where B and n differ it does not run. lengths[:, None, None] has the axis that is missing.", "With which axes of the scores does torch match (B, m)?"),
+        "broadcast": Mistake("mask-broadcast", "The mask has the shape (B, m) and is laid on (queries, keys): query 1 of every sentence gets the length of sentence 1. Where B and n differ and neither is 1, it does not run. lengths[:, None, None] has the axis that is missing.", "With which axes of the scores does torch match (B, m)?"),
         "both": Mistake("masks-queries-too", "Keys and queries of the filling are both hidden. The rows of filling then have nobody to look at; the statement hides keys only.", "What should a row of filling give?"),
         "padding": Mistake("polarity", "It is the wrong way round: only the filling is read.", "Does True say hide or show in what you wrote?"),
         "one-more": Mistake("one-too-many", "One word of filling is still read: the last real word has index length - 1.", "Is it < or <=?"),

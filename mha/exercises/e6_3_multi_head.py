@@ -90,13 +90,13 @@ SWITCHES = {
         "both": Mistake("scale-root-d_k-and-h", "The scores are divided by the root of d_k and by h besides.", "How many products does one score of one head sum?"),
     },
     "split": {
-        "view": Mistake("view-for-transpose", "Queries, keys and values are reshaped to (B, h, n, d_k) directly: a head holds all columns of a few tokens, not a few columns of all tokens.", "Which numbers stand next to each other in memory?"),
+        "view": Mistake("view-for-transpose", "Queries, keys and values are reshaped to (B, h, n, d_k) directly: a head is filled with the next numbers in memory, which run through all columns of one token before the next. It should hold a few columns of all tokens.", "Which numbers stand next to each other in memory?"),
         "interleaved": Mistake("interleaved", "The columns are cut as (d_k, h): each head takes every h-th column.", "Which columns of W_Q belong to head 1?"),
         "transposed-view": Mistake("transpose-then-view", "Tokens and columns are exchanged before the cut, and the shape is then forced.", "What should be cut, before anything is exchanged?"),
         "tokens-cut": Mistake("embedding-cut-first", "The token is cut into h parts before the projection, so a head sees a part of the token only. Each head sees all of it; the projections are cut.", "What does head 1 read, the whole token or its first coordinates?"),
     },
     "join": {
-        "view": Mistake("merge-without-transpose", "The heads' outputs are reshaped to (B, n, h d_v) without bringing head and column side by side: a row holds several tokens of one head.", "Which axis must stand beside d_v before the two are joined?"),
+        "view": Mistake("merge-without-transpose", "The heads' outputs are reshaped to (B, n, h d_v) without bringing head and column side by side: a row is filled with the next numbers in memory, which run through the tokens of one head before the next. It should hold all heads of one token.", "Which axis must stand beside d_v before the two are joined?"),
         "interleaved": Mistake("merge-interleaved", "The heads' columns are interleaved when they are merged.", "Which columns should come first, all of head 1 or the first of every head?"),
     },
     "hide": {
@@ -108,7 +108,7 @@ SWITCHES = {
         "after": Mistake("mask-after-softmax", "The mask is applied after the softmax, and the rows no longer sum to 1.", "What should a row sum to?"),
         "zero": Mistake("zero-for-minus-infinity", "Hidden scores become 0, and e^0 is 1: hidden keys keep a weight.", "Which score has the power 0?"),
         "batch-order": Mistake("mask-heads-order", "Heads of one sentence get the masks of others: the masks are repeated for the heads in the wrong order. mask[:, None] has the shape (B, 1, n, n) and serves all heads of its sentence.", "Which axis of the scores is missing in the mask?"),
-        "heads-as-batch": Mistake("mask-lacks-heads", "The mask has no head axis, so torch lays its sentences along the heads: head i of every sentence gets the mask of sentence i. Where there are not as many heads as sentences, it does not run.", "With which axis of the scores (B, h, n, n) does the B of the mask (B, n, n) meet?"),
+        "heads-as-batch": Mistake("mask-lacks-heads", "The mask has no head axis, so torch lays its sentences along the heads: head i of every sentence gets the mask of sentence i. With several sentences it runs only where there are as many heads.", "With which axis of the scores (B, h, n, n) does the B of the mask (B, n, n) meet?"),
         "first-mask": Mistake("one-mask-for-all", "All sentences get the mask of the first.", "Which axis of the scores is missing in the mask?"),
         "transposed": Mistake("mask-transposed", "The mask is transposed: keys by queries.", "Which axis of the mask counts the queries?"),
         "one-head": Mistake("mask-on-one-head", "Only the first head is masked.", "Which axis of the scores is missing in the mask?"),
@@ -141,8 +141,12 @@ def measure(answer):
     change = (answer(x, *W, 2, mask) - answer(moved, *W, 2, mask)).abs().amax(-1)[0]
     if change[:2].max() > 1e-9:
         yield f"With a causal mask and the last of three tokens changed, the outputs move by {listed(change)}; the first two should not move."
-    one = (answer(x, *W, 1, mask) - multi_head(x, *W, 1, mask)).abs().max() < 1e-6
-    yield f"With a single sentence and a single head it is {'right, so look at what more sentences and more heads change' if one else 'wrong too, so look at the attention itself before the heads'}."
+    narrow = [W[0][:, :3], W[1][:, :3], W[2], W[3]]
+    alone = [bool((answer(x, *matrices, 1, mask) - multi_head(x, *matrices, 1, mask)).abs().max() < 1e-6) for matrices in (W, narrow)]
+    if not any(alone):
+        yield "With a single sentence and a single head it is wrong too, so look at the attention itself before the heads."
+    elif alone[0] and not alone[1]:
+        yield "With a single sentence and a single head it is right where d_k = d_model = 4, and wrong where d_k = 3: something depends on d_model, or on d_v, that should depend on d_k."
 
 
 def case(seed, B, n, d_model, h, d_k, d_v):

@@ -36,9 +36,9 @@ class Number(Question):
     def solution(self):
         return shown(self.answer)
 
-    def close(self, number, value, times=1):
-        """Whether a number is this value, within the tolerance; a mistake is recognised within three times that."""
-        return abs(number - value) <= max(times * self.tolerance * abs(value), 1e-9)
+    def close(self, number, value):
+        """Whether a number is this value, within the tolerance."""
+        return abs(number - value) <= max(self.tolerance * abs(value), 1e-9)
 
     def examine(self, answer):
         """The report on a number, or on a text such as "1/4" or "0,25"."""
@@ -50,7 +50,7 @@ class Number(Question):
         if self.close(number, self.answer):
             return self.report(True, [], self.note)
         said = f"You guessed {shown(number)}; it is {shown(self.answer)}." if self.predicted else ""
-        known = [mistake for value, mistake in self.mistakes if self.close(number, value, 3)]
+        known = [mistake for value, mistake in self.mistakes if self.close(number, value)]
         size = "" if self.predicted else f"{shown(number)} is too {'large' if number > self.answer else 'small'}."
         lines = [mistake.says for mistake in known[:1]] or [size]
         asks = [mistake.asks for mistake in known[:1] if not self.predicted]

@@ -3,6 +3,23 @@ const ROOM = 250;                                                 // of the vect
 const WIDE = 400, TALL = 190, LEFT = 46, RIGHT = 344;              // of the curves: their picture, and where its steps begin and end
 const LOW = 1e-4, HIGH = 4;                                        // the curves' axis goes with the logarithm, from LOW to HIGH nats
 
+// Weights (n * n, row by row) of Q and K (n * d): headWeights of common.js without its copies, since a fit asks for them at every step
+function weightsOf(Q, K, n, d) {
+  const weights = new Float64Array(n * n);
+  for (let i = 0; i < n; i++) {
+    let top = -Infinity, sum = 0;
+    for (let j = 0; j < n; j++) {
+      let score = 0;
+      for (let c = 0; c < d; c++) score += Q[i * d + c] * K[j * d + c];
+      weights[i * n + j] = score / Math.sqrt(d);
+      top = Math.max(top, weights[i * n + j]);
+    }
+    for (let j = i * n; j < (i + 1) * n; j++) sum += weights[j] = Math.exp(weights[j] - top);
+    for (let j = i * n; j < (i + 1) * n; j++) weights[j] /= sum;
+  }
+  return weights;
+}
+
 // KL(wanted || weights) of each row, in nats
 function divergences(wanted, weights, n) {
   return Array.from({ length: n }, (_, i) => {
@@ -27,7 +44,7 @@ function fit(wanted, start, d, { n, steps, rate }) {
   const columns = Array.from({ length: d }, (_, c) => c), path = [];
   const [Q, K] = start.map((numbers) => ({ x: take(numbers, n, columns), m: new Float64Array(n * d), v: new Float64Array(n * d) }));
   for (let step = 0; step <= steps; step++) {
-    const weights = headWeights(Q.x, K.x, n, columns), kl = divergences(wanted, weights, n).reduce((a, b) => a + b) / n;
+    const weights = weightsOf(Q.x, K.x, n, d), kl = divergences(wanted, weights, n).reduce((a, b) => a + b) / n;
     path.push({ Q: Q.x.slice(), K: K.x.slice(), weights, kl });
     const gradQ = new Float64Array(n * d), gradK = new Float64Array(n * d);
     for (let i = 0; i < n; i++) for (let j = 0; j < n; j++) {
@@ -69,7 +86,7 @@ function vectors(n) {
       const [ux, uy] = [(to[0] - from[0]) / size, (to[1] - from[1]) / size], [tx, ty] = to;
       set(arrows[i][0], { x1: from[0], y1: from[1], x2: tx - 4 * ux, y2: ty - 4 * uy });
       set(arrows[i][1], { d: `M${to} L${tx - 8 * ux - 4 * uy},${ty - 8 * uy + 4 * ux} L${tx - 8 * ux + 4 * uy},${ty - 8 * uy - 4 * ux} z` });
-      set(discs[i][0], { cx: key[0], cy: key[1], r: 9 });
+      set(discs[i][0], { cx: key[0], cy: key[1], r: 8.5 });
       set(discs[i][1], { x: key[0], y: key[1] + 4 });
       set(names[i][0], { x: tx + 9 * ux, y: ty + 9 * uy + 4 });
       discs[i][1].textContent = names[i][0].textContent = i + 1;

@@ -6,10 +6,10 @@ import torch
 import traitlets
 
 from mha import viz
-from mha.train import fit
 from mha.widgets.figure import Canvas, LiveFigure, front_end, slider
 
-N, STEPS, STRIDE, RATE = 8, 300, 20, 0.05          # tokens, and so the largest width; steps of the whole fit, and between two settings; rate of Adam
+N, STEPS, STRIDE = 8, 300, 20          # tokens, and so the largest width; steps of a whole fit, and between two settings
+RATE, EPS = 0.05, 1e-4                 # of Adam; with its usual eps of 1e-8 some fits magnify rounding errors a hundred million times
 TOKENS = [str(i) for i in range(1, N + 1)]
 
 
@@ -35,6 +35,11 @@ PATTERNS = patterns()
 STARTS = torch.randn(3, 2, N, N, generator=torch.Generator().manual_seed(0)).half().double()       # for each start Q and K of width 8; width d_k takes d_k columns
 
 
+def divergence(wanted, logs):
+    """KL(wanted || weights) of each row, in nats, from the logarithms of the weights: (..., n, n) -> (..., n)."""
+    return torch.nn.functional.kl_div(logs, wanted.expand_as(logs), reduction="none").sum(-1)
+
+
 @functools.cache
 def fits(pattern, start):
     """All steps of the fits of all widths from one start to one pattern, both indices.
@@ -43,17 +48,19 @@ def fits(pattern, start):
         weights (301, 8, 8, 8): after how many steps, at which width (d_k - 1), query, key.
         kl (301, 8): KL(pattern || weights) in nats, the mean over rows, which is what the fit makes small.
     """
-    wanted, widths, weights = list(PATTERNS.values())[pattern], torch.arange(1, N + 1), []
+    wanted, widths, history = list(PATTERNS.values())[pattern], torch.arange(1, N + 1), []
     columns = (torch.arange(N) < widths[:, None])[:, None]                           # (8, 1, 8): width d_k has d_k columns; the others stay 0
     Q, K = ((numbers * columns).requires_grad_() for numbers in STARTS[start])       # (8, 8, 8) each
 
-    def divergence():
+    optimiser = torch.optim.Adam([Q, K], lr=RATE, betas=(0.9, 0.99), eps=EPS)
+    for _ in range(STEPS + 1):
         logs = (Q @ K.mT / widths.double().sqrt()[:, None, None]).log_softmax(-1)
-        weights.append(logs.detach().exp())
-        return torch.nn.functional.kl_div(logs, wanted.expand_as(logs), reduction="none").sum(-1).mean(-1)
-
-    kl = fit([Q, K], divergence, steps=STEPS + 1, rate=RATE, warm_up=0)
-    return torch.stack(weights), kl
+        kl = divergence(wanted, logs).mean(-1)
+        history.append((logs.detach().exp(), kl.detach()))
+        optimiser.zero_grad()
+        kl.sum().backward()                        # the widths share no number, so each has its own fit
+        optimiser.step()
+    return tuple(map(torch.stack, zip(*history)))
 
 
 def right(weights, wanted):
@@ -66,7 +73,7 @@ class FitterCanvas(Canvas):
     names = traitlets.List(list(PATTERNS)).tag(sync=True)
     patterns = traitlets.List([p.flatten().tolist() for p in PATTERNS.values()]).tag(sync=True)
     starts = traitlets.List(STARTS.flatten(2).tolist()).tag(sync=True)
-    plan = traitlets.Dict({"n": N, "steps": STEPS, "stride": STRIDE, "rate": RATE}).tag(sync=True)
+    plan = traitlets.Dict({"n": N, "steps": STEPS, "stride": STRIDE, "rate": RATE, "eps": EPS}).tag(sync=True)
     pattern = traitlets.Int(0).tag(sync=True)
     start = traitlets.Int(1).tag(sync=True)
     d_k = traitlets.Int(1).tag(sync=True)
@@ -85,14 +92,14 @@ class PatternFitter(LiveFigure):
             {"pattern": slider(ipywidgets.Dropdown, "pattern", options=list(PATTERNS)),
              "start": slider(ipywidgets.IntSlider, "random start", value=1, min=1, max=len(STARTS))},
             {"d_k": slider(ipywidgets.IntSlider, "width, d_k", value=1, min=1, max=N),
-             "steps": slider(ipywidgets.IntSlider, "steps of gradient descent", value=0, min=0, max=STEPS, step=STRIDE)}])
+             "steps": slider(ipywidgets.IntSlider, "steps of gradient descent (Adam)", value=0, min=0, max=STEPS, step=STRIDE)}])
 
     def numbers(self, pattern, start, d_k, steps):
         weights, kl = fits(pattern, start - 1)
         wanted, shown = list(PATTERNS.values())[pattern], weights[steps, d_k - 1]
         numbers = {"wanted": wanted, "weight": shown, "kl": kl[steps], "right": right(shown, wanted).sum()[None]}
         if d_k > 2:
-            numbers["row_kl"] = torch.nn.functional.kl_div(shown.log(), wanted, reduction="none").sum(-1)
+            numbers["row_kl"] = divergence(wanted, shown.log())
         return numbers
 
     def picture(self):
