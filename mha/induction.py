@@ -146,7 +146,8 @@ class TokenModel(nn.Module):
 def prefix_matching(weights, period):
     """How much a head looks at the token after the last occurrence of the current one: 1 is always, and at nothing else.
 
-    The mean of weights[q, q - period + 1] over the queries q >= period: those whose token has stood one period earlier.
+    The mean of weights[q, q - period + 1] over the queries q >= period: those whose token has stood one period earlier. Only the last copy
+    counts: where a pattern comes three times and more, a head may share its weight among the copies and score low.
 
     Args:
         weights: (..., n, n), on sequences with this period (`Repeats`), 2 <= period < n.
@@ -155,7 +156,7 @@ def prefix_matching(weights, period):
     Raises:
         ValueError: no query has such a token.
     Source:
-        Olsson et al. 2022. Theirs counts every earlier repeat; ours the last one, so the two agree while a pattern comes at most twice.
+        After Olsson et al. 2022, "In-context Learning and Induction Heads".
     """
     if not 2 <= period < weights.shape[-1]:
         raise ValueError(f"period must be from 2 to n - 1 = {weights.shape[-1] - 1}, got {period}")

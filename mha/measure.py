@@ -4,6 +4,7 @@ Maps are weights (..., n, m), rows = queries. A score of a head means nothing al
 (`best_offset`), what luck would give (`luckiest`), or a model that was never trained.
 """
 import math
+from collections import Counter
 
 import torch
 from torch import Tensor
@@ -60,11 +61,17 @@ def choices(maps: list[Tensor], queries: list[tuple[int, int]], among: list[list
     return torch.stack(picked, -1)
 
 
-def best_offset(queries: list[tuple[int, int]], targets: list[int]) -> tuple[int, float]:
-    """The rule "always k words away" that is right most often: (k, share of the queries for which it is right)."""
-    offsets = [target - word for (_, word), target in zip(queries, targets)]
-    best = max(sorted(set(offsets)), key=offsets.count)
-    return best, offsets.count(best) / len(offsets)
+def best_offset(answers: dict[tuple[int, int], set[int]]) -> tuple[int, float]:
+    """The rule "always look k words to the right" that is right most often.
+
+    Args
+        answers: (sentence, asking word) -> the words that count as right.
+    Returns
+        k (negative: to the left), and the share of asking words for which it is right.
+    """
+    hits = Counter(answer - word for (_, word), right in answers.items() for answer in right)
+    k, count = max(sorted(hits.items()), key=lambda item: item[1])
+    return k, count / len(answers)
 
 
 def luckiest(heads: int, questions: int, chance: float = 0.5, quantile: float = 0.95) -> float:

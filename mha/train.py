@@ -249,20 +249,25 @@ def _attend(asking, x, W_Q, W_K, W_V, h):
     return torch.einsum("rbhd,rdhv->rbhv", w @ x, W_V), w
 
 
-def prune_heads(h, r, **setting):
-    """Train the layers of `fit_heads`, then switch heads off one after the other, each time the head without which the error is least.
+def _short_task(runs, r, seed):
+    """The task of `fit_heads` in small, for trainings that a reader waits for: 32 names, d_model = 32, sentences of 8 tokens."""
+    return KeyTask(runs, r, names=32, d_name=28, n=8, seed=seed)
 
-    A head that is off gives 0. Nothing is trained again after that, not even W_O.
+
+def prune_heads(h, r, *, d_k=None, steps=600, rate=0.01, runs=8, batch=64, seed=0, device=None):
+    """Train layers as `fit_heads` does, then switch heads off one after the other, each time the head without which the error is least.
+
+    The task is small: 32 names, d_model = 32, sentences of 8 tokens. A head that is off gives 0. Nothing is trained after that, not even W_O.
 
     Args:
-        h: number of heads; r: relations; setting: as in `fit_heads`.
+        h: number of heads, a divisor of 32; the others as in `fit_heads`.
     Returns:
         left (runs, h + 1): the error with 0, 1, ..., h heads on, on 2048 fresh sentences.
         without (runs, h): the error on the same sentences with all heads on but the first, the second, ..., the last.
     Raises:
         ValueError: h does not divide d_model.
     """
-    look, answer = _train_heads(h, r, **setting)
+    look, answer = _train_heads(h, r, d_k=d_k, task=_short_task(runs, r, seed), steps=steps, rate=rate, runs=runs, batch=batch, seed=seed, device=device)
     with torch.no_grad():
         outs, _, wanted = look(2048)
         return _prune(lambda on: (answer(outs * on[:, None, :, None].to(outs)) - wanted).square().mean((1, 2)).cpu(), len(outs), h)
@@ -284,13 +289,15 @@ def _prune(error, runs, h):
 TARGETS = ("blocks", "mixed")
 
 
-def fit_output(target, *, W_O, d_k=16, steps=600, rate=0.01, runs=8, batch=128, seed=0, device=None):
-    """Train four heads on four relations, with W_O or without it: then block i of the answer is what head i gives, its four numbers as they stand.
+def fit_output(target, *, W_O, steps=600, rate=0.01, runs=8, batch=64, seed=0, device=None):
+    """Train four heads on four relations of the task of `prune_heads`, with W_O or without: then block i of the answer is what head i gives as it stands.
+
+    Both have 5632 parameters: with W_O d_k = 16 and d_v = 8, without it d_k = 20, and d_v = 4, the width of a block.
 
     Args:
-        target: "blocks", in which block i is the content of relation i; or "mixed", in which each number of the answer is half the sum, with signs,
-            of four numbers, one from each content and each from another coordinate. It is the same 16 numbers, turned in space.
-        W_O: bool. d_k: width of queries and keys. There are 64 (8 d_k + 16) parameters without W_O, and 64 (8 d_k + 64) + 64 * 16 with it.
+        target: "blocks", in which block i of the answer is the content of relation i; or "mixed", in which each number of the answer is half the sum,
+            with signs, of four numbers, one from each content and each from another coordinate: the same 16 numbers, turned in space.
+        W_O: True or False.
         steps, rate: of `fit`; runs: independent runs; batch: sentences a step; seed: of all runs.
     Returns:
         (runs,), the mean squared error on 2048 fresh sentences; 1 is knowing nothing.
@@ -299,7 +306,8 @@ def fit_output(target, *, W_O, d_k=16, steps=600, rate=0.01, runs=8, batch=128, 
     """
     if target not in TARGETS:
         raise ValueError(f"target must be one of {', '.join(map(repr, TARGETS))}, got {target!r}")
-    look, answer = _train_heads(4, 4, d_k=d_k, d_v=16 if W_O else KeyTask.CONTENT, W_O=W_O, mix=_mixing() if target == "mixed" else None,
+    d_k, d_v = (16, 8) if W_O else (20, 4)
+    look, answer = _train_heads(4, 4, d_k=d_k, d_v=d_v, W_O=W_O, mix=_mixing() if target == "mixed" else None, task=_short_task(runs, 4, seed),
                                 steps=steps, rate=rate, runs=runs, batch=batch, seed=seed, device=device)
     with torch.no_grad():
         outs, _, wanted = look(2048)
@@ -313,26 +321,26 @@ def _mixing():
     return torch.einsum("bk,kij->kibj", signs, shifts).reshape(16, 16)
 
 
-def fit_layers(layers, heads, *, steps=600, rate=0.01, runs=8, batch=128, seed=0, device=None):
-    """Train one layer or several, on two relations of the task of `fit_heads`, at equal parameters: d_k = d_v = 48 / (layers * heads).
+def fit_layers(layers, heads, *, steps=600, rate=0.01, runs=8, batch=64, seed=0, device=None):
+    """Train one layer or several on two relations of the task of `prune_heads`, all with 3328 parameters: d_k = d_v = 24 / (layers * heads).
 
-    The asking token is a vector of d_model = 64 numbers. Each layer asks with that vector as it then stands, attends to the sentence, and adds what its
-    heads found, after its W_O (heads d_v, 64). So a second layer sees the sentence and the first one's result. The sentence itself stays as it is.
-    One matrix (64, 8) reads the answer off the sum of what the layers have added. No layer norm, no MLP.
+    Each layer asks with the asking token's vector (32 numbers), attends to the sentence, and adds to that vector what its heads found, times its own
+    W_O (heads * d_v, 32). So a second layer sees the sentence and the first one's result. The other tokens stay as they are. At the end one matrix
+    (32, 8) reads the answer off the sum of all that was added. No layer norm, no MLP.
 
     Args:
-        layers, heads: numbers of layers and of heads in each; their product divides 48.
+        layers, heads: numbers of layers and of heads in each; their product divides 24.
         steps, rate: of `fit`; runs: independent runs; batch: sentences a step; seed: of all runs.
     Returns:
         error (runs,): mean squared error on 2048 fresh sentences; 1 is knowing nothing.
         shares (runs, layers * heads, 2): the mean weight that each head gives to the token of each relation, first layer first.
     Raises:
-        ValueError: 48 is not divided.
+        ValueError: layers * heads does not divide 24.
     """
-    if layers < 1 or heads < 1 or 48 % (layers * heads):
-        raise ValueError(f"layers * heads must divide 48, got {layers} * {heads}")
-    task = KeyTask(runs, 2, names=128, d_name=60, n=16, seed=seed)
-    d, width = task.d_model, 48 // layers
+    if layers < 1 or heads < 1 or 24 % (layers * heads):
+        raise ValueError(f"layers * heads must divide 24, got {layers} * {heads}")
+    task = _short_task(runs, 2, seed)
+    d, width = task.d_model, 24 // layers                                          # width: of all the heads of a layer
     g = torch.Generator().manual_seed(seed + 1)
     stack = [[_xavier(g, runs, *shape, device) for shape in [(d, width)] * 3 + [(width, d)]] for _ in range(layers)]
     W = _xavier(g, runs, d, 2 * task.CONTENT, device)

@@ -184,10 +184,16 @@ ARROWS = {  # module: what it may import, the standard library and torch aside
     "bench": CORE | {"__init__"},
     "data": CORE,
     "train": CORE | {"data"},
-    "assets": CORE | {"numpy", "safetensors", "tokenizers", "train"},
+    "induction": CORE | {"train", "numpy"},
+    "sentences": set(),
+    "measure": CORE,
+    "surgery": CORE,
+    "real": CORE | {"safetensors", "tokenizers"},
+    "assets": CORE | {"numpy", "safetensors", "tokenizers", "train", "induction", "sentences", "measure", "surgery", "real"},
+    "findings": CORE | {"assets", "measure", "sentences"},
     "exercises": CORE | {"viz"},
     "viz": {"matplotlib", "numpy"},
-    "widgets": CORE | {"assets", "data", "viz", "ipywidgets", "anywidget", "traitlets", "numpy"},
+    "widgets": CORE | {"assets", "data", "measure", "viz", "ipywidgets", "anywidget", "traitlets", "numpy"},
 }
 
 

@@ -1,12 +1,14 @@
 """Induction: the scores of hand-made maps are exact, the model cannot see ahead, and the stored runs are what the code makes."""
+import math
 import random
 
 import pytest
 import torch
 
-from mha import induction, record
+from mha import record
 from mha.assets import make_induction
-from mha.induction import KINDS, Repeats, TokenModel, evaluate, fit_induction, induction_runs, prefix_matching, previous_token, smear, without_each_head
+from mha.induction import (KINDS, Repeats, TokenModel, evaluate, fit_induction, induction_runs, prefix_matching, previous_token, sinusoids, smear,
+                           without_each_head)
 
 
 def model(layers=2, **options):
@@ -105,6 +107,13 @@ def test_a_position_decides_where_a_head_looks_but_not_what_it_brings():
     assert weights[0, 0, -1].std() > 1e-3
 
 
+def test_positions_start_as_waves_of_all_lengths():
+    waves = sinusoids(13, 6).double()
+    torch.testing.assert_close(waves[1], torch.tensor([f(10000 ** (-i / 3)) for i in range(3) for f in (math.sin, math.cos)], dtype=torch.float64))
+    torch.testing.assert_close(waves.square().sum(-1), torch.full((13,), 3.0, dtype=torch.float64))
+    assert sinusoids(13, 7).shape == (13, 7)
+
+
 def test_a_smeared_key_is_a_mixture_with_the_one_before():
     K, own = torch.randn(2, 3, 5, 7), torch.rand(3)
     found = smear(K, own)
@@ -150,6 +159,14 @@ def test_a_seed_trains_the_same_model_again_and_leaves_the_generator_alone():
     assert torch.equal(first.later, again.later) and not torch.equal(first.later, other.later)
 
 
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+def test_the_gpu_starts_where_the_cpu_starts():
+    (_, _, here), (there, _, found) = (fit_induction(2, steps=1, every=1, seed=5, device=device) for device in ("cpu", "cuda"))
+    assert there.positions.device.type == "cuda" and found.later.device.type == "cpu"
+    torch.testing.assert_close(found.later[0], here.later[0], rtol=1e-3, atol=1e-3)
+
+
 def test_the_start_of_one_stored_run_drawn_at_random_comes_out_again():
     kind, r = random.choice(list(KINDS)), random.randrange(len(make_induction.SEEDS))
     runs = induction_runs(kind)
@@ -170,6 +187,19 @@ def test_what_is_stored_has_its_shapes_and_its_maps_have_its_scores(kind):
         assert torch.equal(runs.tokens[i, period:], runs.tokens[i, :-period])
         one, many = prefix_matching(runs.maps[:, i], period), runs.tests.prefix[:, runs.periods.tolist().index(period)]
         assert (one - many).abs().max() < 0.25                                         # one sequence, and 256
+
+
+def test_every_stored_seed_gives_the_same_verdict():
+    kinds = {kind: induction_runs(kind) for kind in KINDS}
+    own, other = 11, [i for i in range(16) if i not in (3, 11)]                        # period 16; those by which 16 cannot be divided
+    assert all(runs.periods[own] == 16 and runs.periods[3] == 8 for runs in kinds.values())
+    accuracy = {kind: runs.tests.accuracy for kind, runs in kinds.items()}
+    best = {kind: runs.tests.prefix[:, own].amax(-1) for kind, runs in kinds.items()}  # (R, layers)
+    assert (accuracy["two layers"][:, own] > 0.95).all() and (best["two layers"][:, 1] > 0.8).all() and (best["two layers"][:, 0] < 0.05).all()
+    assert (accuracy["one layer"][:, own] < 0.5).all() and (best["one layer"] < 0.2).all()
+    assert (accuracy["one layer, smeared keys"][:, own] > 0.85).all() and (best["one layer, smeared keys"] > 0.5).all()
+    fraud = accuracy["one layer, fixed period"]
+    assert (best["one layer, fixed period"] > 0.9).all() and (fraud[:, own] > 0.99).all() and (fraud[:, other] < 0.1).all()
 
 
 @pytest.mark.parametrize("call,message", [

@@ -129,3 +129,67 @@ def test_one_number_reaches_two_tokens_and_two_numbers_reach_all():
     order = torch.tensor([2, 0, 3, 5, 1, 4])
     right = [(fit_pattern(torch.eye(6)[order], d_k, runs=3).argmax(-1) == order).sum(-1).tolist() for d_k in (1, 2)]
     assert right == [[2, 2, 2], [6, 6, 6]]
+
+
+# --- Cut open, without W_O, in two layers (chapter 7) ------------------------------------------------------------------
+
+def test_heads_are_switched_off_from_the_cheapest_on():
+    costs = torch.rand(3, 5, dtype=torch.float64) + 0.1
+    left, without = train._prune(lambda on: ((1 - on) * costs).sum(-1), 3, 5)
+    torch.testing.assert_close(without, costs)
+    torch.testing.assert_close(left, torch.cat([torch.zeros(3, 1), costs.sort(-1).values.cumsum(-1)], -1).flip(-1).to(left))
+
+
+def test_a_pruned_layer_knows_nothing_without_heads_and_stays_above_the_floor():
+    left, without = train.prune_heads(4, 2, runs=3, steps=300)
+    assert left.shape == (3, 5) and without.shape == (3, 4)
+    assert torch.equal(left[:, 3], without.amin(-1)) and (left[:, 4] < 0.3).all()
+    assert ((left[:, 0] - 1).abs() < 0.1).all() and (left[:, 1] > 0.45).all()
+
+
+def test_the_mixed_target_is_turned_and_a_mixture_of_its_contents_explains_a_quarter():
+    M, weights = train._mixing(), torch.rand(7, 4) + 0.01
+    torch.testing.assert_close(M @ M.T, torch.eye(16))
+    for w in weights:
+        basis = torch.kron(w / w.norm(), torch.eye(4))                    # (4, 16), the four numbers that a head brings back for these weights
+        torch.testing.assert_close((basis @ M).square().sum(0), torch.full((16,), 0.25))
+
+
+@pytest.mark.parametrize("calls,parameters", [
+    ([lambda: train.fit_output("mixed", W_O=True, runs=2), lambda: train.fit_output("blocks", W_O=False, runs=2)], 5632),
+    ([lambda: train.fit_layers(1, 1, runs=2), lambda: train.fit_layers(1, 2, runs=2), lambda: train.fit_layers(2, 1, runs=2)], 3328),
+])
+def test_what_is_compared_has_equally_many_parameters(calls, parameters, monkeypatch):
+    counts = []
+    monkeypatch.setattr(train, "fit", lambda leaves, *args, **settings: counts.append(sum(leaf[0].numel() for leaf in leaves)))
+    for call in calls:
+        call()
+    assert counts == [parameters] * len(calls)
+
+
+def test_blocks_need_no_W_O_and_a_mixture_does():
+    blocks, mixed, joined = (train.fit_output(target, W_O=W_O, runs=3, steps=400) for target, W_O in [("blocks", False), ("mixed", False), ("mixed", True)])
+    assert (blocks < 0.05).all() and (mixed > 0.7).all() and joined.median() < 0.4
+
+
+def test_a_second_layer_asks_with_what_the_first_one_found(monkeypatch):
+    asked, attend = [], train._attend
+    monkeypatch.setattr(train, "_attend", lambda asking, x, *rest: asked.append((asking, x)) or attend(asking, x, *rest))
+    train.fit_layers(2, 1, runs=2, steps=1)
+    (first, sentence), (second, again) = asked[:2]
+    assert torch.equal(sentence, again) and (first != second).all(-1).all()
+
+
+def test_one_layer_of_one_head_stays_on_the_floor_and_two_do_not():
+    (one, _), (two, shares) = train.fit_layers(1, 1, runs=3, steps=400), train.fit_layers(2, 1, runs=3, steps=400)
+    assert (one > 0.45).all() and (two < 0.2).all() and shares.shape == (3, 2, 2)
+
+
+@pytest.mark.parametrize("call,message", [
+    (lambda: train.prune_heads(5, 2), "h must divide 32, got 5"),
+    (lambda: train.fit_output("all", W_O=True), "target must be one of 'blocks', 'mixed', got 'all'"),
+    (lambda: train.fit_layers(5, 1), r"layers \* heads must divide 24, got 5 \* 1"),
+])
+def test_what_cannot_be_cut_open_or_stacked_is_said(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -99,3 +99,45 @@ def trained_heads(r, h, d_k=None, long=False):
         if f"{name}_error" not in stored:
             raise ValueError(f"nothing is stored for r={r}, h={h}, d_k={d_k}, long={long}; r is one of {RELATIONS}, h one of {HEADS}; with a d_k of {FIXED_WIDTHS}, r is 4 and h one of {FIXED_HEADS}")
         return torch.from_numpy(stored[f"{name}_error"]), torch.from_numpy(stored[f"{name}_shares"].astype("float32"))
+
+
+def real_heads():
+    """What the heads of all-MiniLM-L6-v2 did on the sentences of `mha.sentences`: name -> tensor, or list of tokens.
+
+    With 72 heads, six layers of twelve, layer by layer; words counted as in `mha.sentences`, T all words of the 62 sentences in a row:
+        tokens.i, maps.i        of BROWSED[i]: its tokens, and its maps (6, 12, n, n), uint8 in steps of 1/255
+        looked_at               (72, T), the other word to which each word gives most; looked_at_untrained (5, 72, T), by models with fresh layers
+        pronouns, twins, late   (72, items, longest sentence), the weights of each item's pronoun on the words; pronouns_untrained (5, 72, ...)
+        near, tops              (72, 3), mean weight on the token before, itself, after; how often that is the row's largest
+        entropy                 (72,), nats. sinks, sinks_carried: (72, 2), the share of [CLS] and [SEP] in the weights, and in the lengths that are handed on
+        likeness                (72, 72), Jensen-Shannon divergence between two heads' rows, nats
+        asymmetry               (72,), |A - A^T| / |A + A^T| of W_Q W_K^T with biases; asymmetry_random (72,), of random matrices
+        surgeries               names, and surgery_scores (surgeries, 7): cosine with the model's own sentence vectors, counterpart nearest of 60, counterpart
+                                nearer than the decoy, total variation between maps, mean weight on oneself, cosine of sentences with roles exchanged, the
+                                least such cosine without positions
+    """
+    return _stored(REAL_HEADS)
+
+
+def pruning():
+    """What it costs to switch heads of all-MiniLM-L6-v2 off, on the 180 texts of `mha.sentences.paraphrases`: name -> tensor.
+
+    alone (6, 12), 1 - cosine with the whole model's sentence vectors, for each head switched off alone; by_removal, by_gradient (6, 12), the rise of the
+    matching loss, and the size of its derivative; flat_gradient (6, 12), the derivative of 1 - cosine. orders (10, 72), as PRUNING_ORDERS: which head goes
+    first, second, ...; curves (10, 73, 3): cosine, counterpart nearest of 60, counterpart nearer than the decoy, with 0 to 72 heads gone. whole_layers (6, 3),
+    the same with one layer's heads gone. words (2,), the last two scores of mean word embeddings. subsets (6, 4096), the cosine with any set of one layer's heads
+    gone: bit i of the number is set where head i is off.
+    """
+    return _stored(PRUNING)
+
+
+def _stored(path):
+    import numpy as np
+
+    with np.load(path, allow_pickle=False) as stored:
+        return {name: array.tolist() if array.dtype.kind == "U" else torch.from_numpy(array).to(_wide(array.dtype)) for name, array in stored.items()}
+
+
+def _wide(dtype):
+    """The dtype to compute with: float16 is for storing only."""
+    return torch.float32 if dtype.kind == "f" else {"uint8": torch.uint8}.get(dtype.name, torch.long)

@@ -1,18 +1,20 @@
 """Live figures: each computes in the browser, with or without a kernel. One .py, one hand-written .js and one .css a figure."""
 from mha.widgets.arcs import HeadArcs
+from mha.widgets.browser import HeadBrowser
 from mha.widgets.cycle import BeatsCycle
 from mha.widgets.fitter import PatternFitter
 from mha.widgets.head_grid import HeadGrid
 from mha.widgets.lookup import SoftLookup
 from mha.widgets.masks import MaskPainter
+from mha.widgets.removal import HeadRemoval
 from mha.widgets.scale import ScoreScale
 from mha.widgets.trained import TrainedHeads
 from mha.widgets.values import ValueMap
 
 FIGURES = {  # data-figure -> constructor
     "soft-lookup": SoftLookup, "score-scale": ScoreScale, "beats-cycle": BeatsCycle, "value-map": ValueMap, "mask-painter": MaskPainter,
-    "head-arcs": HeadArcs, "head-grid": HeadGrid, "trained-heads": TrainedHeads,
-    "pattern-fitter": PatternFitter,
+    "head-arcs": HeadArcs, "head-grid": HeadGrid, "trained-heads": TrainedHeads, "pattern-fitter": PatternFitter,
+    "head-browser": HeadBrowser, "head-removal": HeadRemoval,
 }
 
 __all__ = ["FIGURES", *(figure.__name__ for figure in FIGURES.values())]

@@ -29,19 +29,28 @@ function divergences(wanted, weights, n) {
   });
 }
 
+// Which rows have their largest weight, by more than 0.001, where the pattern has its largest, or one of them
+function rightRows(wanted, weights, n) {
+  return Array.from({ length: n }, (_, i) => {
+    const target = wanted.slice(i * n, (i + 1) * n), reached = weights.slice(i * n, (i + 1) * n), top = Math.max(...target) - 1e-9;
+    const largest = (among) => Math.max(...reached.filter((_, j) => target[j] >= top === among));
+    return largest(true) > largest(false) + 0.001;
+  });
+}
+
 // One step of Adam (Kingma and Ba 2015) for numbers x, in place; m and v remember the mean of the gradient and of its square
-function adam({ x, m, v }, gradient, step, rate) {
+function adam({ x, m, v }, gradient, step, { rate, eps }) {
   const sure = 1 - 0.9 ** step, known = Math.sqrt(1 - 0.99 ** step);
   for (let i = 0; i < x.length; i++) {
     m[i] += 0.1 * (gradient[i] - m[i]);
     v[i] += 0.01 * (gradient[i] ** 2 - v[i]);
-    x[i] -= ((rate / sure) * m[i]) / (Math.sqrt(v[i]) / known + 1e-8);
+    x[i] -= ((rate / sure) * m[i]) / (Math.sqrt(v[i]) / known + eps);
   }
 }
 
 // Fit queries and keys of d numbers to the wanted weights. Gives what there is after 0, 1, 2, ... steps: Q, K, weights, and their mean KL
-function fit(wanted, start, d, { n, steps, rate }) {
-  const columns = Array.from({ length: d }, (_, c) => c), path = [];
+function fit(wanted, start, d, plan) {
+  const { n, steps } = plan, columns = Array.from({ length: d }, (_, c) => c), path = [];
   const [Q, K] = start.map((numbers) => ({ x: take(numbers, n, columns), m: new Float64Array(n * d), v: new Float64Array(n * d) }));
   for (let step = 0; step <= steps; step++) {
     const weights = weightsOf(Q.x, K.x, n, d), kl = divergences(wanted, weights, n).reduce((a, b) => a + b) / n;
@@ -54,8 +63,8 @@ function fit(wanted, start, d, { n, steps, rate }) {
         gradK[j * d + c] += pull * Q.x[i * d + c];
       }
     }
-    adam(Q, gradQ, step + 1, rate);
-    adam(K, gradK, step + 1, rate);
+    adam(Q, gradQ, step + 1, plan);
+    adam(K, gradK, step + 1, plan);
   }
   return path;
 }
@@ -91,7 +100,7 @@ function vectors(n) {
       set(names[i][0], { x: tx + 9 * ux, y: ty + 9 * uy + 4 });
       discs[i][1].textContent = names[i][0].textContent = i + 1;
     }
-    scale.textContent = `the edges are at \u00b1${reach.toFixed(1)}`;
+    scale.textContent = `edge \u00b1${reach.toFixed(1)}`;
   }
   return { box, show };
 }
@@ -173,15 +182,11 @@ function render({ model, el }) {
     else arrows.show(path[step], d, 1.15 * Math.max(...path.flatMap(({ Q, K }) => [...Q, ...K].map(Math.abs))));
     side.replaceChildren((d > 2 ? rowLosses : arrows).box);
 
-    const row = (numbers, i) => [...numbers.slice(i * n, (i + 1) * n)];
-    const right = Array.from({ length: n }, (_, i) => {
-      const target = row(wanted, i), reached = row(weights, i);
-      return target[reached.indexOf(Math.max(...reached))] >= Math.max(...target) - 1e-9;
-    });
+    const right = rightRows(wanted, weights, n);
     fittedMap.right.forEach((text, i) => { text.textContent = right[i] ? "\u2713" : "\u2013"; });
     many.textContent = many.dataset.value = right.filter(Boolean).length;
     sentence.textContent = `d_k = ${d}, after ${step} of ${steps} steps: KL = ${kl.toFixed(kl < 0.01 ? 4 : 3)} nats. In `;
-    meaning.textContent = ` of ${n} rows (\u2713) the largest weight is where the pattern has its largest.`;
+    meaning.textContent = ` of ${n} rows (\u2713) the largest weight, by more than 0.001, is where the pattern has its largest.`;
     if (timer && step >= steps) stop();
   }
 

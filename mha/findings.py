@@ -1,0 +1,121 @@
+"""From what is stored of a trained model (`mha.assets.real_heads`) to right and wrong answers: which head finds which relation, and whom a pronoun is given to.
+
+Heads are numbered layer by layer, 0 to 71; `name_of(37)` is "3.1", the second head of the fourth layer.
+"""
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from mha import measure, sentences
+from mha.assets import real_heads
+
+HEADS = 12                                                       # in each of the six layers
+
+
+def name_of(head: int) -> str:
+    """A head's name, layer.head, both counted from 0."""
+    return f"{head // HEADS}.{head % HEADS}"
+
+
+def number_of(name: str) -> int:
+    """The number of a head, from its name: "3.1" is 37."""
+    layer, head = name.split(".")
+    return int(layer) * HEADS + int(head)
+
+
+@dataclass(frozen=True)
+class Found:
+    """How well each head finds one relation. A head is right on a word when it gives most, of all other words, to a word that stands in the relation.
+
+    right: (72, N), bool, a column for each asking word. untrained: (5, 72, N), the same for models whose layers were never trained.
+    offset: the rule "always k words away" that is right most often, and its share.
+    """
+    right: Tensor
+    untrained: Tensor
+    offset: tuple[int, float]
+
+    @property
+    def shares(self) -> Tensor:
+        """(72,), the share of words on which each head is right."""
+        return self.right.double().mean(-1)
+
+    @property
+    def best(self) -> str:
+        """The name of the head with the largest share."""
+        return name_of(int(self.shares.argmax()))
+
+    @property
+    def held_out(self) -> Tensor:
+        """(200,), shares of a head that was chosen on the other half of the words (`mha.measure.held_out`)."""
+        return measure.held_out(self.right)
+
+    @property
+    def best_untrained(self) -> Tensor:
+        """(5,), the largest share of 72 heads of each model that was never trained."""
+        return self.untrained.double().mean(-1).amax(-1)
+
+
+def relation(kind: str, backwards: bool = False) -> Found:
+    """How well each head finds a relation of `mha.sentences.KINDS`, from the dependent word to its head word; `backwards` the other way.
+
+    Backwards a word may have several answers (a noun with two adjectives): each counts as right, for heads and for the rule of the best offset.
+    """
+    if kind not in sentences.KINDS:
+        raise ValueError(f"kind must be one of {', '.join(map(repr, sentences.KINDS))}, got {kind!r}")
+    texts, marks = sentences.relations()
+    starts, answers = _starts(texts), {}
+    for mark in marks:
+        if mark.kind == kind:
+            asks, answer = (mark.head, mark.dependent) if backwards else (mark.dependent, mark.head)
+            answers.setdefault((mark.sentence, asks), set()).add(answer)
+    stored = real_heads()
+
+    def right(looked_at):
+        return torch.stack([torch.isin(looked_at[..., starts[sentence] + word], torch.tensor(list(wanted))) for (sentence, word), wanted in answers.items()], -1)
+
+    return Found(right(stored["looked_at"]), right(stored["looked_at_untrained"]), measure.best_offset(answers))
+
+
+def relations() -> dict[str, Found]:
+    """Every relation in both directions: "det" from the determiner to its noun, "from det" from the noun to its determiner, and so on."""
+    return {"from " * back + kind: relation(kind, back) for kind in sentences.KINDS for back in (False, True)}
+
+
+def _starts(texts):
+    """Where each sentence begins when all words stand in a row."""
+    lengths = torch.tensor([len(words) for words in texts])
+    return (lengths.cumsum(0) - lengths).tolist()
+
+
+def from_it(ending: str) -> Tensor:
+    """(72, 2): what "it" gives to "animal" and to "street" in "The animal didn't cross the street because it was too" tired, or wide."""
+    number, stored = ("tired", "wide").index(ending), real_heads()
+    at = stored[f"tokens.{number}"].index
+    return stored[f"maps.{number}"].flatten(0, 1)[:, at("it"), [at("animal"), at("street")]] / 255
+
+
+def mentions(rows: Tensor, items: list) -> Tensor:
+    """Which mention gets most from each pronoun: (..., 72, N, longest sentence) -> (..., 72, N) bool, True where it is the antecedent.
+
+    Args
+        rows: "pronouns", "twins" or "late" of `mha.assets.real_heads`. items: the `Pronoun`s of `mha.sentences`, as many.
+    """
+    return torch.stack([rows[..., n, item.antecedent] > rows[..., n, list(item.others)].amax(-1) for n, item in enumerate(items)], -1)
+
+
+def pronouns() -> tuple[Tensor, Tensor]:
+    """Of the 30 pronouns that grammar decides: right (72, 30), and by untrained models (5, 72, 30)."""
+    stored = real_heads()
+    return mentions(stored["pronouns"], sentences.pronouns()), mentions(stored["pronouns_untrained"], sentences.pronouns())
+
+
+def twins() -> Tensor:
+    """Of the 16 twins: right (72, 16, 2), in the first sentence and in the second."""
+    pairs = sentences.twins()
+    return mentions(real_heads()["twins"], [item for pair in pairs for item in pair]).unflatten(-1, (len(pairs), 2))
+
+
+def late() -> Tensor:
+    """(72, 16), True where the pronoun of "The X called the Y because she was late" gives more to whom the stereotype suggests."""
+    return mentions(real_heads()["late"], sentences.late())

@@ -1,0 +1,59 @@
+"""A browser for the heads of a trained model: every map of every layer and head on a few real sentences."""
+import ipywidgets
+import torch
+import traitlets
+
+from mha import measure, viz
+from mha.assets import BROWSED, real_heads
+from mha.widgets.figure import Canvas, LiveFigure, front_end, slider
+
+
+class BrowserCanvas(Canvas):
+    _esm, _css = front_end("browser")
+    sentences = traitlets.List(help='[{"tokens": [...], "maps": bytes (layers, heads, n, n), in steps of 1/255}]').tag(sync=True)
+    heads = traitlets.Int(12).tag(sync=True)
+    layers = traitlets.Int(6).tag(sync=True)
+    sentence = traitlets.Int(0).tag(sync=True)
+    layer = traitlets.Int(3).tag(sync=True)
+    head = traitlets.Int(1).tag(sync=True)
+    word = traitlets.Int(10, help="the token whose row is marked, counted from 0").tag(sync=True)
+
+
+class HeadBrowser(LiveFigure):
+    """All 72 heads of all-MiniLM-L6-v2 small, one large, and the row of one token as bars.
+
+    Layers and heads are counted from 0, as the literature counts them: head 3.1 is the second of the fourth layer. `numbers()` gives weight, the large map
+    (n n) and then the row (n); and before, itself, after, first: the mean weight on the token before, on itself, on the next one, and on [CLS].
+    """
+
+    def __init__(self):
+        stored = real_heads()
+        self.tokens = [stored[f"tokens.{i}"] for i in range(len(BROWSED))]
+        self.maps = [stored[f"maps.{i}"] for i in range(len(BROWSED))]               # (6, 12, n, n) uint8
+        sentences = [{"tokens": list(tokens), "maps": maps.contiguous().numpy().tobytes()} for tokens, maps in zip(self.tokens, self.maps)]
+        layers, heads = self.maps[0].shape[:2]
+        canvas = BrowserCanvas(sentences=sentences, layers=layers, heads=heads)
+        super().__init__(canvas, [
+            {"sentence": slider(ipywidgets.Dropdown, "sentence", options=list(BROWSED))},
+            {"layer": slider(ipywidgets.IntSlider, "layer", value=canvas.layer, min=0, max=layers - 1),
+             "head": slider(ipywidgets.IntSlider, "head", value=canvas.head, min=0, max=heads - 1),
+             "word": slider(ipywidgets.IntSlider, "row that looks", value=canvas.word, min=0, max=max(map(len, self.tokens)) - 1)}])
+
+    def weights(self, sentence, layer, head):
+        """One map, (n, n), float64. Its rows sum to 1 within the steps of storage."""
+        return self.maps[sentence][layer, head].double() / 255
+
+    def numbers(self, sentence, layer, head, word):
+        weights = self.weights(sentence, layer, head)
+        near = {name: measure.at_offset(weights, k)[None] for name, k in (("before", -1), ("itself", 0), ("after", 1))}
+        row = weights[min(word, len(weights) - 1)]
+        return {"weight": torch.cat([weights.flatten(), row]), **near, "first": weights[:, 0].mean()[None]}
+
+    def picture(self):
+        setting = self.setting()
+        tokens, (sentence, layer, head) = self.tokens[setting["sentence"]], (setting[name] for name in ("sentence", "layer", "head"))
+        picture = viz.heatmaps(self.weights(sentence, layer, head), tokens)
+        row, word = self.numbers(**setting)["weight"][-len(tokens):], tokens[min(setting["word"], len(tokens) - 1)]
+        alt = f"The map of head {layer}.{head} of all-MiniLM-L6-v2 on: {BROWSED[sentence]} The table is the row of {word!r}."
+        picture.text = viz.table(alt, ["token", f"weight from {word!r}"], [[token, float(weight)] for token, weight in zip(tokens, row)])
+        return picture
