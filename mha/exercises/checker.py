@@ -391,7 +391,7 @@ def repairs(exercise, outputs):
     pairs = [(o, e) for o, e in zip(outputs, exercise.expected) if isinstance(o, torch.Tensor)]
     if len(pairs) == len(outputs) and all(o.ndim >= 2 and same(o.mT, e) for o, e in pairs):
         return ["Its last two axes exchanged, every output would be right."]
-    if len(pairs) == len(outputs) and all(o.shape == e.shape for o, e in pairs):
+    if len(pairs) == len(outputs) and all(o.shape == e.shape for o, e in pairs) and any(e.numel() > 1 for _, e in pairs):
         factors = [float((o.double() * e.double()).sum() / e.double().square().sum()) for o, e in pairs]
         if all(same(o.double(), f * e.double(), 1e-5) for f, (o, e) in zip(factors, pairs)) and all(abs(f) > 1e-9 for f in factors):
             return ["Every output is a constant times the right one: " + "; ".join(f"{f:.4g} for {exercise.describe(case)}" for f, case in zip(factors, exercise.cases)) + "."]

@@ -10,7 +10,7 @@ function render({ model, el }) {
     h("div", { class: "planes" },
       h("div", { class: "plane left" },
         h("div", { class: "plane-title" }, h("b", {}, "All heads"), ` ${layers} layers, from 0 at the top; click one`), grid,
-        h("table", { class: "numbers" }, h("thead", {}, h("tr", {}, asks, h("th", { class: "number" }, "weight"))), bars)),
+        h("table", { class: "numbers" }, h("thead", {}, h("tr", {}, asks, h("th", {}), h("th", { class: "number" }, "weight"))), bars)),
       h("div", { class: "plane right" }, largeTitle, large, colourKey())), status));
 
   grid.addEventListener("click", (event) => {
@@ -59,7 +59,7 @@ function render({ model, el }) {
     largeTitle.replaceChildren(h("b", {}, `Head ${layer}.${head}`), " rows look, columns are looked at");
     drawLarge(tokens, weight, word);
     asks.textContent = `\u201c${tokens[word]}\u201d looks at`;
-    bars.replaceChildren(...tokens.map((token, j) => h("tr", {}, h("td", {}, h("span", { class: "bar", style: `width:${70 * weight(word, j)}px` }), token),
+    bars.replaceChildren(...tokens.map((token, j) => h("tr", {}, h("td", {}, token), h("td", { class: "weight" }, h("span", { class: "bar", style: `width:${70 * weight(word, j)}px` })),
       h("td", { class: "number", "data-weight": weight(word, j) }, weight(word, j).toFixed(2)))));
     const mean = (k) => { let sum = 0, count = 0; for (let i = 0; i < n; i++) if (tokens[i + k] !== undefined) { sum += weight(i, i + k); count++; } return sum / count; };
     const means = { before: mean(-1), itself: mean(0), after: mean(1), first: tokens.reduce((sum, _, i) => sum + weight(i, 0), 0) / n };

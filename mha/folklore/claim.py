@@ -1,0 +1,113 @@
+"""A claim and the computation that decides on it, how claims are collected, and how they are told."""
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from textwrap import fill
+
+import torch
+
+VERDICTS = WRONG, CONDITION, RIGHT, NOT_FOUND = "wrong", "true under a condition", "right", "not found here"
+ROUNDING = 1e-12                                                 # what float64 leaves of an exact equality
+CLAIMS = []                                                      # all of them, in the order in which they are told
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence that popular texts print, and a computation that decides on it.
+
+    number: from 1, in the order of the appendix. part: the group that it belongs to. printed: the claim, between quotation marks where a text prints
+    it word for word, else in our words. verdict: one of VERDICTS. chapter: the notebook that works it out. compute: function of no arguments -> what
+    came out, as sentences with the numbers in them; and whether those numbers support the verdict.
+    """
+    number: int
+    part: str
+    printed: str
+    verdict: str
+    chapter: str
+    compute: Callable[[], tuple[str, bool]]
+
+    def __post_init__(self):
+        if self.verdict not in VERDICTS:
+            raise ValueError(f"verdict must be one of {', '.join(map(repr, VERDICTS))}, got {self.verdict!r}")
+
+    @property
+    def quoted(self) -> bool:
+        """Whether the claim is a quotation."""
+        return self.printed.startswith('"')
+
+    def found(self) -> str:
+        """Compute, and say what came out. The random numbers are the claim's own: what was computed before changes nothing.
+
+        Raises
+            ValueError: the numbers do not support the verdict.
+        """
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(1)
+            sentence, supported = self.compute()
+        if not supported:
+            raise ValueError(f"claim {self.number}, {self.printed}: the verdict {self.verdict!r} is not what came out: {sentence}")
+        return sentence
+
+
+def claim(part: str, printed: str, verdict: str, chapter: str):
+    """Put the function under it on the list, as the computation of a new claim."""
+    def add(compute):
+        CLAIMS.append(Claim(len(CLAIMS) + 1, part, printed, verdict, chapter, compute))
+        return compute
+    return add
+
+
+class Told:
+    """Claims with what came out, as text and as a list on a page."""
+
+    def __init__(self, claims: list[Claim]):
+        self.told = [(claim, claim.found()) for claim in claims]
+
+    def __repr__(self):
+        return "\n\n".join("\n".join(fill(line, 80, subsequent_indent="    ") for line in _lines(claim, found)) for claim, found in self.told)
+
+    def _repr_html_(self):
+        return "".join("<p>" + "<br>".join(_marked(line) for line in _lines(claim, found)) + "</p>" for claim, found in self.told)
+
+
+def _lines(claim, found):
+    """The three lines of a claim: what is printed, what came out, what follows."""
+    said = claim.printed if claim.quoted else f"In our words: {claim.printed}"
+    return f"{claim.number}. {said}", f"Found: {found}", f"Verdict: {claim.verdict} (chapter {int(claim.chapter[:2])})"
+
+
+def _marked(line):
+    """A line for a page: what stands before the first space that follows a point or a colon in bold."""
+    lead, rest = line.split(" ", 1)
+    return f"<strong>{escape(lead)}</strong> {escape(rest, quote=False)}"
+
+
+def tell(part: str) -> Told:
+    """Compute the claims of one part, and tell them.
+
+    Raises
+        ValueError: there is no such part, or the numbers of a claim do not support its verdict.
+    """
+    return Told(_of(part))
+
+
+def where(part: str) -> str:
+    """Links to the chapters that work out the claims of a part, as Markdown."""
+    numbers = {}
+    for item in _of(part):
+        numbers.setdefault(item.chapter, []).append(str(item.number))
+    return " · ".join(f"[chapter {int(chapter[:2])}]({chapter}.ipynb): {', '.join(found)}" for chapter, found in numbers.items())
+
+
+def _of(part):
+    parts = list(dict.fromkeys(item.part for item in CLAIMS))
+    if part not in parts:
+        raise ValueError(f"part must be one of {', '.join(map(repr, parts))}, got {part!r}")
+    return [item for item in CLAIMS if item.part == part]
+
+
+def row(values, digits: int = 3) -> str:
+    """A vector as text: [0.702, 0.212, 0.086]; a matrix as rows side by side."""
+    if values.ndim == 2:
+        return f"[{', '.join(row(one, digits) for one in values)}]"
+    return f"[{', '.join(f'{value:.{digits}f}' for value in values.tolist())}]"

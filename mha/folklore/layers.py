@@ -1,0 +1,136 @@
+"""Claims about layers of several heads: what they are, what they cost, how many there should be."""
+import torch
+
+from mha import Head, MultiHeadAttention, MultiHeadLoop, attention, merge_heads, split_heads
+from mha.assets import HEADS, RELATIONS, trained_heads, trained_qk
+from mha.data import KeyTask
+from mha.folklore.claim import CONDITION, RIGHT, ROUNDING, WRONG, claim
+from mha.train import fit_heads, fit_layers, prune_heads
+
+SIX, SEVEN = "06_multi_head", "07_how_many_heads"
+D_MODEL, H = 512, 8                                              # of the original transformer
+
+
+# --- What several heads are -------------------------------------------------------------------------------------------
+
+@claim("layers", '"It can only focus on one type of relationship or pattern in the data", of a single head.', CONDITION, SEVEN)
+def one_thing():
+    stuck, solved = 0.4, 0.2
+    one_layer, two_layers = (fit_layers(layers, 1, steps=300, runs=2, batch=48)[0] for layers in (1, 2))
+    mixed = [float(torch.tensor([0.5, 0.5]) @ torch.tensor(values)) for values in ([2.0, 6], [4.0, 4])]
+    return (f"It may look at many places, and hands on one mixture of them: half of 2 and 6, half of 4 and 4, {mixed[0]:.0f} and {mixed[1]:.0f}. Trained on "
+            f"two relations, one layer of one head keeps an error above {stuck} in both runs; two such layers, with as many parameters, end below {solved}.",
+            mixed[0] == mixed[1] and one_layer.min() > stuck and two_layers.max() < solved)
+
+
+@claim("layers", "One wide head would see the average of what several heads see.", WRONG, SIX)
+def average():
+    trained = trained_qk("tired", layer=0)
+    heads, wide = (attention(Q, K, K, need_weights=True)[1] for Q, K in (trained.heads(), trained.heads(1)))
+    it, because = trained.tokens.index("it"), trained.tokens.index("because")
+    agree = (heads.argmax(-1) == wide[0].argmax(-1)).sum(-1)
+    return (f"Scores add, so weights multiply. Twelve trained heads in one softmax: \"it\" gives \"because\" {wide[0, it, because]:.2f}, where the mean of "
+            f"the heads is {heads[:, it, because].mean():.2f}; and one head alone decides {agree.max()} rows of {len(trained.tokens)}.",
+            wide[0, it, because] > 2 * heads[:, it, because].mean() and agree.max() > len(trained.tokens) / 2)
+
+
+@claim("layers", '"Finally, we concatenate the output vectors coming from the different heads together into a single output vector."', WRONG, SIX)
+def ends_with_concatenation():
+    layer, heads = MultiHeadAttention(D_MODEL, H, bias=False), torch.randn(3, D_MODEL, requires_grad=True)
+    reach = [torch.autograd.grad(out[0, 0], heads)[0][0].view(H, -1).any(-1).sum() for out in (heads * 1, layer.W_O(heads))]
+    return f"W_O is missing. Without it the first number of the output depends on {reach[0]} of {H} heads, with it on {reach[1]}.", reach == [1, H]
+
+
+@claim("layers", '"This ensures that the output from the Multi-Head Attention layer has the same dimension as the input", of W_O.', WRONG, SIX)
+def output_matrix():
+    loop, x = MultiHeadLoop([Head(D_MODEL, D_MODEL // H) for _ in range(H)]).double(), torch.randn(3, D_MODEL).double()
+    outs = [head(x)[0] for head in loop.heads]
+    total = sum(out @ W for out, W in zip(outs, loop.W_O.weight.T.split(D_MODEL // H)))
+    return (f"With h d_v = d_model it fits before: {torch.cat(outs, -1).shape[-1]} numbers for {x.shape[-1]}. W_O mixes: the layer is the sum of its heads, "
+            f"each times its own block of W_O, to {ROUNDING:.0e}.", torch.cat(outs, -1).shape == x.shape and (total - loop(x)[0]).abs().max() < ROUNDING)
+
+
+@claim("layers", '"multiple heads don\'t add parameters, they redistribute them": 8 x 98,304 + 512^2 = 1,048,576.', CONDITION, SIX)
+def parameters():
+    def count(h, **options):
+        return sum(p.numel() for p in MultiHeadAttention(D_MODEL, h, device="meta", **options).parameters())
+    plain, biased, wide = count(H, bias=False), count(H), count(H + 1, d_k=64, bias=False) - count(H, d_k=64, bias=False)
+    return (f"With d_k = d_model / h and no biases it is {plain:,}, for one head as well. With biases it is {biased:,}. With d_k kept at 64 each head adds "
+            f"{wide:,}. And the weights themselves grow with h, always: {H} x 100 x 100 = {H * 100**2:,} for 100 tokens.",
+            plain == count(1, bias=False) == 1_048_576 and biased > plain and wide > 0)
+
+
+@claim("layers", '"d_model / h = 512 / 8 = 64 per head", for d_k and d_v.', CONDITION, SIX)
+def width_of_a_head():
+    x, default = torch.randn(3, D_MODEL), MultiHeadAttention(D_MODEL, H)
+    shapes = [tuple(MultiHeadAttention(D_MODEL, H, d_k=d_k, d_v=d_v)(x)[0].shape) for d_k, d_v in ((64, 64), (50, 64), (7, 13))]
+    return (f"A default: here, too, d_k is {default.d_k}. But d_k = 50, or d_k = 7 with d_v = 13, give the same output shape, {shapes[1]}. Three numbers "
+            "that a convention makes equal.", default.d_k == default.d_v == 64 and set(shapes) == {tuple(x.shape)})
+
+
+@claim("layers", "Input and output have the same shape, so layers can be stacked.", RIGHT, SIX)
+def stacking():
+    layers, x = [MultiHeadAttention(D_MODEL, H) for _ in range(3)], torch.randn(2, 5, D_MODEL)
+    y = x
+    for layer in layers:
+        y, weights = layer(y, need_weights=True)
+    return (f"{tuple(x.shape)} goes in and {tuple(y.shape)} comes out of three layers. The weights are {tuple(weights.shape)}, whatever the  width.",
+            y.shape == x.shape)
+
+
+@claim("layers", "Multi-head attention cuts the embedding into slices, one for each head.", WRONG, SIX)
+def slices():
+    layer, x = MultiHeadAttention(D_MODEL, H, bias=False).double(), torch.randn(3, D_MODEL, dtype=torch.double, requires_grad=True)
+    seen, = torch.autograd.grad(split_heads(layer.W_Q(x), H)[0, 0].sum(), x)
+    apart = merge_heads(torch.stack([layer.head(i)(x)[0] for i in range(H)]))
+    return (f"It projects, then cuts the projection: the query of the first head depends on {int((seen[0] != 0).sum())} of {D_MODEL} numbers of its token. "
+            f"{H} separate projections give the same layer, to {ROUNDING:.0e}.", bool((seen[0] != 0).all()) and (layer.W_O(apart) - layer(x)[0]).abs().max() < ROUNDING)
+
+
+# --- How many ---------------------------------------------------------------------------------------------------------
+
+@claim("how many", "More heads capture more relations.", CONDITION, SEVEN)
+def best_number():
+    margin = 0.2
+    errors = torch.stack([torch.stack([trained_heads(r, h)[0] for h in HEADS]) for r in RELATIONS])           # (r, h, runs)
+    best = torch.tensor(HEADS)[errors.argmin(1)]                                                              # (r, runs)
+    hits = best.eq(torch.tensor(RELATIONS)[:, None]).sum()
+    return (f"Up to the number of relations. On a task with r of them, at equal parameters, the best h of {list(HEADS)} is r in {hits} of {best.numel()} "
+            f"runs, for r = {list(RELATIONS)}. At h = {HEADS[-1]} every run is worse than at its best by more than {margin}.",
+            hits >= 0.9 * best.numel() and (errors[:, -1] - errors.amin(1)).min() > margin)
+
+
+@claim("how many", "With fewer heads than relations, the unexplained variance is 1 - h / r.", CONDITION, SEVEN)
+def floor():
+    near, under, task = 0.03, 0.1, KeyTask(2, 2, names=8, d_name=15, n=3, content=1, seed=4)
+    gaps = torch.stack([trained_heads(r, h)[0] - (1 - h / r) for r in RELATIONS for h in HEADS if h < r])
+    through, _ = fit_heads(1, 2, task=task, steps=800, runs=2, batch=32, seed=4)
+    return (f"That is the floor for heads whose scores do not see what they fetch, read linearly; all {gaps.numel()} runs with h < r end within {near} of "
+            f"it. Scores that see the contents can break it: in a small task with a floor of {1 - 1 / 2}, one head can end below {under}. (Of {len(through)} "
+            "runs here at least one does. With other seeds none may.)", gaps.abs().max() < near and through.min() < under)
+
+
+@claim("how many", "Too many heads are bad.", CONDITION, SEVEN)
+def too_many():
+    bound, low = 0.1, 0.05
+    shared, wide, patient = trained_heads(4, 16)[0], trained_heads(4, 16, d_k=16)[0], trained_heads(4, 16, long=True)[0]
+    return (f"Too narrow heads are. Four relations, 16 heads: with d_k = 64 / 16 all runs stay above {bound}; with d_k kept at 16 all end below {bound}. And "
+            f"narrow heads are slow: after five times as many steps the first end below {low}.", shared.min() > bound > wide.max() and patient.max() < low)
+
+
+@claim("how many", "Each head learns a relation of its own.", CONDITION, SEVEN)
+def own_relation():
+    four, many = trained_heads(4, 4)[1], trained_heads(4, 16)[1]                                              # (runs, h, r)
+    clean = (four.argmax(-1).sort(-1).values == torch.arange(4)).all(-1).sum()
+    busy = (many > 0.5).any(-1).sum(-1)
+    return (f"When there are as many as relations: four heads on four relations take one each in {clean} of {len(four)} runs. With 16 heads, those that give "
+            f"more than half of their weight to any one relation number {busy.min()} to {busy.max()}.", clean == len(four) and busy.max() < 8)
+
+
+@claim("how many", "There are always heads to spare.", CONDITION, SEVEN)
+def to_spare():
+    rise, free = 0.1, 0.05
+    needed, spare = (prune_heads(h, r, steps=400, runs=2)[0] for h, r in ((4, 4), (8, 2)))     # (2, h + 1): the error with 0, 1, ... heads left
+    return (f"If there were more than enough. Four heads trained on four relations: without the most dispensable the error rises by more than {rise} in both "
+            f"runs. Eight heads on two: three can go for less than {free}. Nothing was trained again after that.",
+            (needed[:, 3] - needed[:, 4]).min() > rise and (spare[:, 5] - spare[:, 8]).max() < free)

@@ -1,0 +1,183 @@
+"""Claims about the matrices of a head, W_Q, W_K and W_V, and about masks."""
+import math
+
+import torch
+
+from mha import AsymmetricHead, Head, MultiHeadAttention, attention, masks
+from mha.assets import real_heads
+from mha.folklore.claim import CONDITION, RIGHT, ROUNDING, WRONG, claim, row
+from mha.train import fit_pattern, fit_pointers
+
+THREE, FOUR, FIVE, SEVEN, EIGHT = "03_query_and_key", "04_value_and_output", "05_masks", "07_how_many_heads", "08_what_heads_do"
+
+
+# --- Query and key ----------------------------------------------------------------------------------------------------
+
+@claim("matrices", '"our current embedding enforces these semantic relationships to be symmetric", with one matrix W for query and key.', CONDITION, THREE)
+def symmetric_weights():
+    x = torch.randn(5, 8).double() @ torch.randn(8, 4).double()
+    scores = x @ x.T / 2
+    weights = scores.masked_fill(torch.eye(5, dtype=torch.bool), -math.inf).softmax(-1)
+    return (f"Scores, yes: they differ by less than {ROUNDING:.0e} from their mirror image. Weights, no: each row has its own sum, and they differ by up to "
+            f"{(weights - weights.T).abs().max():.2f}.", (scores - scores.T).abs().max() < ROUNDING and (weights - weights.T).abs().max() > 0.1)
+
+
+@claim("matrices", "With symmetric scores a head cannot represent a relation that has a direction.", CONDITION, THREE)
+def direction():
+    near, solved = 0.01, 0.05
+    circle, line = (fit_pointers(task, "one symmetric form") for task in ("cycle of 3", "line of 7"))
+    coin = math.log(2)
+    return (f"Around a circle it cannot: trained on three tokens of which each should look at the next, all {len(circle)} runs end within {near} of ln 2 = "
+            f"{coin:.3f}, the loss of a coin, and none below. Along a line of seven it can: all end below {solved}.",
+            circle.min() > coin - 1e-4 and circle.max() < coin + near and line.max() < solved)
+
+
+@claim("matrices", "The output of token i is a weighted sum over the other tokens, j != i.", WRONG, THREE)
+def without_itself():
+    q = torch.randn(5, 4)
+    usual = torch.nn.functional.scaled_dot_product_attention(q[None], q[None], q[None])[0]
+    with_self, others = attention(q, q, q)[0], attention(q, q, q, mask=~torch.eye(5, dtype=torch.bool))[0]
+    alone = torch.full((1, 1), -math.inf).softmax(-1)
+    return (f"torch's attention includes j = i; leaving it out moves its outputs by up to {(others - usual).abs().max():.2f}. And for a token alone the sum "
+            f"without itself needs a softmax over nothing: {float(alone)}.",
+            torch.allclose(usual, with_self, atol=1e-6) and not torch.allclose(usual, others, atol=0.1) and alone.isnan().all())
+
+
+@claim("matrices", "A token attends most to itself, since nothing is more like it.", CONDITION, THREE)
+def looks_at_itself():
+    x, W_Q, W_K = torch.randn(1000, 16, 64), *torch.randn(2, 1000, 64, 8)
+    one, two = (((x @ W_Q) @ (x @ W).mT).argmax(-1).eq(torch.arange(16)).double().mean() for W in (W_Q, W_K))
+    trained = real_heads()["near"][:, 1].mean()
+    return (f"With one matrix for query and key: {one:.0%} of 16 random tokens score highest with themselves. With two: {two:.0%}. In 72 trained heads a "
+            f"token gives itself {trained:.2f} of its weight.", one > 0.7 and two < 0.1 and trained < 0.1)
+
+
+@claim("matrices", "W_Q W_K^T has rank d_k at most.", RIGHT, THREE)
+def rank():
+    layer = MultiHeadAttention(96, 6).double()
+    ranks = {int(torch.linalg.matrix_rank(layer.qk(i))) for i in range(6)}
+    return (f"Six heads of d_k = {layer.d_k} in a layer 96 wide: each product is {tuple(layer.qk(0).shape)} and has rank {', '.join(map(str, ranks))}.",
+            ranks == {layer.d_k})
+
+
+@claim("matrices", "A narrow head can make simple patterns only, because of that rank.", CONDITION, SEVEN)
+def narrow_patterns():
+    order = torch.randperm(8)
+    right = {d_k: fit_pattern(torch.eye(8)[order], d_k).argmax(-1).eq(order).sum(-1) for d_k in (1, 2)}
+    return (f"Eight tokens with free queries and keys, each to look at one other. d_k = 1: {right[1].max()} of 8 look at the right one at best, in "
+            f"{len(right[1])} runs. d_k = 2: {right[2].min()} of 8 at worst. Keys on a circle can all win; how clearly they win is what width buys.",
+            right[1].max() == 2 and right[2].min() == 8)
+
+
+@claim("matrices", "Two matrices, and so asymmetry, let a head tell subject from object.", CONDITION, THREE)
+def subject_and_object():
+    head, words, places = AsymmetricHead(8, 4).double(), torch.randn(3, 8).double(), torch.randn(3, 8).double()
+    def bites(order, places):
+        return head(words[order] + places)[0][1]
+    same, apart = ((bites([0, 1, 2], p) - bites([2, 1, 0], p)).abs().max() for p in (0, places))
+    return (f"Only with positions. \"Dog bites man\" and \"man bites dog\": the vector of \"bites\" moves by less than {ROUNDING:.0e} without them, and by "
+            f"{apart:.2f} with them. A head sees a set.", same < ROUNDING and apart > 0.01)
+
+
+@claim("matrices", "Query and key must be made by different matrices.", CONDITION, EIGHT)
+def two_matrices():
+    stored = real_heads()
+    cosine = {name: float(scores[0]) for name, scores in zip(stored["surgeries"], stored["surgery_scores"])}
+    symmetric, one, same = cosine["symmetric part"], cosine["one matrix"], cosine["W_Q in both"]
+    return (f"A trained model came to rely on it. Cut without training anew, its sentence vectors keep a cosine of {symmetric:.2f} with symmetric scores, "
+            f"{one:.2f} with the nearest that one matrix gives, {same:.2f} with W_Q in both places. Models trained with symmetric scores can do well "
+            "(Courtois et al. 2024).", symmetric < 0.9 and one < symmetric and same < symmetric)
+
+
+# --- Value -----------------------------------------------------------------------------------------------------------
+
+@claim("values", '"As the simple weighted sum of the input vectors, this output doesn\'t have much flexibility for expression"', RIGHT, FOUR)
+def hull():
+    x = torch.randn(4, 8)
+    outs = torch.stack([AsymmetricHead(8, 4)(10 * x)[0] / 10 for _ in range(500)])               # (500, 4, 8); 10: sharp weights
+    inside = ((outs <= x.amax(0) + 1e-5) & (outs >= x.amin(0) - 1e-5)).all()
+    return (f"It never leaves the hull of its inputs. First coordinate: inputs {row(x[:, 0], 2)}, outputs of 500 random heads from {outs[..., 0].min():.2f} "
+            f"to {outs[..., 0].max():.2f}.", bool(inside))
+
+
+@claim("values", "W_V is needed to bring what is mixed into the space of the output.", CONDITION, FOUR)
+def value_matrix():
+    weights, x, W_V, W_O = torch.randn(5, 5).double().softmax(-1), torch.randn(5, 12).double(), torch.randn(12, 4).double(), torch.randn(4, 12).double()
+    gap = (weights @ (x @ W_V) @ W_O - (weights @ x) @ (W_V @ W_O)).abs().max()
+    a, b = torch.randn(2, 100_000)
+    lost = (a - (a + b) / 2).square().mean()
+    return (f"Not for one head: a matrix after the mixture does the same, to {ROUNDING:.0e}. Two heads that carry the tokens themselves into one matrix hand on "
+            f"a sum: of two contents, {lost:.2f} of the variance is lost. There each head needs a map of its own.", gap < ROUNDING and (lost - 0.5).abs() < 0.02)
+
+
+@claim("values", 'W_V pushes forward "the fact that we are using the token \'deposit\' with its verb sense".', CONDITION, FOUR)
+def verb_sense():
+    x = torch.randn(5, 12, requires_grad=True)
+    slope, = torch.autograd.grad(Head(12, 4).W_V(x)[2].sum(), x)
+    seen = slope.abs().sum(-1).gt(0).nonzero().flatten().tolist()
+    return (f"If the token's vector says so already. Value 2 of 5 depends on tokens {seen} and no other: W_V is one map for all, and cannot see the sentence.",
+            seen == [2])
+
+
+# --- Masks ------------------------------------------------------------------------------------------------------------
+
+def leaks(layer, x):
+    """How much output i moves with token j: (n, n)."""
+    return torch.autograd.functional.jacobian(layer, x).square().sum((1, 3)).sqrt()
+
+
+@claim("masks", "`scores.masked_fill(mask == 0, float('-inf'))` hides the padding, with a mask of shape (batch, length).", WRONG, FIVE)
+def padding_mask():
+    scores, natural = torch.randn(4, 1, 4, 4), masks.padding([4, 2, 3, 1], 4)[:, 0, 0]
+    trap, right = (scores.masked_fill(mask == 0, -math.inf).softmax(-1) for mask in (natural, natural[:, None, None]))
+    leaked, held = ((weights * (natural[:, None, None] == 0)).sum(-1).max() for weights in (trap, right))
+    return (f"Four sentences of four places: torch takes (batch, length) for (queries, keys), in silence, and a row puts {leaked:.2f} of its weight on "
+            f"padding. With shape (batch, 1, 1, length) it is {held:.0f}.", leaked > 0.5 and held == 0)
+
+
+@claim("masks", "-1e9 is a safe way to write minus infinity.", WRONG, FIVE)
+def large_number():
+    hidden = torch.ones(1, 4, dtype=torch.bool)
+    wide, half = (torch.randn(1, 4).to(kind).masked_fill(hidden, torch.tensor(-1e9).to(kind)).softmax(-1) for kind in (torch.float32, torch.float16))
+    return (f"A row that may see nothing becomes {row(wide[0], 2)}: the mask is off. In float16 the number is {float(torch.tensor(-1e9).half())}, and the "
+            f"row is {row(half[0], 2)}.", torch.equal(wide, torch.full((1, 4), 0.25)) and half.isnan().all())
+
+
+@claim("masks", "To mask is to set weights to zero.", CONDITION, FIVE)
+def zero_weights():
+    x, seen = torch.randn(6, 8).double(), masks.causal(6)
+    before, after = (leaks(layer, x)[~seen] for layer in (lambda x: attention(x, x, x, causal=True)[0], lambda x: ((x @ x.T / 8**0.5).softmax(-1) * seen) @ x))
+    return (f"Before the softmax. Of {len(before)} hidden pairs {int((before > 0).sum())} leak then; with weights set to zero after it, "
+            f"{int((after > 0).sum())} do: the hidden word still took its share.", not before.any() and bool((after > 0).all()))
+
+
+@claim("masks", "In a boolean mask, True means hidden.", CONDITION, FIVE)
+def true_means():
+    x, last, layer = torch.randn(1, 5, 8), torch.arange(5) == 4, torch.nn.MultiheadAttention(8, 1, batch_first=True)
+    kernel = torch.nn.functional.scaled_dot_product_attention
+    def hears(attend):
+        return bool(torch.autograd.functional.jacobian(lambda x: attend(x, last.expand(5, 5))[0, 0], x)[:, 0, 4].any())
+    heard = hears(lambda x, mask: layer(x, x, x, attn_mask=mask)[0]), hears(lambda x, mask: kernel(x, x, x, attn_mask=mask))
+    word = {False: "hidden", True: "visible"}
+    return (f"torch says both. With True for the last token, and False for all others, it is {word[heard[0]]} in nn.MultiheadAttention, and {word[heard[1]]} "
+            "in scaled_dot_product_attention.", heard == (False, True))
+
+
+@claim("masks", '"cat\'s output considers all words"', CONDITION, FIVE)
+def all_words():
+    x = torch.randn(6, 8)
+    encoder, decoder = (attention(x, x, x, causal=causal, need_weights=True)[1][1].gt(0).sum() for causal in (False, True))
+    return (f"In an encoder. Of \"The cat sat on the mat\", \"cat\" gives weight to {encoder} words there, and to {decoder} in a model that writes.",
+            (encoder, decoder) == (6, 2))
+
+
+@claim("masks", "A mask that is wrong would be noticed.", WRONG, FIVE)
+def wrong_mask():
+    x, future = torch.randn(1, 6, 8), ~masks.causal(6)
+    def shipped(x):
+        return torch.nn.functional.scaled_dot_product_attention(x, x, x, attn_mask=future)[0]
+    last = x.clone()
+    last[0, -1] += 1
+    moved = (shipped(last) - shipped(x)).abs().amax(-1)[:-1]
+    return (f"One that says no for yes gives shape {tuple(shipped(x).shape)} and finite numbers. Change the last word: of the 5 outputs before it, which "
+            f"must not move, {int((moved > 0).sum())} do, by up to {moved.max():.2f}.", shipped(x).isfinite().all() and bool((moved > 0).all()))

@@ -1,0 +1,48 @@
+"""mha.findings: the verdicts of chapter 8, as bounds."""
+import pytest
+import torch
+
+from mha import findings, measure
+
+
+def test_a_heads_name_and_number_belong_together():
+    assert findings.name_of(37) == "3.1" and all(findings.number_of(findings.name_of(head)) == head for head in range(72))
+
+
+def test_an_unknown_relation_is_refused():
+    with pytest.raises(ValueError, match="kind must be one of 'det', 'amod', .* got 'obj'"):
+        findings.relation("obj")
+
+
+@pytest.mark.parametrize("kind, backwards", [("det", False), ("dobj", True), ("pobj", False), ("pobj", True)])
+def test_some_heads_beat_every_offset_on_words_that_did_not_choose_them(kind, backwards):
+    found = findings.relation(kind, backwards)
+    assert found.held_out.mean() > found.offset[1] + 0.15 and found.best_untrained.max() < found.offset[1]
+
+
+@pytest.mark.parametrize("kind", ["amod", "nsubj"])
+def test_some_heads_only_repeat_an_offset(kind):
+    found = findings.relation(kind, backwards=True)
+    assert found.held_out.mean() < found.offset[1] + 0.03 and found.best in ("0.2", "2.11")
+
+
+def test_backwards_asks_once_for_each_word_that_has_an_answer():
+    assert findings.relation("amod").right.shape == (72, 139) and findings.relation("amod", backwards=True).right.shape == (72, 115)
+
+
+def test_one_head_finds_every_antecedent_by_agreement_and_none_by_meaning():
+    right, untrained = findings.pronouns()
+    both, head = findings.twins().all(-1).sum(-1), findings.number_of("1.3")
+    assert right[head].all() and untrained.sum(-1).max() < 30 * measure.luckiest(72, 30)
+    assert both[head] == 0 and both.max() < 16 * measure.luckiest(72, 16, chance=0.25)
+
+
+def test_mentions_compare_with_the_strongest_rival():
+    item = findings.sentences.Pronoun(list("abcd"), 3, 1, (0, 2))
+    rows = torch.tensor([[[0.1, 0.3, 0.2, 0.0]], [[0.1, 0.3, 0.4, 0.0]]])
+    assert findings.mentions(rows, [item]).tolist() == [[True], [False]]
+
+
+def test_it_prefers_the_animal_in_two_heads_whatever_the_ending():
+    for ending in ("tired", "wide"):
+        assert all(animal > street for animal, street in findings.from_it(ending)[[findings.number_of("3.1"), findings.number_of("5.11")]])

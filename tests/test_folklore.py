@@ -1,0 +1,168 @@
+"""Every claim of the appendix is computed and supports its verdict, and a claim that does not is caught."""
+import inspect
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+import torch
+
+from mha import folklore, masks
+from mha.assets import PRUNING
+from mha.folklore import layers, matrices, scores, trained
+
+CHAPTERS = Path(__file__).resolve().parent.parent / "chapters"
+PAGE = nbformat.read(CHAPTERS / "A_folklore.ipynb", as_version=4)
+PARTS = list(dict.fromkeys(claim.part for claim in folklore.CLAIMS))
+stored = pytest.mark.skipif(not PRUNING.exists(), reason="pruning.npz is not made yet")
+
+LISTED = {  # what the book set out to check: a word of each claim, and its verdict
+    "0.66, 0.24, 0.10": "wrong", "0.3, 0.5, 0.2": "wrong", "Cat sat": "right", "100x": "wrong", "same dimension as the input": "wrong",
+    "large gradients": "true under a condition", "j != i": "wrong", "Finally, we concatenate": "wrong", "Closeness": "wrong", "out-of-vocabulary": "not found here",
+    "long distances\"": "true under a condition", "animal 0.7": "wrong", "masked_fill": "wrong", "don't add parameters": "true under a condition",
+    "only focus on one": "true under a condition", "512 / 8 = 64": "true under a condition", "to be symmetric": "true under a condition",
+    "subject from object": "true under a condition", "grows with dimension": "true under a condition", "subject-verb": "true under a condition",
+    "pruning many heads": "true under a condition", "slices": "wrong", "the mechanism is there": "true under a condition", "Sum to 1": "right", "10 x 10": "right",
+    "same shape": "right", "99 steps": "right", "rank d_k at most": "right", "sees a set": "right", "1 - h / r": "true under a condition",
+    "More heads capture": "true under a condition",
+}
+
+
+def named(words):
+    """The one claim that says these words."""
+    found = [claim for claim in folklore.CLAIMS if words in claim.printed]
+    assert len(found) == 1, (words, found)
+    return found[0]
+
+
+# --- The list ---------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("claim", [pytest.param(claim, id=f"{claim.number} {claim.compute.__name__}", marks=[stored] if claim.part == "pruning" else [])
+                                   for claim in folklore.CLAIMS])
+def test_what_comes_out_supports_the_verdict_and_is_the_same_again(claim):
+    torch.manual_seed(claim.number)
+    found = claim.found()
+    assert re.search(r"\d", found) and found.endswith((".", ".)")) and found == claim.found()
+
+
+@pytest.mark.parametrize("words, verdict", LISTED.items())
+def test_a_claim_that_the_book_set_out_to_check_is_on_the_list(words, verdict):
+    assert named(words).verdict == verdict
+
+
+def test_claims_are_numbered_in_the_order_of_their_parts():
+    assert [claim.number for claim in folklore.CLAIMS] == list(range(1, len(folklore.CLAIMS) + 1))
+    assert [claim.part for claim in folklore.CLAIMS] == sorted((claim.part for claim in folklore.CLAIMS), key=PARTS.index)
+    assert {claim.verdict for claim in folklore.CLAIMS} == set(folklore.VERDICTS)
+    assert len({claim.printed for claim in folklore.CLAIMS}) == len(folklore.CLAIMS)
+
+
+@pytest.mark.parametrize("claim", folklore.CLAIMS, ids=lambda claim: claim.compute.__name__)
+def test_a_computation_is_short(claim):
+    assert len(inspect.getsource(claim.compute).splitlines()) <= 14                              # its two lines of head, and twelve
+
+
+def test_computing_a_claim_leaves_the_random_numbers_alone():
+    torch.manual_seed(5)
+    wanted = torch.rand(3)
+    torch.manual_seed(5)
+    named("Closeness").found(), named("sees a set").found()
+    assert torch.equal(torch.rand(3), wanted)
+
+
+# --- A false claim is caught ------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("supported", [False, torch.tensor(False)])
+def test_a_claim_whose_numbers_do_not_support_it_raises_an_error(supported):
+    false = folklore.Claim(97, "softmax", "The sky is green.", "right", "02_one_head", lambda: ("It is 0.5.", supported))
+    with pytest.raises(ValueError, match=r"claim 97, The sky is green\.: the verdict 'right' is not what came out: It is 0\.5\."):
+        false.found()
+    with pytest.raises(ValueError, match="claim 97"):
+        folklore.Told([false])
+
+
+def test_a_verdict_that_is_none_is_named():
+    with pytest.raises(ValueError, match="verdict must be one of 'wrong', .*, got 'perhaps'"):
+        folklore.Claim(1, "softmax", "", "perhaps", "02_one_head", lambda: ("", True))
+
+
+def test_a_part_that_is_none_is_named():
+    with pytest.raises(ValueError, match="part must be one of 'softmax', .*, got 'fish'"):
+        folklore.tell("fish")
+
+
+def equal_errors(r, h, **options):
+    return torch.full((8,), 0.3), torch.full((8, h, r), 0.3)
+
+
+@pytest.mark.parametrize("words, module, name, false", [
+    ("100x", scores, "MultiHeadAttention", lambda d, *_, **__: torch.nn.LSTM(d, d)),
+    ("large gradients", scores, "pulls", lambda d_k, scale=None, queries=500: torch.ones(queries)),
+    ("sees a set", scores, "attention", lambda q, k, v: (q @ k.mT @ v * torch.arange(len(q))[:, None], None)),
+    ("training fails", scores, "fit_lookup", lambda d_k, **_: torch.full((8,), 0.2)),
+    ("a direction", matrices, "fit_pointers", lambda task, score: torch.zeros(8)),
+    ("simple patterns", matrices, "fit_pattern", lambda pattern, d_k: pattern[None]),
+    ("most to itself", matrices, "real_heads", lambda: {"near": torch.ones(72, 3)}),
+    ("set weights to zero", matrices, "leaks", lambda layer, x: torch.zeros(6, 6)),
+    ("considers all words", matrices, "attention", lambda x, *_, **__: (x, torch.ones(6, 6))),
+    ("More heads capture", layers, "trained_heads", equal_errors),
+    ("Too many heads", layers, "trained_heads", equal_errors),
+    ("relation of its own", layers, "trained_heads", equal_errors),
+    ("slices", layers, "split_heads", lambda x, h: x.detach().requires_grad_().unflatten(-1, (h, -1)).transpose(-3, -2) if not x.requires_grad else x[None, :, :0]),
+    ("average", layers, "attention", lambda Q, K, V, **_: (Q, torch.ones(len(Q), Q.shape[1], Q.shape[1]) / Q.shape[1])),
+    ("to spare", layers, "prune_heads", lambda h, r, **_: (torch.zeros(2, h + 1), None)),
+    ("80 %", trained.measure, "luckiest", lambda **_: 0.5),
+    ("large weight", trained, "real_heads", lambda: {"sinks": torch.ones(72, 2), "sinks_carried": torch.ones(72, 2)}),
+    ("the mechanism is there", trained, "induction_runs", lambda kind, real=trained.induction_runs: real("two layers")),
+    ("need two layers", trained, "induction_runs", lambda kind, real=trained.induction_runs: real("two layers")),
+    ("subject-verb", trained.findings, "relations", lambda real=trained.findings.relations: {name: real()["nsubj"] for name in real()}),
+])
+def test_a_claim_notices_when_what_it_computes_with_is_wrong(words, module, name, false, monkeypatch):
+    monkeypatch.setattr(module, name, false)
+    with pytest.raises(ValueError, match="is not what came out"):
+        named(words).found()
+
+
+def test_the_wrong_padding_mask_is_noticed_by_its_claim(monkeypatch):
+    monkeypatch.setattr(masks, "padding", lambda lengths, m: torch.ones(len(lengths), 1, 1, m, dtype=torch.bool))
+    with pytest.raises(ValueError, match="is not what came out"):
+        named("masked_fill").found()
+
+
+# --- How it is told ---------------------------------------------------------------------------------------------------
+
+def test_a_claim_is_told_with_what_is_printed_what_came_out_and_the_verdict():
+    quotation = folklore.Claim(7, "softmax", '"a < b", they say.', "wrong", "02_one_head", lambda: ("It is 3 & 4.", True))
+    ours = folklore.Claim(8, "softmax", "b > a", "right", "11_sharing_heads", lambda: ("So it is. " * 20, True))
+    told = folklore.Told([quotation, ours])
+    text = repr(told).splitlines()
+    assert text[:5] == ['7. "a < b", they say.', "Found: It is 3 & 4.", "Verdict: wrong (chapter 2)", "", "8. In our words: b > a"]
+    assert max(map(len, text)) <= 80 and text[-1] == "Verdict: right (chapter 11)"
+    assert '<p><strong>7.</strong> "a &lt; b", they say.<br><strong>Found:</strong> It is 3 &amp; 4.<br>' in told._repr_html_()
+
+
+def test_where_names_each_claim_of_a_part_once():
+    for part in PARTS:
+        numbers = [int(number) for number in re.findall(r"(?<=[ ,])\d+(?=,| ·|$)", re.sub(r"\[.*?\]", "", folklore.where(part)))]
+        assert sorted(numbers) == [claim.number for claim in folklore.CLAIMS if claim.part == part]
+
+
+# --- The page ---------------------------------------------------------------------------------------------------------
+
+SHOWN = [part for part in PARTS if part != "pruning" or PRUNING.exists()]
+
+
+def test_the_page_tells_each_part_once_in_order():
+    cells = "\n".join(cell.source for cell in PAGE.cells if cell.cell_type == "code")
+    assert re.findall(r'folklore\.tell\("(.+?)"\)', cells) == SHOWN
+
+
+@pytest.mark.parametrize("part", SHOWN)
+def test_the_page_links_the_chapter_of_every_claim(part):
+    prose = "\n".join(cell.source for cell in PAGE.cells if cell.cell_type == "markdown")
+    assert f"Worked out in {folklore.where(part)}." in prose
+
+
+@pytest.mark.parametrize("chapter", sorted({claim.chapter for claim in folklore.CLAIMS if claim.part in SHOWN}))
+def test_the_chapter_of_a_claim_exists(chapter):
+    assert (CHAPTERS / f"{chapter}.ipynb").is_file()

@@ -1,0 +1,80 @@
+"""What is stored of all-MiniLM-L6-v2 against the model itself, where its weights are at hand: a part drawn anew at each run."""
+import random
+
+import pytest
+import torch
+
+from mha import measure, real, sentences
+from mha.assets import BROWSED, pruning, real_heads
+
+
+@pytest.fixture(scope="module")
+def model():
+    """The model, from a folder or a package; never from the network."""
+    pytest.importorskip("safetensors")
+    pytest.importorskip("tokenizers")
+    places = [place for place in real._places("minilm", None) if (place / real.WEIGHTS).is_file()]
+    if not places:
+        pytest.skip("no weights of all-MiniLM-L6-v2: set MHA_MODELS (tests/models.txt)")
+    return real.load("minilm", folder=places[0], device="cpu")
+
+
+@pytest.fixture
+def some():
+    chosen = random.Random()
+    print("seed", seed := chosen.randrange(10**6))
+    return random.Random(seed)
+
+
+def test_a_browsed_map_is_the_models(model, some):
+    number = some.randrange(len(BROWSED))
+    trace, stored = model.trace([BROWSED[number]]), real_heads()
+    assert trace.tokens[0] == stored[f"tokens.{number}"]
+    assert (trace.weights[:, 0] - stored[f"maps.{number}"] / 255).abs().max() < 0.5 / 255 + 1e-5
+
+
+def test_whom_a_sentences_words_look_at_is_stored(model, some):
+    texts, _ = sentences.relations()
+    number = some.randrange(len(texts))
+    start, trace = sum(map(len, texts[:number])), model.trace([texts[number]])
+    maps = measure.of_words(trace.weights[:, 0].flatten(0, 1), trace.words[0])
+    found = measure.choices([maps], [(0, word) for word in range(len(texts[number]))])
+    stored = real_heads()["looked_at"][:, start:start + len(texts[number])]
+    assert (found == stored).float().mean() > 0.99                            # two words may tie up to rounding
+
+
+@pytest.mark.parametrize("name, items", [("pronouns", sentences.pronouns()), ("twins", [one for pair in sentences.twins() for one in pair]), ("late", sentences.late())])
+def test_what_a_pronoun_gives_is_stored(model, some, name, items):
+    number = some.randrange(len(items))
+    item, trace = items[number], model.trace([items[number].words])
+    rows = measure.of_words(trace.weights[:, 0].flatten(0, 1), trace.words[0])[:, item.pronoun]
+    assert (rows - real_heads()[name][:, number, :len(item.words)]).abs().max() < 1e-3
+
+
+def test_what_a_set_of_heads_costs_is_stored(model, some):
+    from mha.assets.make_pruning import Sentences
+
+    found, texts = Sentences(model), torch.arange(0, 180, 7)
+    for _ in range(3):
+        layer, off = some.randrange(6), some.randrange(4096)
+        gates = torch.ones(6, 12)
+        gates[layer] = 1.0 - torch.tensor([off >> head & 1 for head in range(12)])
+        with torch.no_grad():
+            assert abs(float(found.cosine(gates, texts)) - float(pruning()["subsets"][layer, off])) < 2e-3
+
+
+def test_a_point_of_the_curves_is_stored(model, some):
+    from mha.assets.make_pruning import Sentences
+
+    stored, order, removed = pruning(), some.randrange(10), some.randrange(73)
+    gates = torch.ones(72)
+    gates[stored["orders"][order, :removed].long()] = 0
+    for score, kept in zip(Sentences(model).scores(gates.view(6, 12)), stored["curves"][order, removed]):
+        assert abs(float(score) - float(kept)) < 0.02                          # one of 60 sentences may tie
+
+
+def test_every_order_removes_every_head_once_and_ends_on_the_same_floor():
+    stored = pruning()
+    assert (stored["orders"].long().sort(-1).values == torch.arange(72)).all()
+    assert (stored["curves"][:, 0] == stored["curves"][0, 0]).all() and (stored["curves"][:, 72] - stored["curves"][0, 72]).abs().max() < 1e-3
+    assert torch.allclose(stored["subsets"][:, 0], torch.ones(6), atol=1e-3)
