@@ -180,7 +180,7 @@ def fit_carrier(carries, *, heads=1, places=1, turned=False, steps=400, rate=0.0
         return errors(1024).cpu()
 
 
-def fit_heads(h, r, *, d_k=None, task=None, steps=600, rate=0.01, runs=8, batch=128, seed=0, device=None):
+def fit_heads(h, r, *, d_k=None, task=None, steps=600, rate=0.01, runs=8, batch=128, samples=0, seed=0, device=None):
     """Train one layer of h heads on `mha.data.KeyTask` with r relations, 128 names and d_model = 64; the heads' outputs are mixed by one W_O.
 
     With d_k = d_v = 64 / h the number of parameters does not depend on h. Nothing else is in the model, no layer norm, no MLP, so nothing can hide.
@@ -189,9 +189,11 @@ def fit_heads(h, r, *, d_k=None, task=None, steps=600, rate=0.01, runs=8, batch=
         h: number of heads, a divisor of d_model; r: relations; d_k: width of queries and keys, d_model // h by default, which d_v is always.
         task: another KeyTask of as many runs and relations.
         steps, rate: of `fit`; runs: independent runs; batch: sentences a step; seed: of all runs.
+        samples: how many single sentences to look at besides.
     Returns:
         error (runs,): mean squared error on 2048 fresh sentences; the contents have variance 1, so 1 is knowing nothing.
         shares (runs, h, r): the mean weight that each head gives to the token of each relation.
+        Only with samples: weights (runs, samples, h, n), of each head on single sentences, whose first r tokens are those of the relations.
     Raises:
         ValueError: h does not divide d_model.
     """
@@ -199,7 +201,8 @@ def fit_heads(h, r, *, d_k=None, task=None, steps=600, rate=0.01, runs=8, batch=
     with torch.no_grad():
         seen = [look(1024) for _ in range(2)]
         errors = torch.stack([(answer(outs) - wanted).square().mean((1, 2)) for outs, _, wanted in seen])
-    return errors.mean(0).cpu(), torch.stack([w for _, w, _ in seen]).mean((0, 2))[..., :r].cpu()
+        single = [look(samples)[1].cpu()] if samples else []
+    return errors.mean(0).cpu(), torch.stack([w for _, w, _ in seen]).mean((0, 2))[..., :r].cpu(), *single
 
 
 def _train_heads(h, r, *, d_k=None, d_v=None, W_O=True, mix=None, task=None, steps=600, rate=0.01, runs=8, batch=128, seed=0, device=None):

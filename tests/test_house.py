@@ -191,7 +191,7 @@ ARROWS = {  # module: what it may import, the standard library and torch aside
     "real": CORE | {"safetensors", "tokenizers"},
     "assets": CORE | {"numpy", "safetensors", "tokenizers", "train", "induction", "sentences", "measure", "surgery", "real"},
     "findings": CORE | {"assets", "measure", "sentences"},
-    "folklore": CORE | {"assets", "data", "findings", "induction", "measure", "sentences", "train"},
+    "folklore": CORE | {"__init__", "assets", "data", "findings", "induction", "measure", "sentences", "train"},
     "exercises": CORE | {"viz", "induction"},
     "viz": {"matplotlib", "numpy"},
     "widgets": CORE | {"assets", "data", "measure", "viz", "ipywidgets", "anywidget", "traitlets", "numpy"},

@@ -1,8 +1,10 @@
 """Tensors that are stored, not computed: what they are, where they come from, how they were made.
 
-`minilm.npz` holds queries and keys of a trained encoder on a few sentences; `NOTICE.md` names the model, its licence
-and the changes; `make_minilm.py` is the script that made the file. `trained_heads.npz` holds how small layers of chapter 7 ended, trained by
-`make_trained_heads.py`.
+Of a trained encoder (`NOTICE.md` names it, its licence and the changes): `minilm.npz`, queries and keys on a few sentences; `real_heads.npz`, what its 72 heads do
+on the sentences of `mha.sentences`; `pruning.npz`, what it loses without some of them. Of small models trained for the book: `trained_heads.npz`, the layers of
+chapter 7; `induction.npz`, the language models of chapter 8 (`mha.induction.induction_runs` reads them).
+
+Each is made again by `python -m mha.assets.make_NAME`, all in about an hour on one core; tests make a part of each again, drawn at random.
 """
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,6 +101,18 @@ def trained_heads(r, h, d_k=None, long=False):
         if f"{name}_error" not in stored:
             raise ValueError(f"nothing is stored for r={r}, h={h}, d_k={d_k}, long={long}; r is one of {RELATIONS}, h one of {HEADS}; with a d_k of {FIXED_WIDTHS}, r is 4 and h one of {FIXED_HEADS}")
         return torch.from_numpy(stored[f"{name}_error"]), torch.from_numpy(stored[f"{name}_shares"].astype("float32"))
+
+
+def trained_samples(r, h):
+    """What the heads of `trained_heads(r, h)` look at in single sentences: weights (8 runs, 4 sentences, h, 16), in steps of 1/255.
+
+    The first r tokens of a sentence are those of the relations.
+    """
+    import numpy as np
+
+    trained_heads(r, h)                                                # refuses what is not stored
+    with np.load(TRAINED_HEADS, allow_pickle=False) as stored:
+        return torch.from_numpy(stored[f"r{r}_h{h}_samples"]) / 255
 
 
 def real_heads():

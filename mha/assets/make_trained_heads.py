@@ -9,7 +9,7 @@ import numpy as np
 from mha.assets import FIXED_HEADS, FIXED_WIDTHS, HEADS, RELATIONS, TRAINED_HEADS
 from mha.train import fit_heads
 
-RUNS = 8
+RUNS, SAMPLES = 8, 4
 
 
 def cells():
@@ -26,8 +26,10 @@ def cells():
 def main():
     kept = {}
     for name, setting in cells():
-        error, shares = fit_heads(runs=RUNS, seed=0, **setting)
+        error, shares, weights = fit_heads(runs=RUNS, samples=SAMPLES, seed=0, **setting)
         kept[f"{name}_error"], kept[f"{name}_shares"] = error.numpy(), shares.half().numpy()
+        if "d_k" not in setting and "steps" not in setting:                       # the cells of the figure
+            kept[f"{name}_samples"] = (255 * weights).round().byte().numpy()      # (runs, samples, h, n)
         print(name, "errors from", f"{error.min():.4f} to {error.max():.4f}", flush=True)
     np.savez_compressed(TRAINED_HEADS, **kept)
     print(f"{TRAINED_HEADS.name}: {TRAINED_HEADS.stat().st_size:,} bytes")

@@ -222,6 +222,16 @@ def remarks(exercise, answer):
             yield (f"with {exercise.extremes(case)} its values are right and its gradient is NaN: a power that does not fit was computed on the way. What where or masked_fill drops "
                    "still stands in the way back, and 0 times infinity is NaN.")
             break
+    if any(isinstance(a, torch.Tensor) and a.is_floating_point() for a in exercise.cases[1].args):
+        yield from about_precision(exercise, answer)
+    args = [in_columns(a) if isinstance(a, torch.Tensor) and a.ndim > 1 else a for a in exercise.cases[1].copies()]
+    output, failure = run(answer, args)
+    if failure is not None:
+        yield "it fails on a tensor that is a transposed view of another (non-contiguous). reshape does not mind, where view does."
+
+
+def about_precision(exercise, answer):
+    """What happens to the dtype that comes in."""
     args = [a.float() if isinstance(a, torch.Tensor) and a.is_floating_point() else a for a in exercise.cases[1].copies()]
     output, failure = run(answer, args)
     if failure is None and isinstance(output, torch.Tensor) and output.is_floating_point() and output.dtype != torch.float32:
@@ -229,10 +239,6 @@ def remarks(exercise, answer):
     exact, failure = observe_run(exercise, answer, exercise.cases[1].copies())
     if failure is None and not same(exact, exercise.expected[1], 1e-9):
         yield "for float64 input its numbers are good to about seven digits only: somewhere it computes in float32."
-    args = [in_columns(a) if isinstance(a, torch.Tensor) and a.ndim > 1 else a for a in exercise.cases[1].copies()]
-    output, failure = run(answer, args)
-    if failure is not None:
-        yield "it fails on a tensor that is a transposed view of another (non-contiguous). reshape does not mind, where view does."
 
 
 # --- The values are wrong --------------------------------------------------------------------------------------------

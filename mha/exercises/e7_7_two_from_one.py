@@ -97,7 +97,7 @@ def measure(answer):
 EXERCISE = Exercise(
     id="7.7", name="two_from_one", chapter="07_how_many_heads", stars=3, minutes=30, after="section 1",
     signature="two_from_one(error)",
-    statement="Build by hand what falls through the floor: one head that fetches two numbers. Token 1 is the row `(1, 0, c1)`, token 2 is `(0, 1, c2)`: a name and a content, any number from -1 to 1. Stack them to x, `(2, 3)`. The token that asks has the query 1, and d_k = 1, so the two scores are x @ W_K. Write `two_from_one(error)`: return W_K `(3, 1)`, W_V `(3, d_v)` and W_O `(d_v, 2)`, with a d_v of your choice, so that `softmax((x @ W_K).T) @ (x @ W_V) @ W_O` is (c1, c2), each within error, whatever the contents. error is at least 0.01.",
+    statement="Build by hand what falls through the floor: one head that fetches two numbers. Token 1 is the row `(1, 0, c1)`, token 2 is `(0, 1, c2)`: a name and a content, any number from -1 to 1. Stack them to x, `(2, 3)`. The token that asks has the query 1, and d_k = 1, so the two scores are x @ W_K. Write `two_from_one(error)`: return W_K `(3, 1)`, W_V `(3, d_v)` and W_O `(d_v, 2)`, with a d_v of your choice, so that `softmax((x @ W_K).T) @ (x @ W_V) @ W_O` (softmax along the row) is (c1, c2), each within error, whatever the contents. error is at least `0.01`.",
     stub="def two_from_one(error):\n    ...\n",
     reference=two_from_one,
     cases=[Case((error,)) for error in (0.5, 0.2, 0.05, 0.02, 0.01)],

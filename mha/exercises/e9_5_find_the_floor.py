@@ -12,5 +12,5 @@ EXERCISE = Choice(
         Option("How often it is found among a thousand more sentences.", "More sentences make the same number more certain. They do not say what it would be without heads.", "more-data"),
     ),
     hints=("What else is in the model besides heads?",),
-    note="Draw the floor of no heads into every figure on pruning. Where the curve starts near it, the test is too easy. Then look for one that the whole model passes and a model without heads does not, or pass no judgement on heads.",
+    note="Draw the floor of no heads into every figure on pruning. Where the whole model is hardly above it, the test is too easy. Then look for one that the whole model passes and a model without heads does not, or pass no judgement on heads.",
 )

@@ -5,7 +5,7 @@ from mha import Head, MultiHeadAttention, MultiHeadLoop, attention, merge_heads,
 from mha.assets import HEADS, RELATIONS, trained_heads, trained_qk
 from mha.data import KeyTask
 from mha.folklore.claim import CONDITION, RIGHT, ROUNDING, WRONG, claim
-from mha.train import fit_heads, fit_layers, prune_heads
+from mha.train import fit_heads, fit_layers, fit_output, prune_heads
 
 SIX, SEVEN = "06_multi_head", "07_how_many_heads"
 D_MODEL, H = 512, 8                                              # of the original transformer
@@ -18,9 +18,9 @@ def one_thing():
     stuck, solved = 0.4, 0.2
     one_layer, two_layers = (fit_layers(layers, 1, steps=300, runs=2, batch=48)[0] for layers in (1, 2))
     mixed = [float(torch.tensor([0.5, 0.5]) @ torch.tensor(values)) for values in ([2.0, 6], [4.0, 4])]
-    return (f"It may look at many places, and hands on one mixture of them: half of 2 and 6, half of 4 and 4, {mixed[0]:.0f} and {mixed[1]:.0f}. Trained on "
-            f"two relations, one layer of one head keeps an error above {stuck} in both runs; two such layers, with as many parameters, end below {solved}.",
-            mixed[0] == mixed[1] and one_layer.min() > stuck and two_layers.max() < solved)
+    return (f"It may look at many places, and hands on one mixture of them: half of 2 and half of 6 is {mixed[0]:.0f}, half of 4 and half of 4 is "
+            f"{mixed[1]:.0f}. Trained on two relations, one layer of one head keeps an error above {stuck} in both runs; two such layers, with as many "
+            f"parameters, end below {solved}.", mixed[0] == mixed[1] and one_layer.min() > stuck and two_layers.max() < solved)
 
 
 @claim("layers", "One wide head would see the average of what several heads see.", WRONG, SIX)
@@ -50,6 +50,14 @@ def output_matrix():
             f"each times its own block of W_O, to {ROUNDING:.0e}.", torch.cat(outs, -1).shape == x.shape and (total - loop(x)[0]).abs().max() < ROUNDING)
 
 
+@claim("layers", "But for the shape, W_O could be left out.", WRONG, SEVEN)
+def without_output_matrix():
+    stuck, solved = 0.7, 0.1
+    without, with_it = (fit_output("mixed", W_O=W_O, steps=350, runs=2, batch=48) for W_O in (False, True))
+    return (f"Not where an answer mixes what several heads found. Trained on such a task, with as many parameters, both runs without W_O end above {stuck}, "
+            f"and both with it below {solved}; 1 is knowing nothing.", without.min() > stuck and with_it.max() < solved)
+
+
 @claim("layers", '"multiple heads don\'t add parameters, they redistribute them": 8 x 98,304 + 512^2 = 1,048,576.', CONDITION, SIX)
 def parameters():
     def count(h, **options):
@@ -74,7 +82,7 @@ def stacking():
     y = x
     for layer in layers:
         y, weights = layer(y, need_weights=True)
-    return (f"{tuple(x.shape)} goes in and {tuple(y.shape)} comes out of three layers. The weights are {tuple(weights.shape)}, whatever the  width.",
+    return (f"{tuple(x.shape)} goes in and {tuple(y.shape)} comes out of three layers. The weights are {tuple(weights.shape)}, whatever the width.",
             y.shape == x.shape)
 
 
@@ -84,7 +92,8 @@ def slices():
     seen, = torch.autograd.grad(split_heads(layer.W_Q(x), H)[0, 0].sum(), x)
     apart = merge_heads(torch.stack([layer.head(i)(x)[0] for i in range(H)]))
     return (f"It projects, then cuts the projection: the query of the first head depends on {int((seen[0] != 0).sum())} of {D_MODEL} numbers of its token. "
-            f"{H} separate projections give the same layer, to {ROUNDING:.0e}.", bool((seen[0] != 0).all()) and (layer.W_O(apart) - layer(x)[0]).abs().max() < ROUNDING)
+            f"{H} separate projections give the same layer, to {ROUNDING:.0e}.",
+            bool((seen[0] != 0).all()) and (layer.W_O(apart) - layer(x)[0]).abs().max() < ROUNDING)
 
 
 # --- How many ---------------------------------------------------------------------------------------------------------

@@ -153,14 +153,13 @@ def zero_weights():
 
 @claim("masks", "In a boolean mask, True means hidden.", CONDITION, FIVE)
 def true_means():
-    x, last, layer = torch.randn(1, 5, 8), torch.arange(5) == 4, torch.nn.MultiheadAttention(8, 1, batch_first=True)
+    x, mask, layer = torch.randn(1, 5, 8), (torch.arange(5) == 4).expand(5, 5), torch.nn.MultiheadAttention(8, 1, batch_first=True)
     kernel = torch.nn.functional.scaled_dot_product_attention
-    def hears(attend):
-        return bool(torch.autograd.functional.jacobian(lambda x: attend(x, last.expand(5, 5))[0, 0], x)[:, 0, 4].any())
-    heard = hears(lambda x, mask: layer(x, x, x, attn_mask=mask)[0]), hears(lambda x, mask: kernel(x, x, x, attn_mask=mask))
-    word = {False: "hidden", True: "visible"}
-    return (f"torch says both. With True for the last token, and False for all others, it is {word[heard[0]]} in nn.MultiheadAttention, and {word[heard[1]]} "
-            "in scaled_dot_product_attention.", heard == (False, True))
+    def heard(attend):
+        return torch.autograd.functional.jacobian(lambda x: attend(x)[0, 0], x).abs().sum((0, 1, 3)).gt(0).nonzero().flatten().tolist()
+    layers, kernels = heard(lambda x: layer(x, x, x, attn_mask=mask)[0]), heard(lambda x: kernel(x, x, x, attn_mask=mask))
+    return (f"torch says both. With True for the last of tokens 0 to 4 and False for the others, an output of nn.MultiheadAttention depends on {layers}, "
+            f"and one of scaled_dot_product_attention on {kernels}.", (layers, kernels) == ([0, 1, 2, 3], [4]))
 
 
 @claim("masks", '"cat\'s output considers all words"', CONDITION, FIVE)

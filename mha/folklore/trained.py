@@ -16,7 +16,7 @@ def the_animal():
     tired, wide = (findings.from_it(ending) for ending in ("tired", "wide"))                   # (72, 2): on "animal", on "street"
     animal, street = ([int((end[:, i] > end[:, 1 - i]).sum()) for end in (tired, wide)] for i in (0, 1))
     famous, left = wide[findings.number_of("3.1")], 1 - (0.7 + 0.2 + 0.1)
-    return (f"Nothing is left for the other words: {abs(left):.1f}. And where the sentence ends in \"wide\", so that \"it\" is the street, head 3.1 still "
+    return (f"The three leave {abs(left):.1f} for the other words. And where the sentence ends in \"wide\", so that \"it\" is the street, head 3.1 still "
             f"gives the animal {famous[0]:.2f}, the street {famous[1]:.2f}. Of 72 heads {animal[0]} prefer the animal and {street[0]} the street after "
             f"\"tired\", {animal[1]} and {street[1]} after \"wide\"; the rest give both alike, as far as is stored.",
             abs(left) < 1e-9 and famous[0] > famous[1] and abs(animal[0] - animal[1]) < 8)
@@ -49,7 +49,7 @@ def syntax():
     def told(name):
         return f"{found[name].held_out.mean():.2f} against {found[name].offset[1]:.2f}"
     gain = {name: float(f.held_out.mean()) - f.offset[1] for name, f in found.items()}
-    return ("Against the rule \"always k words away\", the best head scores, on words that did not choose it: from an object's verb to the object "
+    return ("Against the rule \"always k words away\", the best head scores, on words that did not choose it: from a verb to its object "
             f"{told('from dobj')}; from a verb to its subject {told('from nsubj')}; from a noun to its adjective {told('from amod')}. Only the first is a "
             "find.", gain["from dobj"] > 0.1 and gain["from nsubj"] < 0.05 and gain["from amod"] < 0.05)
 
@@ -81,7 +81,7 @@ def luck():
 @claim("language", "A large weight means that the token matters.", WRONG, EIGHT)
 def sinks():
     got, handed = (real_heads()[name].mean(0)[0] for name in ("sinks", "sinks_carried"))
-    return (f"[CLS], which stands for no word, gets {got:.2f} of all weight, and hands on {handed:.2f} of the length: its values are  short.",
+    return (f"[CLS], which stands for no word, gets {got:.2f} of all weight, and hands on {handed:.2f} of the length: its values are short.",
             got > 0.4 and handed < 0.1)
 
 
@@ -91,9 +91,9 @@ def a_fraud():
     honest, fraud = (induction_runs(kind) for kind in ("two layers", "one layer, fixed period"))
     at = {p: fraud.periods.tolist().index(p) for p in (10, 16)}
     prefix, far, near = fraud.tests.prefix[:, at[16]].amax(-1).amax(-1), fraud.tests.accuracy[:, at[10]], honest.tests.accuracy[:, at[10]]
-    return (f"If it survives a change. A model trained on patterns that repeat after 16 tokens has the map of an induction head, with a score above {high} in "
-            f"all {len(prefix)} runs. After 10 tokens it is right in less than {low}, an honest model in more than {high}: it counts and does not compare.",
-            prefix.min() > high and far.max() < low and near.min() > high)
+    return (f"If it survives a change. A model trained on patterns that repeat after 16 tokens has the map of an induction head, with a score above {high} "
+            f"in all {len(prefix)} runs. After 10 tokens its share of right answers is below {low}, that of an honest model above {high}: it counts and does "
+            "not compare.", prefix.min() > high and far.max() < low and near.min() > high)
 
 
 @claim("language", "Induction heads need two layers.", CONDITION, EIGHT)
@@ -103,8 +103,9 @@ def two_layers():
         runs = induction_runs(kind)
         return runs.tests.accuracy[:, runs.periods.tolist().index(16)]
     two, one, smeared = map(accuracy, ("two layers", "one layer", "one layer, smeared keys"))
-    return (f"If keys hold no neighbour. All {len(two)} runs of two layers are right in more than {high}, all of one layer in less than {low}; but one layer "
-            f"whose keys are mixed with the key before them is right in more than {good}.", two.min() > high and one.max() < low and smeared.min() > good)
+    return (f"If keys hold no neighbour. The share of right answers is above {high} in all {len(two)} runs of two layers, and below {low} in all of one "
+            f"layer; but one layer whose keys are mixed with the key before them gets above {good}.",
+            two.min() > high and one.max() < low and smeared.min() > good)
 
 
 # --- Which can go -----------------------------------------------------------------------------------------------------
@@ -117,9 +118,9 @@ def many_heads():
         return int((curves[name][:, 0] >= least).double().cumprod(0).sum()) - 1
     chance = [gone(name) for name in PRUNING_ORDERS if name.startswith("random")]
     none = curves["greedy"][-1]
-    return (f"It depends on the order and on the test. Sentence vectors keep a cosine of {least} while {gone('greedy')} of 72 heads go in the best order that "
-            f"was tried, {min(chance)} to {max(chance)} in random ones, {gone('most needed first')} in the worst. But with no head at all {none[1]:.2f} of "
-            "the sentences still find their counterpart: that test needs none.", gone("greedy") > 2 * max(chance) and none[1] > 0.8 and none[0] < 0.8)
+    return (f"It depends on the order and on the test. Sentence vectors keep a cosine of {least} while {gone('greedy')} of 72 heads go in the best order "
+            f"that was tried, {min(chance)} to {max(chance)} in random ones, {gone('most needed first')} in the worst. But with no head at all {none[1]:.2f} "
+            "of the sentences still find their counterpart: that test needs none.", gone("greedy") > 2 * max(chance) and none[1] > 0.8 and none[0] < 0.8)
 
 
 @claim("pruning", '"Not all heads are equally important"', RIGHT, NINE)
@@ -135,5 +136,5 @@ def derivative():
     stored = pruning()
     ranks = torch.stack([stored[name].flatten().abs().argsort().argsort().double() for name in ("by_gradient", "by_removal")])
     return ("For a loss that is not at its best. For finding counterparts its order agrees with that of removal, rank correlation "
-            f"{torch.corrcoef(ranks)[0, 1]:.2f}. For the cosine with the whole model's own vectors it is below {nothing:.0e} for all heads: at its best a loss "
-            "is flat.", torch.corrcoef(ranks)[0, 1] > 0.5 and stored["flat_gradient"].abs().max() < nothing)
+            f"{torch.corrcoef(ranks)[0, 1]:.2f}. For the cosine with the whole model's own vectors it is below {nothing:.0e} for all heads: at its best a "
+            "loss is flat.", torch.corrcoef(ranks)[0, 1] > 0.5 and stored["flat_gradient"].abs().max() < nothing)

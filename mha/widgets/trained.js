@@ -4,8 +4,14 @@ function render({ model, el }) {
   const counts = model.get("counts"), many = model.get("many"), errors = model.get("errors"), shares = float16(model.get("shares"));
   const runs = errors[0][0].length;
   const starts = {};                                              // where the shares of r, h begin
-  let at = 0;
-  many.forEach((r, i) => counts.forEach((c, j) => { starts[[i, j]] = at; at += runs * c * r; }));
+  const samples = model.get("samples"), sentences = model.get("sentences"), TOKENS = 16, begins = {};        // and where their weights on single sentences do
+  let at = 0, from = 0;
+  many.forEach((r, i) => counts.forEach((c, j) => {
+    starts[[i, j]] = at;
+    begins[[i, j]] = from;
+    at += runs * c * r;
+    from += runs * sentences * c * TOKENS;
+  }));
 
   const x = (j) => LEFT + ((j + 0.5) * (WIDE - LEFT)) / counts.length, y = (error) => 8 + (1 - error) * (HIGH - BOTTOM - 8);
   const left = h("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, "aria-hidden": "true" });
@@ -41,24 +47,28 @@ function render({ model, el }) {
       else { delete floors[k].dataset.name; delete floors[k].dataset.value; }
     });
 
-    const begin = starts[[i, j]] + run * c * r, cell = Math.min(46, 300 / Math.max(c, r)), broad = Math.max(cell, Math.min(46, 260 / r));
+    const sentence = model.get("sentence"), columns = sentence ? TOKENS : r;
+    const mean = starts[[i, j]] + run * c * r, one = begins[[i, j]] + (run * sentences + sentence - 1) * c * TOKENS;
+    const weightOf = (head, k) => (sentence ? samples.getUint8(one + head * TOKENS + k) / 255 : shares[mean + head * r + k]);
+    const cell = Math.min(46, 300 / Math.max(c, columns)), broad = Math.max(cell, Math.min(46, 260 / columns));
     right.replaceChildren();
-    set(right, { viewBox: `0 0 ${64 + r * broad} ${26 + c * cell}` });
-    right.style.maxWidth = `${64 + r * broad}px`;
-    for (let k = 0; k < r; k++) right.append(h("text", { x: 60 + (k + 0.5) * broad, y: 16, class: "tick" }, `rel. ${k + 1}`));
+    set(right, { viewBox: `0 0 ${64 + columns * broad} ${26 + c * cell}` });
+    right.style.maxWidth = `${64 + columns * broad}px`;
+    for (let k = 0; k < r; k++) right.append(h("text", { x: 60 + (k + 0.5) * broad, y: 16, class: "tick" }, sentence ? k + 1 : `rel. ${k + 1}`));
+    if (sentence) right.append(h("text", { x: 60 + ((r + TOKENS) / 2) * broad, y: 16, class: "tick" }, "unrelated tokens"));
     for (let head = 0; head < c; head++) {
       if (c <= 16 || head % 4 === 3) right.append(h("text", { x: 54, y: 26 + (head + 0.5) * cell + 4, class: "tick end" }, `head ${head + 1}`));
-      for (let k = 0; k < r; k++) {
-        const weight = shares[begin + head * r + k];
+      for (let k = 0; k < columns; k++) {
+        const weight = weightOf(head, k);
         right.append(h("rect", { x: 60 + k * broad, y: 22 + head * cell, width: broad - 1, height: Math.max(cell - 1, 1), fill: shade(weight), "data-weight": weight }));
       }
     }
-    title.replaceChildren(h("b", {}, "Whom the heads look at"), ` in run ${run + 1}: mean weight`);
+    title.replaceChildren(h("b", {}, "Whom the heads look at"), ` in run ${run + 1}: ${sentence ? "weights on one sentence" : "mean weight"}`);
     const sorted = [...errors[i][j]].sort((a, b) => a - b), middle = (sorted[runs / 2 - 1] + sorted[runs / 2]) / 2, low = Math.max(0, 1 - c / r);
     status.textContent = `${c} head${c > 1 ? "s" : ""} of d_k = ${64 / c} for ${r} relation${r > 1 ? "s" : ""}: errors from ${sorted[0].toFixed(3)} to ${sorted[runs - 1].toFixed(3)}, in the middle ${middle.toFixed(3)}. `
       + (low ? `Heads that choose by names alone cannot get below ${low.toFixed(3)}.` : c === r ? "There is a head for each relation." : "There are more heads than relations, and each is narrower.");
   }
-  return redraw(model, el, ["relations", "heads", "run"], draw);
+  return redraw(model, el, ["relations", "heads", "run", "sentence"], draw);
 }
 
 export default { render };

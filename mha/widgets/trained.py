@@ -4,7 +4,7 @@ import torch
 import traitlets
 
 from mha import viz
-from mha.assets import HEADS, RELATIONS, trained_heads
+from mha.assets import HEADS, RELATIONS, trained_heads, trained_samples
 from mha.widgets.figure import Canvas, LiveFigure, float16_bytes, front_end, slider
 
 
@@ -19,9 +19,12 @@ class TrainedCanvas(Canvas):
     many = traitlets.List(list(RELATIONS)).tag(sync=True)
     errors = traitlets.List(help="[relations][heads] -> the errors of the runs").tag(sync=True)
     shares = traitlets.Bytes(help="float16: for each r, h, run: h rows of r mean weights").tag(sync=True)
+    samples = traitlets.Bytes(help="bytes, 255 is 1: for each r, h, run, sentence: h rows of 16 weights").tag(sync=True)
+    sentences = traitlets.Int(help="how many single sentences").tag(sync=True)
     relations = traitlets.Int(2).tag(sync=True)
     heads = traitlets.Int(2).tag(sync=True)
     run = traitlets.Int(1).tag(sync=True)
+    sentence = traitlets.Int(0, help="0 for the mean of many, else the number of a single one").tag(sync=True)
 
 
 class TrainedHeads(LiveFigure):
@@ -35,15 +38,20 @@ class TrainedHeads(LiveFigure):
         self.cells = {(r, h): trained_heads(r, h) for r in RELATIONS for h in HEADS}
         errors = [[[float(e) for e in self.cells[r, h][0]] for h in HEADS] for r in RELATIONS]
         shares = torch.cat([self.cells[r, h][1].flatten() for r in RELATIONS for h in HEADS])
-        super().__init__(TrainedCanvas(errors=errors, shares=float16_bytes(shares)), [
+        self.samples = {(r, h): trained_samples(r, h) for r in RELATIONS for h in HEADS}
+        samples = torch.cat([(255 * self.samples[r, h]).round().byte().flatten() for r in RELATIONS for h in HEADS])
+        runs, sentences = self.samples[1, 1].shape[:2]
+        super().__init__(TrainedCanvas(errors=errors, shares=float16_bytes(shares), samples=samples.numpy().tobytes(), sentences=sentences), [
             {"relations": slider(ipywidgets.SelectionSlider, "relations, r", options=[(str(r), i) for i, r in enumerate(RELATIONS)], value=2),
              "heads": slider(ipywidgets.SelectionSlider, "heads, h", options=[(str(h), i) for i, h in enumerate(HEADS)], value=2),
-             "run": slider(ipywidgets.IntSlider, "run shown at the right", value=1, min=1, max=8)}])
+             "run": slider(ipywidgets.IntSlider, "run shown at the right", value=1, min=1, max=runs),
+             "sentence": slider(ipywidgets.SelectionSlider, "seen on", options=[("2048 sentences, mean", 0), *((f"one sentence, the {number}.", number) for number in range(1, sentences + 1))], value=0)}])
 
-    def numbers(self, relations, heads, run):
+    def numbers(self, relations, heads, run, sentence):
         r, h = RELATIONS[relations], HEADS[heads]
         error, shares = self.cells[r, h]
-        return {"error": error, "floor": torch.tensor([floor(h, r)]), "weight": shares[run - 1].flatten()}
+        weight = self.samples[r, h][run - 1, sentence - 1] if sentence else shares[run - 1]
+        return {"error": error, "floor": torch.tensor([floor(h, r)]), "weight": weight.flatten()}
 
     def picture(self):
         setting = self.setting()
