@@ -135,6 +135,6 @@ def derivative():
     nothing = 1e-6
     stored = pruning()
     ranks = torch.stack([stored[name].flatten().abs().argsort().argsort().double() for name in ("by_gradient", "by_removal")])
-    return ("For a loss that is not at its best. For finding counterparts its order agrees with that of removal, rank correlation "
+    return ("For a loss that is not at its best. For finding counterparts its order goes with that of removal, with a rank correlation of "
             f"{torch.corrcoef(ranks)[0, 1]:.2f}. For the cosine with the whole model's own vectors it is below {nothing:.0e} for all heads: at its best a "
             "loss is flat.", torch.corrcoef(ranks)[0, 1] > 0.5 and stored["flat_gradient"].abs().max() < nothing)
