@@ -89,10 +89,13 @@ def _starts(texts):
 
 
 def from_it(ending: str) -> Tensor:
-    """(72, 2): what "it" gives to "animal" and to "street" in "The animal didn't cross the street because it was too" tired, or wide."""
-    number, stored = ("tired", "wide").index(ending), real_heads()
-    at = stored[f"tokens.{number}"].index
-    return stored[f"maps.{number}"].flatten(0, 1)[:, at("it"), [at("animal"), at("street")]] / 255
+    """(72, 2): what "it" gives to "animal" and to "street" in "The animal didn't cross the street because it was too" tired, or wide.
+
+    The two sentences are the first of `mha.sentences.twins`.
+    """
+    number = ("tired", "wide").index(ending)
+    item = sentences.twins()[0][0]
+    return real_heads()["twins"][:, number, [item.antecedent, *item.others]]
 
 
 def mentions(rows: Tensor, items: list) -> Tensor:

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from mha import train
-from mha.assets import make_trained_heads, trained_heads
+from mha.assets import RELATIONS, make_trained_heads, trained_heads, trained_samples
 from mha.data import KeyTask
 from mha.train import fit_heads, fit_pattern
 
@@ -114,6 +114,16 @@ def test_one_stored_cell_drawn_at_random_comes_out_again():
     stored, shares = trained_heads(setting["r"], setting["h"], setting.get("d_k"))
     assert shares.shape == (8, setting["h"], setting["r"])
     assert abs(error.median() - stored.median()) < 0.02 + 0.1 * stored.median(), name
+
+
+def test_single_sentences_are_stored_beside_their_mean():
+    _, shares, weights = fit_heads(4, 4, runs=2, steps=60, batch=16, samples=3)
+    assert weights.shape == (2, 3, 4, 16) and torch.allclose(weights.sum(-1), torch.ones(2, 3, 4), atol=1e-4)
+    for r in RELATIONS:
+        samples = trained_samples(r, r)                              # a head for each relation: the single sentences show what the mean says
+        assert samples.shape == (8, 4, r, 16) and (samples[..., :r].mean(1) - trained_heads(r, r)[1]).abs().mean() < 0.1
+    with pytest.raises(ValueError, match=r"nothing is stored for r=3, h=4"):
+        trained_samples(3, 4)
 
 
 def test_what_heads_cannot_be_asked_for_is_said():

@@ -14,11 +14,11 @@ EIGHT, NINE = "08_what_heads_do", "09_pruning"
 @claim("language", '"This shows the model correctly identifies "it" refers to "animal"!", of the weights animal 0.7, street 0.2, cross 0.1.', WRONG, EIGHT)
 def the_animal():
     tired, wide = (findings.from_it(ending) for ending in ("tired", "wide"))                   # (72, 2): on "animal", on "street"
-    animal, street = ([int((end[:, i] > end[:, 1 - i]).sum()) for end in (tired, wide)] for i in (0, 1))
+    animal = [int((end[:, 0] > end[:, 1]).sum()) for end in (tired, wide)]
     famous, left = wide[findings.number_of("3.1")], 1 - (0.7 + 0.2 + 0.1)
     return (f"The three leave {abs(left):.1f} for the other words. And where the sentence ends in \"wide\", so that \"it\" is the street, head 3.1 still "
-            f"gives the animal {famous[0]:.2f}, the street {famous[1]:.2f}. Of 72 heads {animal[0]} prefer the animal and {street[0]} the street after "
-            f"\"tired\", {animal[1]} and {street[1]} after \"wide\"; the rest give both alike, as far as is stored.",
+            f"gives the animal {famous[0]:.2f}, the street {famous[1]:.2f}. Of 72 heads {animal[0]} prefer the animal to the street after "
+            f"\"tired\", {animal[1]} after \"wide\".",
             abs(left) < 1e-9 and famous[0] > famous[1] and abs(animal[0] - animal[1]) < 8)
 
 
