@@ -46,11 +46,41 @@ def operate(model: nn.Module, change) -> nn.Module:
     Args
         change: function of Q and K, (h, d_model + 1, d_k), the last row is the bias; it gives the new ones, of any width.
     """
-    changed = copy.deepcopy(model)
-    for module in changed.modules():
-        for name, child in module.named_children():
+    return _rebuilt(model, lambda number, attention: _changed(attention, change))
+
+
+@torch.no_grad()
+def as_keys_prefer(model: nn.Module, means: Tensor) -> nn.Module:
+    """A copy that computes the same, its scores written otherwise: what depends on the query alone is made equal to what depends on the key alone.
+
+    A softmax does not see what is added to a whole row of scores, so any number that depends on the query may be added. With x' the mean input, the score x A y^T
+    holds a part x A x'^T of the query alone and a part x' A y^T of the key alone; added is x A^T x'^T - x A x'^T.
+
+    Args
+        means: (attentions of the model, d_model), the mean input of each.
+    """
+    def change(number, attention):
+        mean = torch.cat([means[number], torch.ones(1)]).double()                       # (d_model + 1,)
+
+        def add(Q, K):
+            row = K @ (Q.mT @ mean)[..., None] - Q @ (K.mT @ mean)[..., None]           # (h, d_model + 1, 1)
+            one = torch.zeros_like(row)
+            one[:, -1] = 1                                                              # x with a 1 behind it, times this, is 1
+            return torch.cat([Q, row], -1), torch.cat([K, one], -1)
+
+        return _changed(attention, add)
+
+    return _rebuilt(model, change)
+
+
+def _rebuilt(model, change):
+    """A copy with each attention replaced by change(its number, it)."""
+    changed, number = copy.deepcopy(model), 0
+    for module in list(changed.modules()):
+        for name, child in list(module.named_children()):
             if isinstance(child, MultiHeadAttention):
-                setattr(module, name, _changed(child, change))
+                setattr(module, name, change(number, child))
+                number += 1
     return changed
 
 

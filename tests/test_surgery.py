@@ -68,3 +68,18 @@ def test_the_model_itself_and_its_values_stay(x):
     changed = operated(attention, surgery.one_matrix)
     assert all(torch.equal(before[name], p) for name, p in attention.named_parameters())
     assert torch.equal(changed.W_V.weight, attention.W_V.weight) and changed.W_O.weight is not attention.W_O.weight
+
+
+def test_another_number_in_each_row_changes_no_weight_and_another_symmetric_part(x):
+    attention = layer()
+    same = surgery.as_keys_prefer(torch.nn.ModuleDict({"a": attention}), x.mean(0)[None])["a"]
+    weights = [surgery.operate(torch.nn.ModuleDict({"a": one}), surgery.symmetric)["a"](x, need_weights=True)[1] for one in (attention, same)]
+    assert torch.allclose(same(x)[0], attention(x)[0], atol=1e-12)
+    assert (weights[0] - weights[1]).abs().max() > 0.05
+
+
+def test_what_depends_on_the_query_alone_becomes_what_depends_on_the_key_alone(x):
+    same = surgery.as_keys_prefer(torch.nn.ModuleDict({"a": layer()}), x.mean(0)[None])["a"]
+    Q, K = surgery.circuits(same)
+    A, mean = Q @ K.mT, torch.cat([x.mean(0), torch.ones(1, dtype=x.dtype)])
+    assert torch.allclose(A @ mean, A.mT @ mean, atol=1e-10)

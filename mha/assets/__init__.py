@@ -128,7 +128,8 @@ def real_heads():
         asymmetry               (72,), |A - A^T| / |A + A^T| of W_Q W_K^T with biases; asymmetry_random (72,), of random matrices
         surgeries               names, and surgery_scores (surgeries, 7): cosine with the model's own sentence vectors, counterpart nearest of 60, counterpart
                                 nearer than the decoy, total variation between maps, mean weight on oneself, cosine of sentences with roles exchanged, the
-                                least such cosine without positions
+                                least such cosine without positions. "rewritten" is the model with other numbers added to each row of scores
+                                (`mha.surgery.as_keys_prefer`), which changes none of its weights
     """
     return _stored(REAL_HEADS)
 

@@ -11,8 +11,25 @@ import torch
 from mha import measure, real, sentences, surgery
 from mha.assets import BROWSED, REAL_HEADS, UNTRAINED
 
-SURGERIES = {"as trained": None, "symmetric part": surgery.symmetric, "one matrix": surgery.one_matrix, "antisymmetric part": surgery.antisymmetric,
-             "W_Q in both": surgery.queries_as_keys, "W_K in both": surgery.keys_as_queries}
+
+def surgeries(model, means):
+    """(name, changed model, options of its forward pass), one by one. means: (6, d_model), the mean input of each layer's heads."""
+    rewritten = surgery.as_keys_prefer(model, means)
+    off = {"head_mask": torch.zeros(len(model.layers), model.num_heads)}
+    yield "as trained", model, {}
+    yield "not oneself", model, {"exclude_self": True}
+    yield "symmetric part", surgery.operate(model, surgery.symmetric), {}
+    yield "antisymmetric part", surgery.operate(model, surgery.antisymmetric), {}
+    yield "rewritten", rewritten, {}
+    yield "rewritten, symmetric", surgery.operate(rewritten, surgery.symmetric), {}
+    yield "rewritten, antisymmetric", surgery.operate(rewritten, surgery.antisymmetric), {}
+    one = surgery.operate(model, surgery.one_matrix)
+    yield "one matrix", one, {}
+    yield "one matrix, not oneself", one, {"exclude_self": True}
+    yield "rewritten, one matrix", surgery.operate(rewritten, surgery.one_matrix), {}
+    yield "W_Q in both", surgery.operate(model, surgery.queries_as_keys), {}
+    yield "W_K in both", surgery.operate(model, surgery.keys_as_queries), {}
+    yield "no heads", model, off
 
 
 def untrained(model, seed):
@@ -128,18 +145,16 @@ def operations(model):
     maps = model.trace(texts[::3])
     own, rows, names = model.sentence_vectors(texts), [], []
     real_rows = torch.arange(maps.weights.shape[-1]) < maps.lengths[:, None]                            # (B, n)
-    for name, change in SURGERIES.items():
-        for exclude_self in (False, True) if name in ("as trained", "one matrix") else (False,):
-            other = model if change is None else surgery.operate(model, change)
-            vectors = other.sentence_vectors(texts, exclude_self=exclude_self)
-            weights = other.trace(texts[::3], exclude_self=exclude_self).weights                        # (6, B, 12, n, n)
-            distance = (weights - maps.weights).abs().sum(-1) / 2
-            pick = lambda t: t.transpose(2, 3)[:, real_rows].mean()          # noqa: E731
-            pairs = other.sentence_vectors(swapped, exclude_self=exclude_self).unflatten(0, (-1, 2))
-            blind = other.sentence_vectors(swapped, exclude_self=exclude_self, use_positions=False).unflatten(0, (-1, 2))
-            rows.append([(own * vectors).sum(-1).mean(), *retrieval(vectors.unflatten(0, (-1, 3))), pick(distance), pick(weights.diagonal(0, -2, -1)),
-                         (pairs[:, 0] * pairs[:, 1]).sum(-1).mean(), (blind[:, 0] * blind[:, 1]).sum(-1).min()])
-            names.append(name + ", not oneself" * exclude_self)
+    pick = lambda t: t.transpose(2, 3)[:, real_rows].mean()                  # noqa: E731
+    for name, other, options in surgeries(model, maps.inputs[:, real_rows].mean(1)):
+        vectors = other.sentence_vectors(texts, **options)
+        weights = other.trace(texts[::3], **options).weights                                            # (6, B, 12, n, n)
+        distance = (weights - maps.weights).abs().sum(-1) / 2
+        pairs = other.sentence_vectors(swapped, **options).unflatten(0, (-1, 2))
+        blind = other.sentence_vectors(swapped, use_positions=False, **options).unflatten(0, (-1, 2))
+        rows.append([(own * vectors).sum(-1).mean(), *retrieval(vectors.unflatten(0, (-1, 3))), pick(distance), pick(weights.diagonal(0, -2, -1)),
+                     (pairs[:, 0] * pairs[:, 1]).sum(-1).mean(), (blind[:, 0] * blind[:, 1]).sum(-1).min()])
+        names.append(name)
     return {"surgeries": np.array(names), "surgery_scores": torch.tensor(rows).numpy()}
 
 

@@ -83,10 +83,10 @@ def subject_and_object():
 def two_matrices():
     stored = real_heads()
     cosine = {name: float(scores[0]) for name, scores in zip(stored["surgeries"], stored["surgery_scores"])}
-    symmetric, one, same = cosine["symmetric part"], cosine["one matrix"], cosine["W_Q in both"]
-    return (f"A trained model came to rely on it. Cut without training anew, its sentence vectors keep a cosine of {symmetric:.2f} with symmetric scores, "
-            f"{one:.2f} with the nearest that one matrix gives, {same:.2f} with W_Q in both places. Models trained with symmetric scores can do well "
-            "(Courtois et al. 2024).", symmetric < 0.9 and one < symmetric and same < symmetric)
+    one, same, none = cosine["one matrix"], cosine["W_Q in both"], cosine["no heads"]
+    return (f"A trained model came to rely on it. Cut without training anew, its sentence vectors keep a cosine of {one:.2f} with the nearest scores that one "
+            f"matrix gives, {same:.2f} with W_Q in both places; with no heads at all they keep {none:.2f}. Models trained with symmetric scores can do well "
+            "(Courtois et al. 2024).", one < none and same < none)
 
 
 # --- Value -----------------------------------------------------------------------------------------------------------
