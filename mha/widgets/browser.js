@@ -60,7 +60,7 @@ function render({ model, el }) {
     drawLarge(tokens, weight, word);
     asks.textContent = `\u201c${tokens[word]}\u201d looks at`;
     bars.replaceChildren(...tokens.map((token, j) => h("tr", {}, h("td", {}, token), h("td", { class: "weight" }, h("span", { class: "bar", style: `width:${70 * weight(word, j)}px` })),
-      h("td", { class: "number", "data-weight": weight(word, j) }, weight(word, j).toFixed(2)))));
+      h("td", { class: "number", "data-name": "row", "data-value": weight(word, j) }, weight(word, j).toFixed(2)))));
     const mean = (k) => { let sum = 0, count = 0; for (let i = 0; i < n; i++) if (tokens[i + k] !== undefined) { sum += weight(i, i + k); count++; } return sum / count; };
     const means = { before: mean(-1), itself: mean(0), after: mean(1), first: tokens.reduce((sum, _, i) => sum + weight(i, 0), 0) / n };
     const best = tokens.map((_, j) => weight(word, j)), most = best.indexOf(Math.max(...best));

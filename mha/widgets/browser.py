@@ -23,7 +23,7 @@ class HeadBrowser(LiveFigure):
     """All 72 heads of all-MiniLM-L6-v2 small, one large, and the row of one token as bars.
 
     Layers and heads are counted from 0, as the literature counts them: head 3.1 is the second of the fourth layer. `numbers()` gives weight, the large map
-    (n n) and then the row (n); and before, itself, after, first: the mean weight on the token before, on itself, on the next one, and on [CLS].
+    (n n); row (n); and before, itself, after, first: the mean weight on the token before, on itself, on the next one, and on [CLS].
     """
 
     def __init__(self):
@@ -47,13 +47,13 @@ class HeadBrowser(LiveFigure):
         weights = self.weights(sentence, layer, head)
         near = {name: measure.at_offset(weights, k)[None] for name, k in (("before", -1), ("itself", 0), ("after", 1))}
         row = weights[min(word, len(weights) - 1)]
-        return {"weight": torch.cat([weights.flatten(), row]), **near, "first": weights[:, 0].mean()[None]}
+        return {"weight": weights.flatten(), "row": row, **near, "first": weights[:, 0].mean()[None]}
 
     def picture(self):
         setting = self.setting()
         tokens, (sentence, layer, head) = self.tokens[setting["sentence"]], (setting[name] for name in ("sentence", "layer", "head"))
         picture = viz.heatmaps(self.weights(sentence, layer, head), tokens)
-        row, word = self.numbers(**setting)["weight"][-len(tokens):], tokens[min(setting["word"], len(tokens) - 1)]
+        row, word = self.numbers(**setting)["row"], tokens[min(setting["word"], len(tokens) - 1)]
         alt = f"The map of head {layer}.{head} of all-MiniLM-L6-v2 on: {BROWSED[sentence]} The table is the row of {word!r}."
         picture.text = viz.table(alt, ["token", f"weight from {word!r}"], [[token, float(weight)] for token, weight in zip(tokens, row)])
         return picture

@@ -33,13 +33,13 @@ function render({ model, el }) {
       best[k] = Math.max(best[k], cosine(set));
       worst[k] = Math.min(worst[k], cosine(set));
     }
-    const low = worst[HEADS], most = Math.max(...buttons.map((_, i) => 1 - cosine(2 ** i)));
+    const low = Math.min(...worst), none = worst[HEADS], most = Math.max(...buttons.map((_, i) => 1 - cosine(2 ** i)));
     title.replaceChildren(h("b", {}, `Layer ${layer}`), " switch heads off; bars: the cosine that each costs alone");
     buttons.forEach((button, i) => {
       const lost = 1 - cosine(2 ** i);
       set(button, { "aria-pressed": off[i] === 1, "aria-label": `head ${layer}.${i} is ${off[i] ? "off" : "on"}` });
       button.textContent = `${layer}.${i} ${off[i] ? "off" : "on"}`;
-      bars[i].replaceChildren(h("span", { class: "bar", style: `width:${(90 * lost) / most}px` }), lost.toFixed(4));
+      bars[i].replaceChildren(h("span", { class: "bar", style: `width:${(38 * lost) / most}px` }), lost.toFixed(4));
       set(bars[i], { "data-name": "alone", "data-value": cosine(2 ** i) });
     });
     const x = (k) => LEFT + (k * (WIDE - LEFT - 12)) / HEADS, y = (c) => 8 + ((1 - c) / (1 - low || 1)) * (HIGH - BOTTOM - 8);
@@ -52,7 +52,7 @@ function render({ model, el }) {
     curves.append(h("text", { x: x(HEADS / 2), y: HIGH - 2, class: "tick" }, "heads that are off"),
       h("circle", { cx: x(gone), cy: y(cosine(chosen)), r: 7, class: "now", "data-name": "cosine", "data-value": cosine(chosen) }));
     status.textContent = `${gone} of ${HEADS} heads of layer ${layer} off: cosine ${cosine(chosen).toFixed(3)}. Of all ways to switch off ${gone}, the best keeps ${best[gone].toFixed(3)}, the worst ${worst[gone].toFixed(3)}. `
-      + `With all twelve off it is ${low.toFixed(3)}.`;
+      + `With all twelve off it is ${none.toFixed(3)}.`;
   }
   const stop = redraw(model, el, ["layer", "off"], draw);
   return () => { model.off("change:removed", inOrder); model.off("change:layer", inOrder); stop(); };
