@@ -133,22 +133,23 @@ def asymmetry(A: Tensor) -> Tensor:
     return (A - A.mT).norm(dim=(-2, -1)) / (A + A.mT).norm(dim=(-2, -1))
 
 
-def head_scores(loss, layers: int, heads: int) -> tuple[Tensor, Tensor]:
-    """Two scores of how much a loss needs each head.
+def head_scores(loss, layers: int, heads: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Three scores of how much a loss needs each head.
 
     Args
-        loss: function of head_mask (layers, h), a factor for each head's output, -> a number that can be differentiated.
+        loss: function of head_mask (layers, h), a factor for each head's output, -> (N,), the loss of each example, or one number; it can be differentiated.
     Returns
-        by gradient (layers, h), |d loss / d factor| where all heads are on (Michel et al. 2019, section 4.1);
-        by removal (layers, h), the rise of the loss when that head alone is switched off.
+        size (layers, h), the mean over examples of |d loss / d factor| where all heads are on: the score of Michel et al. 2019, section 4.1;
+        slope (layers, h), the derivative of the mean loss, with its sign: negative where more of the head makes the loss smaller;
+        removal (layers, h), the rise of the mean loss when that head alone is switched off.
     """
     gates = torch.ones(layers, heads, requires_grad=True)
-    full = loss(gates)
-    by_gradient = torch.autograd.grad(full, gates)[0].abs()
-    by_removal = torch.empty(layers, heads)
+    each = loss(gates).reshape(-1)
+    slopes = torch.stack([torch.autograd.grad(one, gates, retain_graph=True)[0] for one in each])
+    removal = torch.empty(layers, heads)
     with torch.no_grad():
         for layer, head in torch.cartesian_prod(torch.arange(layers), torch.arange(heads)).tolist():
             gates = torch.ones(layers, heads)
             gates[layer, head] = 0
-            by_removal[layer, head] = loss(gates) - full.detach()
-    return by_gradient, by_removal
+            removal[layer, head] = loss(gates).mean() - each.mean()
+    return slopes.abs().mean(0), slopes.mean(0), removal

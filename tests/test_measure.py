@@ -95,12 +95,17 @@ def test_asymmetry_is_zero_for_symmetric_and_one_for_random_matrices():
     assert measure.asymmetry(A + A.mT).max() < 1e-12 and (measure.asymmetry(A) - 1).abs().max() < 0.05
 
 
-def test_head_scores_of_a_loss_that_is_known():
+def test_head_scores_of_losses_that_are_known():
     cost = torch.tensor([[1.0, -2, 0], [3, 0.5, 7]])
-    by_gradient, by_removal = measure.head_scores(lambda gates: (cost * (gates - 2) ** 2).sum(), 2, 3)
-    assert torch.allclose(by_gradient, (2 * cost).abs()) and torch.allclose(by_removal, 3 * cost)
+    size, slope, removal = measure.head_scores(lambda gates: (cost * (gates - 2) ** 2).sum(), 2, 3)
+    assert torch.allclose(size, (2 * cost).abs()) and torch.allclose(slope, -2 * cost) and torch.allclose(removal, 3 * cost)
+
+
+def test_slopes_of_opposite_sign_cancel_and_their_sizes_do_not():
+    size, slope, removal = measure.head_scores(lambda gates: torch.stack([gates[0, 0], 5 - gates[0, 0]]), 1, 2)
+    assert size.tolist() == [[1, 0]] and slope.tolist() == [[0, 0]] and removal.tolist() == [[0, 0]]
 
 
 def test_the_gradient_of_a_loss_at_its_best_is_zero_and_the_removal_is_not():
-    by_gradient, by_removal = measure.head_scores(lambda gates: ((1 - gates) ** 2).sum(), 2, 3)
-    assert (by_gradient == 0).all() and (by_removal == 1).all()
+    size, slope, removal = measure.head_scores(lambda gates: ((1 - gates) ** 2).sum(), 2, 3)
+    assert (size == 0).all() and (slope == 0).all() and (removal == 1).all()

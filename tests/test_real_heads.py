@@ -66,7 +66,7 @@ def test_what_a_set_of_heads_costs_is_stored(model, some):
 def test_a_point_of_the_curves_is_stored(model, some):
     from mha.assets.make_pruning import Sentences
 
-    stored, order, removed = pruning(), some.randrange(10), some.randrange(73)
+    stored, order, removed = pruning(), some.randrange(11), some.randrange(73)
     gates = torch.ones(72)
     gates[stored["orders"][order, :removed].long()] = 0
     for score, kept in zip(Sentences(model).scores(gates.view(6, 12)), stored["curves"][order, removed]):

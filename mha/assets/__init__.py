@@ -27,7 +27,7 @@ BROWSED = (                                                     # the sentences 
 )
 PRUNING = Path(__file__).parent / "pruning.npz"
 RANDOM_ORDERS = 5
-PRUNING_ORDERS = ("greedy", "cosine lost alone", "gradient of the matching loss", "matching loss alone", "most needed first",      # of pruning.npz
+PRUNING_ORDERS = ("greedy", "cosine lost alone", "mean size of the gradient", "size of the mean gradient", "matching loss alone", "most costly first",      # of pruning.npz
                   *(f"random {number}" for number in range(RANDOM_ORDERS)))
 RELATIONS, HEADS = (1, 2, 4, 8), (1, 2, 4, 8, 16, 32)          # of trained_heads, with d_k = 64 / h
 FIXED_HEADS, FIXED_WIDTHS = (1, 2, 4, 8, 16), (1, 4, 16, 64)   # of trained_heads, with a d_k of their own
@@ -137,9 +137,9 @@ def real_heads():
 def pruning():
     """What it costs to switch heads of all-MiniLM-L6-v2 off, on the 180 texts of `mha.sentences.paraphrases`: name -> tensor.
 
-    alone (6, 12), 1 - cosine with the whole model's sentence vectors, for each head switched off alone; by_removal, by_gradient (6, 12), the rise of the
-    matching loss, and the size of its derivative; flat_gradient (6, 12), the derivative of 1 - cosine. orders (10, 72), as PRUNING_ORDERS: which head goes
-    first, second, ...; curves (10, 73, 3): cosine, counterpart nearest of 60, counterpart nearer than the decoy, with 0 to 72 heads gone. whole_layers (6, 3),
+    alone (6, 12), 1 - cosine with the whole model's sentence vectors, for each head switched off alone; removal, size and slope (6, 12), the
+    scores of the matching loss by `mha.measure.head_scores`; flat_gradient (6, 12), the size of the derivative of 1 - cosine. orders (11, 72), as PRUNING_ORDERS:
+    which head goes first, second, ...; curves (11, 73, 3): cosine, counterpart nearest of 60, counterpart nearer than the decoy, with 0 to 72 heads gone. whole_layers (6, 3),
     the same with one layer's heads gone. words (2,), the last two scores of mean word embeddings. subsets (6, 4096), the cosine with any set of one layer's heads
     gone: bit i of the number is set where head i is off.
     """

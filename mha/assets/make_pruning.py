@@ -37,9 +37,9 @@ class Sentences:
         return (self.vectors(gates, chosen) * self.own[chosen]).sum(-1).mean()
 
     def matching(self, gates):
-        """Cross entropy of finding each sentence's counterpart among 60, with scores 20 times the cosine (van den Oord et al. 2018, section 2.3)."""
+        """(60,), cross entropy of finding each sentence's counterpart among 60, with scores 20 times the cosine (van den Oord et al. 2018, section 2.3)."""
         first, second, _ = self.vectors(gates).unflatten(0, (-1, 3)).unbind(1)
-        return torch.nn.functional.cross_entropy(20 * first @ second.T, torch.arange(len(first)))
+        return torch.nn.functional.cross_entropy(20 * first @ second.T, torch.arange(len(first)), reduction="none")
 
     @torch.no_grad()
     def scores(self, gates):
@@ -64,11 +64,12 @@ def greedy(found):
     return torch.tensor(order)
 
 
-def orders(found, by_gradient, by_removal, alone):
+def orders(found, size, slope, removal, alone):
     """The orders in which heads go, PRUNING_ORDERS: (orders, 72)."""
     g = torch.Generator().manual_seed(0)
     chance = [torch.randperm(LAYERS * HEADS, generator=g) for _ in range(RANDOM_ORDERS)]
-    return torch.stack([greedy(found), alone.flatten().argsort(), by_gradient.flatten().argsort(), by_removal.flatten().argsort(), alone.flatten().argsort(descending=True), *chance])
+    least_first = [scores.flatten().argsort() for scores in (alone, size, slope.abs(), removal)]
+    return torch.stack([greedy(found), *least_first, alone.flatten().argsort(descending=True), *chance])
 
 
 def curve(found, order):
@@ -106,8 +107,8 @@ def subsets(found):
 def main(folder=None):
     model = real.load("minilm", folder=folder, device="cpu")
     found = Sentences(model)
-    by_gradient, by_removal = measure.head_scores(found.matching, LAYERS, HEADS)
-    flat, _ = measure.head_scores(lambda gates: 1 - found.cosine(gates), LAYERS, HEADS)
+    size, slope, removal = measure.head_scores(found.matching, LAYERS, HEADS)
+    flat, *_ = measure.head_scores(lambda gates: 1 - found.cosine(gates), LAYERS, HEADS)
     alone = torch.empty(LAYERS, HEADS)
     for layer, head in torch.cartesian_prod(torch.arange(LAYERS), torch.arange(HEADS)).tolist():
         gates = torch.ones(LAYERS, HEADS)
@@ -115,13 +116,13 @@ def main(folder=None):
         with torch.no_grad():
             alone[layer, head] = 1 - found.cosine(gates)
     print("scores", flush=True)
-    found_orders = orders(found, by_gradient, by_removal, alone)
+    found_orders = orders(found, size, slope, removal, alone)
     print("orders", flush=True)
     curves = torch.stack([curve(found, order) for order in found_orders])
     print("curves", flush=True)
     whole_layers = torch.tensor([found.scores((torch.arange(LAYERS)[:, None] != layer).float().expand(-1, HEADS)) for layer in range(LAYERS)])
     words = torch.nn.functional.normalize(torch.stack([model.embedding(ids[1 : n - 1]).mean(0) for ids, n in zip(found.ids, found.lengths)]), dim=-1)
-    np.savez_compressed(PRUNING, by_gradient=by_gradient.numpy(), by_removal=by_removal.numpy(), flat_gradient=flat.numpy(), alone=alone.numpy(),
+    np.savez_compressed(PRUNING, size=size.numpy(), slope=slope.numpy(), removal=removal.numpy(), flat_gradient=flat.numpy(), alone=alone.numpy(),
                         orders=found_orders.to(torch.uint8).numpy(), curves=curves.half().numpy(), whole_layers=whole_layers.numpy(),
                         words=np.array([float(s) for s in retrieval(words.detach().unflatten(0, (-1, 3)))]), subsets=subsets(found).half().numpy())
     print(f"{PRUNING.name}: {PRUNING.stat().st_size:,} bytes; {', '.join(PRUNING_ORDERS)}")

@@ -41,12 +41,12 @@ def ends_with_concatenation():
     return f"W_O is missing. Without it the first number of the output depends on {reach[0]} of {H} heads, with it on {reach[1]}.", reach == [1, H]
 
 
-@claim("layers", '"This ensures that the output from the Multi-Head Attention layer has the same dimension as the input", of W_O.', WRONG, SIX)
+@claim("layers", '"This ensures that the output from the Multi-Head Attention layer has the same dimension as the input", of W_O.', CONDITION, SIX)
 def output_matrix():
     loop, x = MultiHeadLoop([Head(D_MODEL, D_MODEL // H) for _ in range(H)]).double(), torch.randn(3, D_MODEL).double()
     outs = [head(x)[0] for head in loop.heads]
     total = sum(out @ W for out, W in zip(outs, loop.W_O.weight.T.split(D_MODEL // H)))
-    return (f"With h d_v = d_model it fits before: {torch.cat(outs, -1).shape[-1]} numbers for {x.shape[-1]}. W_O mixes: the layer is the sum of its heads, "
+    return (f"Only where h d_v is not d_model. With 64 numbers a head it fits before: {torch.cat(outs, -1).shape[-1]} numbers for {x.shape[-1]}. W_O mixes: the layer is the sum of its heads, "
             f"each times its own block of W_O, to {ROUNDING:.0e}.", torch.cat(outs, -1).shape == x.shape and (total - loop(x)[0]).abs().max() < ROUNDING)
 
 

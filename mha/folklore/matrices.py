@@ -135,11 +135,11 @@ def padding_mask():
             f"padding. With shape (batch, 1, 1, length) it is {held:.0f}.", leaked > 0.5 and held == 0)
 
 
-@claim("masks", "-1e9 is a safe way to write minus infinity.", WRONG, FIVE)
+@claim("masks", "-1e9 is a safe way to write minus infinity.", CONDITION, FIVE)
 def large_number():
     hidden = torch.ones(1, 4, dtype=torch.bool)
     wide, half = (torch.randn(1, 4).to(kind).masked_fill(hidden, torch.tensor(-1e9).to(kind)).softmax(-1) for kind in (torch.float32, torch.float16))
-    return (f"A row that may see nothing becomes {row(wide[0], 2)}: the mask is off. In float16 the number is {float(torch.tensor(-1e9).half())}, and the "
+    return (f"In float32, for rows that may see something. One that may see nothing becomes {row(wide[0], 2)}: the mask is off. In float16 the number is {float(torch.tensor(-1e9).half())}, and the "
             f"row is {row(half[0], 2)}.", torch.equal(wide, torch.full((1, 4), 0.25)) and half.isnan().all())
 
 

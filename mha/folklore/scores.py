@@ -64,12 +64,12 @@ def a_set():
             (together - out).abs().max() < ROUNDING and (alone - out).abs().max() > 0.1)
 
 
-@claim("softmax", '"Closeness between vectors in the query and keys spaces is used to compute attention weights"', WRONG, ONE)
+@claim("softmax", '"Closeness between vectors in the query and keys spaces is used to compute attention weights"', CONDITION, ONE)
 def closeness():
     q, near, far = torch.tensor([1.0, 0]), torch.tensor([1.0, 0]), torch.tensor([3.0, 3])
     scores = torch.stack([near, far]) @ q
     weights = scores.softmax(-1)
-    return (f"A dot product is no distance. One key stands on the query, another {(q - far).norm():.2f} away: they score {scores[0]:.0f} and "
+    return (f"For keys of one length. A dot product is no distance: one key stands on the query, another {(q - far).norm():.2f} away: they score {scores[0]:.0f} and "
             f"{scores[1]:.0f}, and the far one gets {weights[1]:.2f} of the weight.", (q - near).norm() == 0 and weights[1] > weights[0])
 
 
@@ -112,7 +112,7 @@ def large_gradients():
 @claim("scale", 'Large dot products push the softmax "into regions where it has extremely small gradients".', CONDITION, TWO)
 def small_gradients():
     medians, warm = torch.stack([pulls(d, 1.0, 128_000 // d).median() for d in (64, 256, 1024)]), pulls(64, queries=2000).median()
-    return (f"For the typical query, of very wide heads. Its gradient has the median {warm:.3f} with the root. Without it: {row(medians)} for d_k = [64, "
+    return (f"For very wide heads, as its authors say (\"for large values of d_k\", they suspect), and for the typical query. Its gradient has the median {warm:.3f} with the root. Without it: {row(medians)} for d_k = [64, "
             "256, 1024]; larger at first, in the end almost nothing.", medians[0] > 2 * warm and medians[2] < 0.1 * warm)
 
 

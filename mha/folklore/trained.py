@@ -11,12 +11,12 @@ EIGHT, NINE = "08_what_heads_do", "09_pruning"
 
 # --- What heads do ----------------------------------------------------------------------------------------------------
 
-@claim("language", '"This shows the model correctly identifies "it" refers to "animal"!", of the weights animal 0.7, street 0.2, cross 0.1.', WRONG, EIGHT)
+@claim("language", '"This shows the model correctly identifies "it" refers to "animal"!", of the weights animal 0.7, street 0.2, cross 0.1.', NOT_FOUND, EIGHT)
 def the_animal():
     tired, wide = (findings.from_it(ending) for ending in ("tired", "wide"))                   # (72, 2): on "animal", on "street"
     animal = [int((end[:, 0] > end[:, 1]).sum()) for end in (tired, wide)]
     famous, left = wide[findings.number_of("3.1")], 1 - (0.7 + 0.2 + 0.1)
-    return (f"The three leave {abs(left):.1f} for the other words. And where the sentence ends in \"wide\", so that \"it\" is the street, head 3.1 still "
+    return (f"The three weights are made up: they leave {abs(left):.1f} for the other words. And where the sentence ends in \"wide\", so that \"it\" is the street, head 3.1 still "
             f"gives the animal {famous[0]:.2f}, the street {famous[1]:.2f}. Of 72 heads {animal[0]} prefer the animal to the street after "
             f"\"tired\", {animal[1]} after \"wide\".",
             abs(left) < 1e-9 and famous[0] > famous[1] and abs(animal[0] - animal[1]) < 8)
@@ -50,8 +50,8 @@ def syntax():
         return f"{found[name].held_out.mean():.2f} against {found[name].offset[1]:.2f}"
     gain = {name: float(f.held_out.mean()) - f.offset[1] for name, f in found.items()}
     return ("Against the rule \"always k words away\", the best head scores, on words that did not choose it: from a verb to its object "
-            f"{told('from dobj')}; from a verb to its subject {told('from nsubj')}; from a noun to its adjective {told('from amod')}. Only the first is a "
-            "find.", gain["from dobj"] > 0.1 and gain["from nsubj"] < 0.05 and gain["from amod"] < 0.05)
+            f"{told('from dobj')}; from a verb to its subject {told('from nsubj')}; from a noun to its adjective {told('from amod')}. Where an "
+            "offset is always right, nothing can be found.", gain["from dobj"] > 0.1 and gain["from nsubj"] < 0.05 and gain["from amod"] < 0.05)
 
 
 @claim("language", '"Positional heads: attend to fixed offsets (next token, previous token)"', RIGHT, EIGHT)
@@ -78,10 +78,10 @@ def luck():
             f"that was chosen before, {round(30 * one)}.", best >= 0.8 > one)
 
 
-@claim("language", "A large weight means that the token matters.", WRONG, EIGHT)
+@claim("language", "A large weight means that much is handed on.", WRONG, EIGHT)
 def sinks():
     got, handed = (real_heads()[name].mean(0)[0] for name in ("sinks", "sinks_carried"))
-    return (f"[CLS], which stands for no word, gets {got:.2f} of all weight, and hands on {handed:.2f} of the length: its values are short.",
+    return (f"[CLS], which stands for no word, gets {got:.2f} of all weight, and hands on {handed:.2f} of the length: its values are short. Whether a token matters is another question: take it away and look.",
             got > 0.4 and handed < 0.1)
 
 
@@ -112,29 +112,32 @@ def two_layers():
 
 @claim("pruning", '"Studies find that pruning many heads has minimal impact"', CONDITION, NINE)
 def many_heads():
-    least = 0.95
+    least = 0.9
     curves = dict(zip(PRUNING_ORDERS, pruning()["curves"].double()))                           # name -> (73, 3)
     def gone(name):
         return int((curves[name][:, 0] >= least).double().cumprod(0).sum()) - 1
     chance = [gone(name) for name in PRUNING_ORDERS if name.startswith("random")]
     none = curves["greedy"][-1]
-    return (f"It depends on the order and on the test. Sentence vectors keep a cosine of {least} while {gone('greedy')} of 72 heads go in the best order "
-            f"that was tried, {min(chance)} to {max(chance)} in random ones, {gone('most needed first')} in the worst. But with no head at all {none[1]:.2f} "
-            "of the sentences still find their counterpart: that test needs none.", gone("greedy") > 2 * max(chance) and none[1] > 0.8 and none[0] < 0.8)
+    return (f"It depends on the order and on the test. Sentence vectors keep a cosine of {least} while {gone('greedy')} of 72 heads go in the greedy "
+            f"order, {min(chance)} to {max(chance)} in {len(chance)} random ones, {gone('most costly first')} with the costliest first. But with no head at all "
+            f"{none[1]:.2f} of the sentences still find their counterpart: that test can hardly tell.", gone("greedy") > 2 * max(chance) and none[1] > 0.8 and none[0] < 0.8)
 
 
-@claim("pruning", '"Not all heads are equally important"', RIGHT, NINE)
+@claim("pruning", '"Not all heads are equally important"', CONDITION, NINE)
 def unequal():
-    alone = pruning()["alone"].flatten().sort(descending=True).values
-    return (f"Switched off alone, the costliest ten of 72 heads lose {alone[:10].sum() / alone.sum():.2f} of the sum of all losses; the one in the middle "
-            f"loses {alone.median():.4f} of the cosine, the costliest {alone[0]:.3f}.", alone[:10].sum() > 0.5 * alone.sum())
+    alone = pruning()["alone"]
+    costly, others = alone.flatten().topk(12).indices // 12, alone[:5].flatten()
+    return (f"In their places. The twelve of 72 heads that cost most alone are the twelve of layer {', '.join(map(str, sorted(set(costly.tolist()))))}, the last. In "
+            f"the other layers a head costs {others.median():.4f} of the cosine in the middle and {others.max():.4f} at most.",
+            set(costly.tolist()) == {5} and others.max() > 3 * others.median())
 
 
 @claim("pruning", "The derivative of the loss at a head's gate tells how much the head matters.", CONDITION, NINE)
 def derivative():
-    nothing = 1e-6
-    stored = pruning()
-    ranks = torch.stack([stored[name].flatten().abs().argsort().argsort().double() for name in ("by_gradient", "by_removal")])
-    return ("For a loss that is not at its best. For finding counterparts its order goes with that of removal, with a rank correlation of "
-            f"{torch.corrcoef(ranks)[0, 1]:.2f}. For the cosine with the whole model's own vectors it is below {nothing:.0e} for all heads: at its best a "
-            "loss is flat.", torch.corrcoef(ranks)[0, 1] > 0.5 and stored["flat_gradient"].abs().max() < nothing)
+    nothing, stored = 1e-6, pruning()
+    def together(a, b):
+        return torch.corrcoef(torch.stack([x.flatten().argsort().argsort().double() for x in (a, b)]))[0, 1]
+    sizes, mean = together(stored["size"], stored["alone"]), together(stored["slope"].abs(), stored["alone"])
+    return (f"If sizes are averaged, of a loss that is not at its best. With what a head costs alone the mean of the sizes has a rank correlation of {sizes:.2f}, the "
+            f"size of the mean {mean:.2f}. For the cosine with the whole model's own vectors all derivatives are below {nothing:.0e}: at its best a loss is flat.",
+            sizes > 0.7 > mean and stored["flat_gradient"].abs().max() < nothing)

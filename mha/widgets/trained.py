@@ -45,7 +45,7 @@ class TrainedHeads(LiveFigure):
             {"relations": slider(ipywidgets.SelectionSlider, "relations, r", options=[(str(r), i) for i, r in enumerate(RELATIONS)], value=2),
              "heads": slider(ipywidgets.SelectionSlider, "heads, h", options=[(str(h), i) for i, h in enumerate(HEADS)], value=2),
              "run": slider(ipywidgets.IntSlider, "run shown at the right", value=1, min=1, max=runs),
-             "sentence": slider(ipywidgets.SelectionSlider, "seen on", options=[("2048 sentences, mean", 0), *((f"one sentence, the {number}.", number) for number in range(1, sentences + 1))], value=0)}])
+             "sentence": slider(ipywidgets.SelectionSlider, "seen on", options=[("many, mean", 0), *((f"sentence {number}", number) for number in range(1, sentences + 1))], value=0)}])
 
     def numbers(self, relations, heads, run, sentence):
         r, h = RELATIONS[relations], HEADS[heads]
