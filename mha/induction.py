@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from mha.attention import attention
 from mha.multihead import MultiHeadAttention, merge_heads, split_heads
-from mha.train import _small_steps
+from mha.train import small_steps
 
 INDUCTION = Path(__file__).parent / "assets" / "induction.npz"
 KINDS = {                                            # what is stored: arguments of fit_induction
@@ -235,7 +235,7 @@ def fit_induction(layers, *, period="random", smeared=False, steps=1200, rate=3e
     data = Repeats(V=model.V, n=model.n, period=period, seed=seed)
     optimiser = torch.optim.Adam(model.parameters(), lr=rate, betas=(0.9, 0.98))
     at, history = range(0, steps + 1, every), []
-    with _small_steps():
+    with small_steps():
         for step in range(steps + 1):
             if step in at:
                 history.append(evaluate(model, model.n // 2 if period == "random" else period))

@@ -9,6 +9,8 @@ from collections import Counter
 import torch
 from torch import Tensor
 
+from mha.multihead import split_heads
+
 
 def entropy(weights: Tensor) -> Tensor:
     """Entropy of each row, in nats: (..., n, m) -> (..., n). 0: all on one key; ln m: all alike."""
@@ -121,8 +123,6 @@ def carried(weights: Tensor, x: Tensor, attention) -> Tensor:
     Returns
         (B, h, n, n), lengths.
     """
-    from mha.multihead import split_heads
-
     V = split_heads(attention.W_V(x), attention.num_heads)                   # (B, h, n, d_v)
     W_O = attention.W_O.weight.T.unflatten(0, (attention.num_heads, attention.d_v))       # (h, d_v, d_out)
     return weights * (V @ W_O).norm(dim=-1)[..., None, :]

@@ -146,9 +146,17 @@ class Transformer(nn.Module):
             yield read, x, weights
 
     def encode(self, texts: list):
-        """Sentences -> ids (B, n) filled up with zeros, lengths (B,), and the tokenizer's own encodings. A sentence is a text, or a list of words."""
+        """Sentences -> ids (B, n) filled up with zeros, lengths (B,), and the tokenizer's own encodings. A sentence is a text, or a list of words.
+
+        Raises
+            ValueError: one text and no list of them, no sentence at all, or one that is longer than the model's positions.
+        """
+        if isinstance(texts, str) or not len(texts):
+            raise ValueError(f"texts must be a list of sentences, at least one, got {texts!r}")
         encodings = self.tokenizer.encode_batch(list(texts), is_pretokenized=not isinstance(texts[0], str))
         lengths = torch.tensor([len(e.ids) for e in encodings])
+        if lengths.max() > self.position.num_embeddings:
+            raise ValueError(f"a sentence has {int(lengths.max())} tokens, and the model has positions for {self.position.num_embeddings}")
         ids = torch.zeros(len(encodings), int(lengths.max()), dtype=torch.long)
         for row, encoding in zip(ids, encodings):
             row[:len(encoding.ids)] = torch.tensor(encoding.ids)
@@ -208,7 +216,7 @@ def load(name: str = "minilm", *, folder: str | Path | None = None, device=None)
 def find(name: str, folder: str | Path | None = None) -> Path:
     """The folder that holds the files of a model; see `load`."""
     source, looked = MODELS[name], []
-    for place in _places(name, folder):
+    for place in places(name, folder):
         looked.append(_shown(place))
         if all((place / file).is_file() for file in source.sha256):
             return place
@@ -244,7 +252,7 @@ def _cache(name):
     return Path(torch.hub.get_dir()) / "mha" / name
 
 
-def _places(name, folder):
+def places(name, folder):
     if folder is not None:
         yield Path(folder)
         return

@@ -26,7 +26,7 @@ def fit(parameters, loss, *, steps=400, rate=0.01, warm_up=50, eps=1e-8):
         ValueError: the loss is not one number for each run.
     """
     optimiser, history = torch.optim.Adam(parameters, lr=rate, betas=(0.9, 0.99), eps=eps), []
-    with _small_steps():
+    with small_steps():
         for step in range(steps):
             if warm_up:
                 cosine = 0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * step / steps))
@@ -42,7 +42,7 @@ def fit(parameters, loss, *, steps=400, rate=0.01, warm_up=50, eps=1e-8):
 
 
 @contextmanager
-def _small_steps():
+def small_steps():
     """What a CPU needs for many small steps: one thread, and no denormal numbers, which sharp softmaxes make and on which it is slow.
 
     With two threads each small product waits for both: a few per cent faster on an idle machine, ten times slower on a busy one.

@@ -101,6 +101,17 @@ def test_a_list_of_words_keeps_its_words():
     assert trace.words == [[0, 1, 2, 3], [0, 1, 2, None]] and trace.tokens[1][3] == ""
 
 
+@pytest.mark.parametrize("texts", ["A cat sat.", []])
+def test_texts_that_are_no_list_of_sentences_are_refused(texts):
+    with pytest.raises(ValueError, match="texts must be a list of sentences, at least one, got"):
+        small().trace(texts)
+
+
+def test_a_sentence_that_is_too_long_is_refused():
+    with pytest.raises(ValueError, match="a sentence has 18 tokens, and the model has positions for 17"):
+        small().trace(["cat " * 18])
+
+
 def test_a_language_model_does_not_see_later_words():
     model = small(causal=True)
     ids, _, _ = model.encode(TEXTS[:1])

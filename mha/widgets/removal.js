@@ -34,12 +34,12 @@ function render({ model, el }) {
       worst[k] = Math.min(worst[k], cosine(set));
     }
     const low = Math.min(...worst), none = worst[HEADS], most = Math.max(...buttons.map((_, i) => 1 - cosine(2 ** i)));
-    title.replaceChildren(h("b", {}, `Layer ${layer}`), " switch heads off; bars: the cosine that each costs alone");
+    title.replaceChildren(h("b", {}, `Layer ${layer}`), " click a head to switch it off; bars: the cosine that it costs alone");
     buttons.forEach((button, i) => {
       const lost = 1 - cosine(2 ** i);
       set(button, { "aria-pressed": off[i] === 1, "aria-label": `head ${layer}.${i} is ${off[i] ? "off" : "on"}` });
-      button.textContent = `${layer}.${i} ${off[i] ? "off" : "on"}`;
-      bars[i].replaceChildren(h("span", { class: "bar", style: `width:${(38 * lost) / most}px` }), lost.toFixed(4));
+      button.textContent = `${layer}.${i}`;
+      bars[i].replaceChildren(h("span", { class: "bar", style: `width:${(34 * lost) / most}px` }), lost.toFixed(4));
       set(bars[i], { "data-name": "alone", "data-value": cosine(2 ** i) });
     });
     const x = (k) => LEFT + (k * (WIDE - LEFT - 12)) / HEADS, y = (c) => 8 + ((1 - c) / (1 - low || 1)) * (HIGH - BOTTOM - 8);
