@@ -11,6 +11,7 @@ import torch
 from mha import masks
 from mha.attention import attention
 from mha.data import KeyTask, pointers
+from mha.multihead import MultiHeadAttention
 
 
 def fit(parameters, loss, *, steps=400, rate=0.01, warm_up=50, eps=1e-8):
@@ -89,6 +90,58 @@ def fit_lookup(d_k, *, scale=None, start=1.0, rate=0.01, steps=300, m=32, runs=8
 
 
 SCORES = ("two matrices", "one symmetric form", "one matrix")
+
+
+class _Recaller(torch.nn.Module):
+    """Symbols in, one of 8 answers out of the last output of a head (4224 parameters) or of an LSTM (4928)."""
+    def __init__(self, layer):
+        super().__init__()
+        self.embed = torch.nn.Embedding(16, 32)                                    # 8 symbols, and the same 8 marked
+        self.layer = MultiHeadAttention(32, 1) if layer == "head" else torch.nn.LSTM(32, 22, batch_first=True)
+        self.answer = torch.nn.Linear(32 if layer == "head" else 22, 8)
+        if layer == "LSTM":
+            torch.nn.init.ones_(self.layer.bias_hh_l0[22:44])                      # the forget gate: keep what is there
+
+    def forward(self, symbols):
+        return self.answer(self.layer(self.embed(symbols))[0][:, -1])
+
+
+def fit_recall(layer, n, *, steps=600, rate=0.003, runs=6, batch=32, seed=0, device=None):
+    """How long does a layer need to learn to name the first of n symbols after it has read them all?
+
+    The first symbol is marked: it comes from a second set of 8, so that no positions are needed. The others are distractors.
+
+    Args:
+        layer: "head", one head of `MultiHeadAttention`, or "LSTM", torch's, with a forget bias of 1; d_model is 32 in both.
+        n: number of symbols, at least 2. steps: at most so many; rate: of Adam, constant.
+        runs: trainings, one after the other, since an LSTM cannot be batched over runs; batch: sequences a step; seed: of the first run.
+    Returns:
+        (runs,), the number of steps after which five batches in a row are at least 95 % right; inf where that does not happen within `steps`.
+    Raises:
+        ValueError: an unknown layer, or n below 2.
+    """
+    if layer not in ("head", "LSTM") or n < 2:
+        raise ValueError(f"layer must be 'head' or 'LSTM', and n at least 2; got {layer!r} and {n}")
+    return torch.tensor([_recall(layer, n, steps, rate, batch, seed + run, device) for run in range(runs)])
+
+
+def _recall(layer, n, steps, rate, batch, seed, device):
+    with torch.random.fork_rng(devices=[]), small_steps():
+        torch.manual_seed(seed)
+        model = _Recaller(layer).to(device)
+        optimiser, in_a_row = torch.optim.Adam(model.parameters(), lr=rate), 0
+        for step in range(steps):
+            symbols = torch.randint(8, (batch, n)).to(device)
+            wanted = symbols[:, 0].clone()
+            symbols[:, 0] += 8
+            answers = model(symbols)
+            in_a_row = in_a_row + 1 if (answers.argmax(-1) == wanted).float().mean() >= 0.95 else 0
+            if in_a_row == 5:
+                return float(step)
+            optimiser.zero_grad()
+            torch.nn.functional.cross_entropy(answers, wanted).backward()
+            optimiser.step()
+    return math.inf
 
 
 def fit_pointers(task, score, *, exclude_self=True, steps=400, rate=0.01, d_k=16, runs=8, batch=64, seed=0, device=None):

@@ -64,6 +64,22 @@ def test_the_scale_is_a_smaller_start_and_a_smaller_step(d_k):
     assert not torch.allclose(scaled, train.fit_lookup(d_k, steps=100, runs=3, seed=1, scale=1.0, start=small), rtol=1e-3)
 
 
+def test_head_and_LSTM_of_about_one_size_learn_to_name_the_first_of_few_symbols():
+    sizes = {layer: sum(p.numel() for p in train._Recaller(layer).layer.parameters()) for layer in ("head", "LSTM")}
+    assert sizes == {"head": 4224, "LSTM": 4928}
+    for layer in sizes:
+        needed = train.fit_recall(layer, 3, runs=2, steps=400)
+        assert needed.shape == (2,) and (5 < needed).all() and needed.isfinite().all()
+
+
+def test_a_layer_that_had_no_time_has_not_learned_and_the_callers_random_numbers_stay():
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    assert train.fit_recall("head", 7, runs=2, steps=4).isinf().all()
+    assert torch.equal(torch.rand(3), expected)
+
+
 @pytest.mark.parametrize("seed", [0, 100])
 def test_a_symmetric_score_ends_on_its_bound_around_a_cycle(seed):
     for task in ("cycle of 3", "cycle of 7"):
@@ -89,6 +105,8 @@ def test_carrying_the_inputs_fails_only_where_they_must_be_turned():
 @pytest.mark.parametrize("call,message", [
     (lambda: train.fit_pointers("a square", "two matrices"), "task must be one of 'cycle of 3', .*got 'a square'"),
     (lambda: train.fit_pointers("line of 7", "three"), "score must be one of 'two matrices', .*got 'three'"),
+    (lambda: train.fit_recall("GRU", 5), "must be 'head' or 'LSTM', and n at least 2; got 'GRU' and 5"),
+    (lambda: train.fit_recall("head", 1), "n at least 2; got 'head' and 1"),
     (lambda: train.fit_carrier("nothing"), "carries must be one of 'the inputs', .*got 'nothing'"),
     (lambda: train.fit_carrier("the inputs", places=2), "one content of 4 numbers, and 2 places are wanted"),
     (lambda: KeyTask(1, 9, n=8), "9 related tokens do not fit into a sentence of n=8"),
