@@ -29,11 +29,14 @@ class Found:
     """How well each head finds one relation. A head is right on a word when it gives most, of all other words, to a word that stands in the relation.
 
     right: (72, N), bool, a column for each asking word. untrained: (5, 72, N), the same for models whose layers were never trained.
-    offset: the rule "always k words away" that is right most often, and its share.
+    offset: the rule "always k words away" that is right most often, and its share. by_offset: (N,), on which words that rule is right.
+    sentence: (N,), the number of each word's sentence.
     """
     right: Tensor
     untrained: Tensor
     offset: tuple[int, float]
+    by_offset: Tensor
+    sentence: Tensor
 
     @property
     def shares(self) -> Tensor:
@@ -47,8 +50,15 @@ class Found:
 
     @property
     def held_out(self) -> Tensor:
-        """(200,), shares of a head that was chosen on the other half of the words (`mha.measure.held_out`)."""
-        return measure.held_out(self.right)
+        """(200,), shares of a head that was chosen on the other half of the sentences (`mha.measure.held_out`)."""
+        return measure.held_out(self.right, self.sentence)
+
+    @property
+    def margin(self) -> tuple[float, float]:
+        """Where 95 % of the best head's leads over the best offset lie when the sentences are drawn anew; that it was chosen as the best is not corrected for."""
+        lead = self.right[int(self.shares.argmax())].double() - self.by_offset.double()
+        drawn = measure.bootstrap(lead, self.sentence)
+        return float(drawn[25]), float(drawn[-26])
 
     @property
     def best_untrained(self) -> Tensor:
@@ -63,18 +73,36 @@ def relation(kind: str, backwards: bool = False) -> Found:
     """
     if kind not in sentences.KINDS:
         raise ValueError(f"kind must be one of {', '.join(map(repr, sentences.KINDS))}, got {kind!r}")
-    texts, marks = sentences.relations()
-    starts, answers = _starts(texts), {}
-    for mark in marks:
+    answers = {}
+    for mark in sentences.relations()[1]:
         if mark.kind == kind:
             asks, answer = (mark.head, mark.dependent) if backwards else (mark.dependent, mark.head)
             answers.setdefault((mark.sentence, asks), set()).add(answer)
-    stored = real_heads()
+    return _found(answers)
+
+
+def _found(answers):
+    """(sentence, asking word) -> words that count as right, in the sentences of `mha.sentences.relations`: a Found."""
+    starts, stored, (k, share) = _starts(sentences.relations()[0]), real_heads(), measure.best_offset(answers)
 
     def right(looked_at):
         return torch.stack([torch.isin(looked_at[..., starts[sentence] + word], torch.tensor(list(wanted))) for (sentence, word), wanted in answers.items()], -1)
 
-    return Found(right(stored["looked_at"]), right(stored["looked_at_untrained"]), measure.best_offset(answers))
+    by_offset = torch.tensor([word + k in wanted for (_, word), wanted in answers.items()])
+    return Found(right(stored["looked_at"]), right(stored["looked_at_untrained"]), (k, share), by_offset, torch.tensor([sentence for sentence, _ in answers]))
+
+
+def rare() -> Found:
+    """How often each head looks at the rarest word of the sentence, asked by every other word.
+
+    How rare a word is, is read from its number in the model's vocabulary, which is sorted roughly by frequency; a word of several pieces counts as its rarest piece.
+    """
+    texts, _ = sentences.relations()
+    starts, numbers, answers = _starts(texts), real_heads()["vocabulary"], {}
+    for sentence, words in enumerate(texts):
+        here = numbers[starts[sentence]:starts[sentence] + len(words)]
+        answers |= {(sentence, word): {int(here.argmax())} for word in range(len(words)) if word != int(here.argmax())}
+    return _found(answers)
 
 
 def relations() -> dict[str, Found]:
@@ -107,10 +135,31 @@ def mentions(rows: Tensor, items: list) -> Tensor:
     return torch.stack([rows[..., n, item.antecedent] > rows[..., n, list(item.others)].amax(-1) for n, item in enumerate(items)], -1)
 
 
-def pronouns() -> tuple[Tensor, Tensor]:
-    """Of the 30 pronouns that grammar decides: right (72, 30), and by untrained models (5, 72, 30)."""
-    stored = real_heads()
-    return mentions(stored["pronouns"], sentences.pronouns()), mentions(stored["pronouns_untrained"], sentences.pronouns())
+@dataclass(frozen=True)
+class Antecedents:
+    """Whether the antecedent of each of N pronouns gets more than any other mention.
+
+    right: (72, N), by the heads' weights. untrained: (5, 72, N), by models whose layers were never trained.
+    embedding: (N,), by a rule without a head: the mention whose embedding has the largest cosine with the pronoun's, before any layer and without positions.
+    """
+    right: Tensor
+    untrained: Tensor
+    embedding: Tensor
+
+
+def pronouns(again: bool = False) -> Antecedents:
+    """The 30 pronouns that grammar decides, or `again` the 30 that were written after the heads had been chosen on the first."""
+    stored, items, name = real_heads(), sentences.pronouns(again), "pronouns_again" if again else "pronouns"
+    return Antecedents(*(mentions(stored[name + kind], items) for kind in ("", "_untrained", "_embedding")))
+
+
+def apart(kind: str) -> Tensor:
+    """(72, items) bool: whether a head gives the word that stands in the relation more than the next noun, where the two are not the same.
+
+    kind: "det", such as "the kitchen table", or "dobj", such as "gave the boy a book" (`mha.sentences.apart`).
+    """
+    numbers, items = zip(*[(number, item) for number, (found, item) in enumerate(sentences.apart()) if found == kind])
+    return mentions(real_heads()["apart"][:, list(numbers)], list(items))
 
 
 def twins() -> Tensor:

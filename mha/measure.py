@@ -86,22 +86,39 @@ def luckiest(heads: int, questions: int, chance: float = 0.5, quantile: float = 
     return 1.0
 
 
-def held_out(right: Tensor, splits: int = 200, seed: int = 0) -> Tensor:
-    """Pick the best head on one half of the questions, score it on the other half; heads that tie share.
+def held_out(right: Tensor, groups: Tensor, splits: int = 200, seed: int = 0) -> Tensor:
+    """Pick the best head on one half of the groups, score it on the questions of the other half; heads that tie share.
 
     Args
-        right: (heads, N), whether each head is right on each question. splits: random halves; seed: of them.
+        right: (heads, N), whether each head is right on each question. groups: (N,), what must not be torn apart, such as the number of each question's
+            sentence. splits: random halves; seed: of them.
     Returns
         (splits,), the share of the other half that is right.
+    Raises
+        ValueError: fewer than two groups.
     """
-    g = torch.Generator().manual_seed(seed)
-    right, scores = right.double(), []
+    names, g, right, scores = groups.unique(), torch.Generator().manual_seed(seed), right.double(), []
+    if len(names) < 2:
+        raise ValueError(f"two halves need at least two groups, got {len(names)}")
     for _ in range(splits):
-        order = torch.randperm(right.shape[1], generator=g)
-        first, second = order[: len(order) // 2], order[len(order) // 2:]
+        first = torch.isin(groups, names[torch.randperm(len(names), generator=g)[: len(names) // 2]])
         shares = right[:, first].mean(-1)
-        scores.append(right[:, second].mean(-1)[shares == shares.max()].mean())
+        scores.append(right[:, ~first].mean(-1)[shares == shares.max()].mean())
     return torch.stack(scores)
+
+
+def bootstrap(values: Tensor, groups: Tensor, draws: int = 1000, seed: int = 0) -> Tensor:
+    """How much a mean depends on which groups happened to be there: means after the groups are drawn anew, as many, with replacement (Efron 1979).
+
+    Args
+        values: (N,). groups: (N,), the group of each value.
+    Returns
+        (draws,), sorted: the 25th and the 975th of 1000 hold 95 % between them.
+    """
+    _, group, sizes = groups.unique(return_inverse=True, return_counts=True)
+    sums = torch.zeros(len(sizes), dtype=torch.double).index_add(0, group, values.double())
+    drawn = torch.randint(len(sizes), (draws, len(sizes)), generator=torch.Generator().manual_seed(seed))
+    return (sums[drawn].sum(-1) / sizes[drawn].sum(-1)).sort().values
 
 
 def divergence(p: Tensor, q: Tensor) -> Tensor:
@@ -133,23 +150,37 @@ def asymmetry(A: Tensor) -> Tensor:
     return (A - A.mT).norm(dim=(-2, -1)) / (A + A.mT).norm(dim=(-2, -1))
 
 
-def head_scores(loss, layers: int, heads: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Three scores of how much a loss needs each head.
+def head_effects(loss, layers: int, heads: int) -> tuple[Tensor, Tensor]:
+    """What each head does to the loss of each example: by its slope, which takes one backward pass for each example, and by removal, one run for each head.
 
     Args
         loss: function of head_mask (layers, h), a factor for each head's output, -> (N,), the loss of each example, or one number; it can be differentiated.
     Returns
-        size (layers, h), the mean over examples of |d loss / d factor| where all heads are on: the score of Michel et al. 2019, section 4.1;
-        slope (layers, h), the derivative of the mean loss, with its sign: negative where more of the head makes the loss smaller;
-        removal (layers, h), the rise of the mean loss when that head alone is switched off.
+        slopes (N, layers, h), d loss / d factor where all heads are on: negative where more of the head makes the loss smaller;
+        rises (N, layers, h), how much the loss rises when that head alone is switched off.
     """
     gates = torch.ones(layers, heads, requires_grad=True)
     each = loss(gates).reshape(-1)
     slopes = torch.stack([torch.autograd.grad(one, gates, retain_graph=True)[0] for one in each])
-    removal = torch.empty(layers, heads)
+    rises = torch.empty(len(each), layers, heads)
     with torch.no_grad():
         for layer, head in torch.cartesian_prod(torch.arange(layers), torch.arange(heads)).tolist():
             gates = torch.ones(layers, heads)
             gates[layer, head] = 0
-            removal[layer, head] = loss(gates).mean() - each.mean()
-    return slopes.abs().mean(0), slopes.mean(0), removal
+            rises[:, layer, head] = loss(gates).reshape(-1) - each
+    return slopes, rises
+
+
+def head_scores(loss, layers: int, heads: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Three scores of how much a loss needs each head.
+
+    Args
+        loss: as in `head_effects`.
+    Returns
+        size (layers, h), the mean over examples of |d loss / d factor| where all heads are on. To compare heads of different layers, Michel et al. 2019, section 4.1,
+        also divide it by its norm within each layer (after Molchanov et al. 2017), which is not done here;
+        slope (layers, h), the derivative of the mean loss, with its sign: negative where more of the head makes the loss smaller;
+        removal (layers, h), the rise of the mean loss when that head alone is switched off.
+    """
+    slopes, rises = head_effects(loss, layers, heads)
+    return slopes.abs().mean(0), slopes.mean(0), rises.mean(0)

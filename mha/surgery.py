@@ -73,6 +73,39 @@ def as_keys_prefer(model: nn.Module, means: Tensor) -> nn.Module:
     return _rebuilt(model, change)
 
 
+@torch.no_grad()
+def one_matrix_for(model: nn.Module, inputs: Tensor, rounds: int = 9, ridge: float = 0.05) -> nn.Module:
+    """A copy with one matrix in each head, chosen with care: so that the scores between given inputs change as little as a softmax can see.
+
+    Made small is the mean over pairs of inputs of (x A y^T + x r - x W W^T y^T)^2, over W and over r, which adds a number to each row of scores. In turns: for a
+    given W the best r is a projection; for a given r the best W W^T is `one_matrix`'s, in coordinates in which the inputs are uncorrelated and of one size.
+
+    Args
+        inputs: (attentions of the model, N, d_model), what each of them reads. rounds: turns. ridge: so much of the mean variance is added in every
+            direction, since N inputs do not show them all.
+    """
+    def change(number, attention):
+        x = torch.cat([inputs[number], torch.ones(inputs.shape[1], 1)], -1).double()
+        moment = x.mT @ x / len(x)
+        values, vectors = torch.linalg.eigh(moment + ridge * moment.diagonal().mean() * torch.eye(len(moment)))
+        root, back = (vectors * values**power @ vectors.mT for power in (0.5, -0.5))
+        row = root[:, -1:] / root[:, -1].norm()                                 # where x r lives, (d_model + 1, 1)
+
+        def nearest(Q, K):
+            A = root @ Q @ (root @ K).mT
+            left = torch.zeros_like(torch.cat([Q, K], -1))                          # (h, d_model + 1, 2 d_k)
+            for _ in range(rounds):
+                freed = A + (left @ left.mT - A) @ row @ row.mT
+                sizes, directions = torch.linalg.eigh((freed + freed.mT) / 2)
+                most = slice(-left.shape[-1], None)
+                left = directions[..., most] * sizes[..., None, most].clamp(min=0).sqrt()
+            return back @ left, back @ left
+
+        return _changed(attention, nearest)
+
+    return _rebuilt(model, change)
+
+
 def _rebuilt(model, change):
     """A copy with each attention replaced by change(its number, it)."""
     changed, number = copy.deepcopy(model), 0

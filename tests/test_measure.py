@@ -60,9 +60,30 @@ def test_the_luckiest_is_counted_by_trying_every_throw(heads, questions):
 
 def test_held_out_finds_no_luck_and_keeps_a_real_winner():
     luck = torch.rand(500, 40, generator=torch.Generator().manual_seed(5)) < 0.5
-    assert luck.double().mean(-1).max() >= 0.7 and abs(measure.held_out(luck).mean() - 0.5) < 0.12
+    assert luck.double().mean(-1).max() >= 0.7 and abs(measure.held_out(luck, torch.arange(40)).mean() - 0.5) < 0.12
     luck[3] = True
-    assert measure.held_out(luck).mean() == 1
+    assert measure.held_out(luck, torch.arange(40) % 7).mean() == 1
+
+
+def test_held_out_never_tears_a_group_apart():
+    groups = torch.arange(12) % 2                                      # two groups: the halves are the groups
+    right = torch.stack([groups == 0, groups == 1])                    # each head knows one group
+    assert measure.held_out(right, groups).max() == 0
+    assert measure.held_out(right, torch.arange(12)).max() > 0
+    with pytest.raises(ValueError, match="at least two groups, got 1"):
+        measure.held_out(right, torch.zeros(12))
+
+
+def test_the_bootstrap_of_single_values_has_the_width_of_the_standard_error():
+    values = torch.randn(400, generator=torch.Generator().manual_seed(3), dtype=torch.float64)
+    drawn = measure.bootstrap(values, torch.arange(400))
+    assert drawn.shape == (1000,) and (drawn.diff() >= 0).all() and abs(drawn.mean() - values.mean()) < 0.01
+    assert 0.85 < (drawn[974] - drawn[25]) / (2 * 1.96 * values.std() / 20) < 1.15
+
+
+def test_the_bootstrap_draws_groups_and_not_single_values():
+    values, groups = torch.tensor([1.0, 1, 1, 0]), torch.tensor([7, 7, 7, 2])
+    assert set(measure.bootstrap(values, groups).tolist()) == {0.0, 0.75, 1.0}
 
 
 def test_divergence_is_zero_for_equal_rows_and_ln_2_for_rows_apart():

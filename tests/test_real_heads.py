@@ -43,7 +43,8 @@ def test_whom_a_sentences_words_look_at_is_stored(model, some):
     assert (found == stored).float().mean() > 0.99                            # two words may tie up to rounding
 
 
-@pytest.mark.parametrize("name, items", [("pronouns", sentences.pronouns()), ("twins", [one for pair in sentences.twins() for one in pair]), ("late", sentences.late())])
+@pytest.mark.parametrize("name, items", [("pronouns", sentences.pronouns()), ("pronouns_again", sentences.pronouns(again=True)), ("apart", [item for _, item in sentences.apart()]),
+                                         ("twins", [one for pair in sentences.twins() for one in pair]), ("late", sentences.late())])
 def test_what_a_pronoun_gives_is_stored(model, some, name, items):
     number = some.randrange(len(items))
     item, trace = items[number], model.trace([items[number].words])

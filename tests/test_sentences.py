@@ -36,7 +36,7 @@ def test_no_word_has_two_heads_of_one_kind():
     assert max(counts.values()) == 1
 
 
-@pytest.mark.parametrize("items, count", [(sentences.pronouns(), 30), ([one for pair in sentences.twins() for one in pair], 32), (sentences.late(), 16)])
+@pytest.mark.parametrize("items, count", [(sentences.pronouns(), 30), (sentences.pronouns(again=True), 30), ([one for pair in sentences.twins() for one in pair], 32), (sentences.late(), 16)])
 def test_all_mentions_stand_before_their_pronoun(items, count):
     assert len(items) == count
     for item in items:
@@ -51,9 +51,22 @@ def test_twins_share_all_words_up_to_their_ending_and_exchange_their_antecedents
 
 
 def test_a_pronouns_item_names_each_mention_once():
-    for item in sentences.pronouns():
+    for item in sentences.pronouns() + sentences.pronouns(again=True):
         lowered = [word.lower() for word in item.words]
         assert all(lowered.count(lowered[place]) == 1 for place in (item.antecedent, *item.others))
+
+
+def test_no_pronoun_of_the_second_set_stands_in_a_sentence_of_the_first():
+    assert not {" ".join(item.words) for item in sentences.pronouns()} & {" ".join(item.words) for item in sentences.pronouns(again=True)}
+
+
+def test_where_two_rules_part_the_next_noun_stands_before_the_noun_of_the_relation():
+    items = sentences.apart()
+    assert Counter(kind for kind, _ in items) == {"det": 20, "dobj": 10}
+    for kind, item in items:
+        (next_noun,) = item.others
+        assert item.pronoun < next_noun < item.antecedent
+        assert kind == "dobj" or (next_noun + 1 == item.antecedent and item.words[item.pronoun].lower() in ("the", "a", "an"))
 
 
 def test_roles_exchange_the_same_words():

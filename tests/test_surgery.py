@@ -1,4 +1,6 @@
 """mha.surgery: the changed heads give the scores that their names promise."""
+import copy
+
 import pytest
 import torch
 
@@ -76,6 +78,27 @@ def test_another_number_in_each_row_changes_no_weight_and_another_symmetric_part
     weights = [surgery.operate(torch.nn.ModuleDict({"a": one}), surgery.symmetric)["a"](x, need_weights=True)[1] for one in (attention, same)]
     assert torch.allclose(same(x)[0], attention(x)[0], atol=1e-12)
     assert (weights[0] - weights[1]).abs().max() > 0.05
+
+
+def test_one_matrix_with_care_finds_the_one_that_is_there_behind_numbers_added_to_the_rows(x):
+    attention = layer()
+    attention.W_K = copy.deepcopy(attention.W_Q)                       # scores of one matrix
+    row, one = torch.randn(3, 12, 1, dtype=torch.float64), torch.eye(12, dtype=torch.float64)[-1:].T.expand(3, 12, 1)
+    hidden = operated(attention, lambda Q, K: (torch.cat([Q, 9 * row], -1), torch.cat([K, one], -1)))      # x row is added to the row of x
+    wanted, same = (each(x, need_weights=True)[1] for each in (attention, hidden))
+    assert torch.allclose(wanted, same)
+    found = surgery.one_matrix_for(torch.nn.ModuleDict({"a": hidden}), x[None], rounds=200, ridge=1e-6)["a"]
+    assert torch.allclose(found.W_Q.weight, found.W_K.weight) and torch.allclose(found(x, need_weights=True)[1], wanted, atol=0.01)
+    assert not torch.allclose(operated(hidden, surgery.one_matrix)(x, need_weights=True)[1], wanted, atol=0.1)
+
+
+def test_one_matrix_with_care_is_nearer_on_its_inputs_than_the_nearest_matrix(x):
+    attention = layer()
+    wanted = attention(x, need_weights=True)[1]
+    model = torch.nn.ModuleDict({"a": attention})
+    plain, careful = surgery.operate(model, surgery.one_matrix), surgery.one_matrix_for(model, x[None])
+    off = [(changed["a"](x, need_weights=True)[1] - wanted).abs().sum(-1).mean() for changed in (careful, plain)]
+    assert off[0] < off[1]
 
 
 def test_what_depends_on_the_query_alone_becomes_what_depends_on_the_key_alone(x):

@@ -28,7 +28,8 @@ BROWSED = (                                                     # the sentences 
 PRUNING = Path(__file__).parent / "pruning.npz"
 RANDOM_ORDERS = 5
 PRUNING_ORDERS = ("greedy", "cosine lost alone", "mean size of the gradient", "size of the mean gradient", "matching loss alone", "most costly first",      # of pruning.npz
-                  *(f"random {number}" for number in range(RANDOM_ORDERS)))
+                  *(f"random {number}" for number in range(RANDOM_ORDERS)), "mean size, divided within layers", "gradient that is zero",
+                  *(f"random, last layer last {number}" for number in range(RANDOM_ORDERS)))
 RELATIONS, HEADS = (1, 2, 4, 8), (1, 2, 4, 8, 16, 32)          # of trained_heads, with d_k = 64 / h
 FIXED_HEADS, FIXED_WIDTHS = (1, 2, 4, 8, 16), (1, 4, 16, 64)   # of trained_heads, with a d_k of their own
 
@@ -121,15 +122,20 @@ def real_heads():
     With 72 heads, six layers of twelve, layer by layer; words counted as in `mha.sentences`, T all words of the 62 sentences in a row:
         tokens.i, maps.i        of BROWSED[i]: its tokens, and its maps (6, 12, n, n), uint8 in steps of 1/255
         looked_at               (72, T), the other word to which each word gives most; looked_at_untrained (5, 72, T), by models with fresh layers
-        pronouns, twins, late   (72, items, longest sentence), the weights of each item's pronoun on the words; pronouns_untrained (5, 72, ...)
+        vocabulary              (T,), the number in the model's vocabulary of each word's rarest piece; roughly, the larger the rarer
+        pronouns, twins, late   (72, items, longest sentence), the weights of each item's pronoun on the words; also pronouns_again and apart;
+                                pronouns_untrained, pronouns_again_untrained (5, 72, ...); pronouns_embedding, pronouns_again_embedding (items, ...), the
+                                cosine of the pronoun's embedding with each word's
         near, tops              (72, 3), mean weight on the token before, itself, after; how often that is the row's largest
+        own                     (72, 2), of what goes to words, what a word gives itself; how often that is the row's largest
         entropy                 (72,), nats. sinks, sinks_carried: (72, 2), the share of [CLS] and [SEP] in the weights, and in the lengths that are handed on
-        likeness                (72, 72), Jensen-Shannon divergence between two heads' rows, nats
+        carried_rank            (72, 2), rank correlation of weight and length within a row, mean; among words, and among all tokens
+        likeness                (72, 72), Jensen-Shannon divergence between two heads' rows, nats; likeness_words, when only words count
         asymmetry               (72,), |A - A^T| / |A + A^T| of W_Q W_K^T with biases; asymmetry_random (72,), of random matrices
         surgeries               names, and surgery_scores (surgeries, 7): cosine with the model's own sentence vectors, counterpart nearest of 60, counterpart
                                 nearer than the decoy, total variation between maps, mean weight on oneself, cosine of sentences with roles exchanged, the
                                 least such cosine without positions. "rewritten" is the model with other numbers added to each row of scores
-                                (`mha.surgery.as_keys_prefer`), which changes none of its weights
+                                (`mha.surgery.as_keys_prefer`), which changes none of its weights; "fitted" has one matrix by `mha.surgery.one_matrix_for`
     """
     return _stored(REAL_HEADS)
 
@@ -137,11 +143,12 @@ def real_heads():
 def pruning():
     """What it costs to switch heads of all-MiniLM-L6-v2 off, on the 180 texts of `mha.sentences.paraphrases`: name -> tensor.
 
-    alone (6, 12), 1 - cosine with the whole model's sentence vectors, for each head switched off alone; removal, size and slope (6, 12), the
-    scores of the matching loss by `mha.measure.head_scores`; flat_gradient (6, 12), the size of the derivative of 1 - cosine. orders (11, 72), as PRUNING_ORDERS:
-    which head goes first, second, ...; curves (11, 73, 3): cosine, counterpart nearest of 60, counterpart nearer than the decoy, with 0 to 72 heads gone. whole_layers (6, 3),
-    the same with one layer's heads gone. words (2,), the last two scores of mean word embeddings. subsets (6, 4096), the cosine with any set of one layer's heads
-    gone: bit i of the number is set where head i is off.
+    alone (6, 12), 1 - cosine with the whole model's sentence vectors, for each head switched off alone. slopes and rises (60, 6, 12), what each head does to each
+    sentence's matching loss by `mha.measure.head_effects`; size, slope and removal (6, 12), the same loss by `mha.measure.head_scores`. flat_gradient (6, 12), the size
+    of the derivative of 1 - cosine; flat_gradient_double, the same computed in float64. orders (18, 72), as PRUNING_ORDERS: which head goes first, second, ...;
+    curves (18, 73, 4): cosine, counterpart nearest of 60, counterpart nearer than the decoy, mean matching loss, with 0 to 72 heads gone. whole_layers (6, 4), the same
+    with one layer's heads gone. words (3,), the last three scores of mean word embeddings. subsets (6, 4096), the cosine on every seventh text with any set of one
+    layer's heads gone: bit i of the number is set where head i is off.
     """
     return _stored(PRUNING)
 

@@ -12,8 +12,8 @@ from mha import measure, real, sentences, surgery
 from mha.assets import BROWSED, REAL_HEADS, UNTRAINED
 
 
-def surgeries(model, means):
-    """(name, changed model, options of its forward pass), one by one. means: (6, d_model), the mean input of each layer's heads."""
+def surgeries(model, means, inputs):
+    """(name, changed model, options of its forward pass), one by one. means: (6, d_model), the mean input of each layer's heads; inputs: (6, N, d_model), of other texts."""
     rewritten = surgery.as_keys_prefer(model, means)
     off = {"head_mask": torch.zeros(len(model.layers), model.num_heads)}
     yield "as trained", model, {}
@@ -27,6 +27,9 @@ def surgeries(model, means):
     yield "one matrix", one, {}
     yield "one matrix, not oneself", one, {"exclude_self": True}
     yield "rewritten, one matrix", surgery.operate(rewritten, surgery.one_matrix), {}
+    fitted = surgery.one_matrix_for(model, inputs)
+    yield "fitted matrix", fitted, {}
+    yield "fitted, not oneself", fitted, {"exclude_self": True}
     yield "W_Q in both", surgery.operate(model, surgery.queries_as_keys), {}
     yield "W_K in both", surgery.operate(model, surgery.keys_as_queries), {}
     yield "no heads", model, off
@@ -67,6 +70,9 @@ def browsed(model):
 def relations(model):
     texts, _ = sentences.relations()
     kept = {"looked_at": looked_at(model, texts).to(torch.int8).numpy()}
+    ids, _, encodings = model.encode(texts)
+    rarest = [max(number for number, at in zip(row.tolist(), one.word_ids) if at == word) for row, one, words in zip(ids, encodings, texts) for word in range(len(words))]
+    kept["vocabulary"] = np.array(rarest, dtype=np.uint16)
     kept["looked_at_untrained"] = np.stack([looked_at(untrained(model, seed), texts).to(torch.int8).numpy() for seed in range(UNTRAINED)])
     return kept
 
@@ -81,18 +87,33 @@ def rows_of_pronouns(model, found):
     return rows
 
 
+def embedding_rows(model, found):
+    """(items, longest sentence): the cosine of each item's pronoun with each word, by the embeddings of their pieces alone."""
+    rows = torch.zeros(len(found), max(len(item.words) for item in found))
+    for number, item in enumerate(found):
+        ids, _, encodings = model.encode([item.words])
+        pieces = torch.tensor([-1 if word is None else word for word in encodings[0].word_ids])
+        vectors = torch.stack([model.embedding(ids[0, pieces == word]).mean(0) for word in range(len(item.words))])
+        rows[number, :len(vectors)] = torch.cosine_similarity(vectors[item.pronoun], vectors, dim=-1).detach()
+    return rows
+
+
 def pronouns(model):
-    found = sentences.pronouns()
-    flat = [one for pair in sentences.twins() for one in pair]
-    kept = {"pronouns": rows_of_pronouns(model, found), "twins": rows_of_pronouns(model, flat), "late": rows_of_pronouns(model, sentences.late())}
-    kept["pronouns_untrained"] = torch.stack([rows_of_pronouns(untrained(model, seed), found) for seed in range(UNTRAINED)])
+    fresh = [untrained(model, seed) for seed in range(UNTRAINED)]
+    items = {"twins": [one for pair in sentences.twins() for one in pair], "late": sentences.late(), "apart": [item for _, item in sentences.apart()]}
+    kept = {name: rows_of_pronouns(model, found) for name, found in items.items()}
+    for name, again in (("pronouns", False), ("pronouns_again", True)):
+        found = sentences.pronouns(again)
+        kept |= {name: rows_of_pronouns(model, found), f"{name}_embedding": embedding_rows(model, found),
+                 f"{name}_untrained": torch.stack([rows_of_pronouns(one, found) for one in fresh])}
     return {name: rows.half().numpy() for name, rows in kept.items()}
 
 
 def positions_and_sinks(model):
-    """Of each head: mean weight on the token before, itself and after; how often each is the row's largest; entropy; what [CLS] and [SEP] get and hand on."""
+    """Of each head: mean weight on the token before, itself and after; how often each is the row's largest; the same of itself among words only; entropy; what [CLS]
+    and [SEP] get and hand on; and how well weight and what is handed on agree within a row."""
     texts, _ = sentences.relations()
-    near, tops, entropies, shares, handed = [], [], [], [], []
+    near, tops, own, entropies, shares, handed, agree = [], [], [], [], [], [], []
     for text in texts:
         trace = model.trace([text])
         weights = trace.weights[:, 0]                                        # (6, 12, n, n)
@@ -100,22 +121,34 @@ def positions_and_sinks(model):
         near.append(torch.stack([measure.at_offset(inner, k) for k in (-1, 0, 1)], -1))
         top, place = weights.argmax(-1), torch.arange(weights.shape[-1])
         tops.append(torch.stack([(top == place + k)[..., 1:-1].float().mean(-1) for k in (-1, 0, 1)], -1))
+        among = inner / inner.sum(-1, keepdim=True)
+        own.append(torch.stack([among.diagonal(0, -2, -1).mean(-1), (among.argmax(-1) == place[:-2]).float().mean(-1)], -1))
         entropies.append(measure.entropy(weights)[..., 1:-1].mean(-1))
         moved = torch.stack([measure.carried(weights[number][None], trace.inputs[number], layer.attention)[0].detach() for number, layer in enumerate(model.layers)])
+        agree.append(torch.stack([rank_correlation(inner, moved[..., 1:-1, 1:-1]), rank_correlation(weights, moved)[..., 1:-1]], -1).mean(-2))
         for kept, each in ((shares, weights), (handed, moved)):
             total = each[..., 1:-1, :].sum((-2, -1))
             kept.append(torch.stack([each[..., 1:-1, 0].sum(-1) / total, each[..., 1:-1, -1].sum(-1) / total], -1))
     mean = lambda found: torch.stack(found).mean(0).flatten(0, 1).half().numpy()      # noqa: E731
-    return {"near": mean(near), "tops": mean(tops), "entropy": mean(entropies), "sinks": mean(shares), "sinks_carried": mean(handed)}
+    return {"near": mean(near), "tops": mean(tops), "own": mean(own), "entropy": mean(entropies), "sinks": mean(shares), "sinks_carried": mean(handed), "carried_rank": mean(agree)}
+
+
+def rank_correlation(a, b):
+    """Spearman's, of the last axis: (..., m), (..., m) -> (...)."""
+    a, b = (ranks - ranks.mean(-1, keepdim=True) for ranks in (each.argsort(-1).argsort(-1).float() for each in (a, b)))
+    return (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1))
 
 
 def likeness(model):
-    """(72, 72): divergence between the maps of two heads, mean over sentences."""
+    """(72, 72): divergence between the maps of two heads, mean over sentences; and between what is left of them when only words count."""
     texts, _ = sentences.relations()
-    total = torch.zeros(72, 72)
+    total, words = torch.zeros(2, 72, 72)
     for text in texts:
-        total += measure.redundancy(model.trace([text]).weights[:, 0].flatten(0, 1))
-    return {"likeness": (total / len(texts)).half().numpy()}
+        maps = model.trace([text]).weights[:, 0].flatten(0, 1)
+        inner = maps[:, 1:-1, 1:-1]
+        total += measure.redundancy(maps)
+        words += measure.redundancy(inner / inner.sum(-1, keepdim=True))
+    return {"likeness": (total / len(texts)).half().numpy(), "likeness_words": (words / len(texts)).half().numpy()}
 
 
 def circuit_asymmetry(model):
@@ -146,7 +179,9 @@ def operations(model):
     own, rows, names = model.sentence_vectors(texts), [], []
     real_rows = torch.arange(maps.weights.shape[-1]) < maps.lengths[:, None]                            # (B, n)
     pick = lambda t: t.transpose(2, 3)[:, real_rows].mean()                  # noqa: E731
-    for name, other, options in surgeries(model, maps.inputs[:, real_rows].mean(1)):
+    others = model.trace(sentences.relations()[0])
+    inputs = others.inputs[:, torch.arange(others.weights.shape[-1]) < others.lengths[:, None]]
+    for name, other, options in surgeries(model, maps.inputs[:, real_rows].mean(1), inputs):
         vectors = other.sentence_vectors(texts, **options)
         weights = other.trace(texts[::3], **options).weights                                            # (6, B, 12, n, n)
         distance = (weights - maps.weights).abs().sum(-1) / 2

@@ -10,7 +10,7 @@ EXERCISE = Choice(
         Option("In every pair it chooses the same mention both times.", "There are two mentions, and which one is right changes. To be right exactly once is to choose the same one twice."),
         Option("Turned round, its choice would resolve the twins.", "Turned round, it is right where it was wrong and wrong where it was right: again one of the two in every pair.", "turned-round"),
         Option("The model cannot tell the two sentences of a pair apart.", "One head was tested, by its weights from one token. The twins say nothing of the other heads, nor of what the model does with them.", "whole-model"),
-        Option("A head that never looks at the ending would do as well on the twins.", "Such a head makes one choice for both sentences, so it is right in exactly one of them. So was this one."),
+        Option("A head whose choice the ending cannot change would do as well on the twins.", "Such a head makes one choice for both sentences, so it is right in exactly one of them. So was this one."),
     ),
     hints=("In a pair the right answer changes. What must a head do that is right exactly once?", "For each sentence: does it speak of this head or of the model, and of what was measured or of a reason for it?"),
     note="The first test shows that the head does something real, the second that it is not what the caption says. A sceptic asks for both: a score that luck cannot reach, and a case in which the interesting explanation and the dull one disagree.",

@@ -7,7 +7,7 @@ EXERCISE = Explanation(
     checklist=("It shows where one head's softmax puts its weight, in one sentence. That is a choice among the tokens, not a reason for it.",
                "A weight is not what is handed on: a token with half of all weight can hand on almost nothing, because its value is short.",
                "The head was picked from many. Say how many, and what the best of as many coin-flippers would get.",
-               "Compare with rules that know nothing: the best fixed offset, and heads that were never trained.",
+               "Compare with rules that need no head: the best fixed offset, the word whose embedding is nearest. And with heads that were never trained.",
                "Change the word that decides what is meant. A head that follows the meaning must change its choice, too.",
                "Score it on sentences that did not choose it.",
                "Whether the model uses the head is another question: switch it off and look."),

@@ -83,10 +83,10 @@ def subject_and_object():
 def two_matrices():
     stored = real_heads()
     cosine = {name: float(scores[0]) for name, scores in zip(stored["surgeries"], stored["surgery_scores"])}
-    one, same, none = cosine["one matrix"], cosine["W_Q in both"], cosine["no heads"]
-    return (f"A trained model came to rely on it. Cut without training anew, its sentence vectors keep a cosine of {one:.2f} with the nearest scores that one "
-            f"matrix gives, {same:.2f} with W_Q in both places; with no heads at all they keep {none:.2f}. Models trained with symmetric scores can do well "
-            "(Courtois et al. 2024).", one < none and same < none)
+    one, same, fitted, others, none = (cosine[name] for name in ("one matrix", "W_Q in both", "fitted matrix", "fitted, not oneself", "no heads"))
+    return (f"If tokens may look at themselves. Cut without training anew, sentence vectors keep a cosine of {same:.2f} with W_Q in both places, {one:.2f} with the "
+            f"nearest matrix, {fitted:.2f} with one chosen with care; with no heads at all {none:.2f}. But with the last one, and no token that looks at "
+            f"itself, they keep {others:.2f}.", max(one, same, fitted) < none < others)
 
 
 # --- Value -----------------------------------------------------------------------------------------------------------
