@@ -29,7 +29,7 @@ class Found:
     """How well each head finds one relation. A head is right on a word when it gives most, of all other words, to a word that stands in the relation.
 
     right: (72, N), bool, a column for each asking word. untrained: (5, 72, N), the same for models whose layers were never trained.
-    offset: the rule "always k words away" that is right most often, and its share. by_offset: (N,), on which words that rule is right.
+    offset: the rule "always k words away" that is right most often, and its share. by_offset: (K, N), on which words each such rule is right that ever is.
     sentence: (N,), the number of each word's sentence.
     """
     right: Tensor
@@ -54,10 +54,9 @@ class Found:
         return measure.held_out(self.right, self.sentence)
 
     @property
-    def margin(self) -> tuple[float, float]:
-        """Where 95 % of the best head's leads over the best offset lie when the sentences are drawn anew; that it was chosen as the best is not corrected for."""
-        lead = self.right[int(self.shares.argmax())].double() - self.by_offset.double()
-        drawn = measure.bootstrap(lead, self.sentence)
+    def lead(self) -> tuple[float, float]:
+        """Where 95 % of the best head's leads over the best offset lie when the sentences are drawn anew (`mha.measure.leads`)."""
+        drawn = measure.leads(self.right, self.by_offset, self.sentence)
         return float(drawn[25]), float(drawn[-26])
 
     @property
@@ -88,7 +87,8 @@ def _found(answers):
     def right(looked_at):
         return torch.stack([torch.isin(looked_at[..., starts[sentence] + word], torch.tensor(list(wanted))) for (sentence, word), wanted in answers.items()], -1)
 
-    by_offset = torch.tensor([word + k in wanted for (_, word), wanted in answers.items()])
+    offsets = sorted({answer - word for (_, word), wanted in answers.items() for answer in wanted})
+    by_offset = torch.tensor([[word + other in wanted for (_, word), wanted in answers.items()] for other in offsets])
     return Found(right(stored["looked_at"]), right(stored["looked_at_untrained"]), (k, share), by_offset, torch.tensor([sentence for sentence, _ in answers]))
 
 
@@ -141,16 +141,18 @@ class Antecedents:
 
     right: (72, N), by the heads' weights. untrained: (5, 72, N), by models whose layers were never trained.
     embedding: (N,), by a rule without a head: the mention whose embedding has the largest cosine with the pronoun's, before any layer and without positions.
+    bare: (72, N), by each head's weights when it reads the embeddings, with no layer before it and no positions.
     """
     right: Tensor
     untrained: Tensor
     embedding: Tensor
+    bare: Tensor
 
 
 def pronouns(again: bool = False) -> Antecedents:
     """The 30 pronouns that grammar decides, or `again` the 30 that were written after the heads had been chosen on the first."""
     stored, items, name = real_heads(), sentences.pronouns(again), "pronouns_again" if again else "pronouns"
-    return Antecedents(*(mentions(stored[name + kind], items) for kind in ("", "_untrained", "_embedding")))
+    return Antecedents(*(mentions(stored[name + kind], items) for kind in ("", "_untrained", "_embedding", "_bare")))
 
 
 def apart(kind: str) -> Tensor:

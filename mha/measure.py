@@ -107,18 +107,30 @@ def held_out(right: Tensor, groups: Tensor, splits: int = 200, seed: int = 0) ->
     return torch.stack(scores)
 
 
-def bootstrap(values: Tensor, groups: Tensor, draws: int = 1000, seed: int = 0) -> Tensor:
-    """How much a mean depends on which groups happened to be there: means after the groups are drawn anew, as many, with replacement (Efron 1979).
+def leads(right: Tensor, rules: Tensor, groups: Tensor, draws: int = 1000, seed: int = 0) -> Tensor:
+    """By how much the best head leads the best rule, both chosen on groups that are drawn anew and scored on those that were not drawn.
+
+    The groups are drawn with replacement, as many as there are (the bootstrap of Efron 1979); about a third is left out each time.
 
     Args
-        values: (N,). groups: (N,), the group of each value.
+        right: (heads, N), whether each head is right on each question. rules: (K, N), the same for rules without a head. groups: (N,), the group of each question.
     Returns
-        (draws,), sorted: the 25th and the 975th of 1000 hold 95 % between them.
+        (draws,), sorted: 95 % lie from the 26th of 1000 to the 975th. Somewhat too wide, since the score is taken on few groups.
+    Raises
+        ValueError: fewer than two groups.
     """
-    _, group, sizes = groups.unique(return_inverse=True, return_counts=True)
-    sums = torch.zeros(len(sizes), dtype=torch.double).index_add(0, group, values.double())
-    drawn = torch.randint(len(sizes), (draws, len(sizes)), generator=torch.Generator().manual_seed(seed))
-    return (sums[drawn].sum(-1) / sizes[drawn].sum(-1)).sort().values
+    names, group = groups.unique(return_inverse=True)
+    if len(names) < 2:
+        raise ValueError(f"to leave groups out there must be at least two, got {len(names)}")
+    g, found = torch.Generator().manual_seed(seed), []
+    right, rules = right.double(), rules.double()
+    while len(found) < draws:
+        times = torch.randint(len(names), (len(names),), generator=g).bincount(minlength=len(names))[group].double()      # (N,), how often each was drawn
+        left = (times == 0).double()
+        if left.any():
+            head, rule = (each[(each @ times).argmax()] for each in (right, rules))
+            found.append(((head - rule) @ left) / left.sum())
+    return torch.stack(found).sort().values
 
 
 def divergence(p: Tensor, q: Tensor) -> Tensor:

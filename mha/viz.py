@@ -88,7 +88,7 @@ def _map(axis, weights, rows, columns, title):
     axis.spines[:].set_visible(False)
 
 
-def heatmaps(weights, tokens, titles=None, columns=4, keys=None):
+def heatmaps(weights, tokens, titles=None, columns=4, keys=None, alt=None):
     """Attention weights as maps, rows = queries, columns = keys, on the fixed scale from 0 (dark) to 1 (light).
 
     Colour goes with the square root of the weight, so that a weight of 0.05 can be told from none.
@@ -97,7 +97,7 @@ def heatmaps(weights, tokens, titles=None, columns=4, keys=None):
         weights: (h, n, m), or (n, m) for one map, from 0 to 1.
         tokens: n names of the queries; keys: m names of the keys, by default the same.
         titles: h titles, by default "head 1", "head 2", ...
-        columns: maps side by side.
+        columns: maps side by side. alt: what the picture shows, where the rows are no queries.
     """
     maps = np.atleast_3d(_array(weights)) if weights.ndim == 3 else _array(weights)[None]
     h, n, m = maps.shape
@@ -114,10 +114,10 @@ def heatmaps(weights, tokens, titles=None, columns=4, keys=None):
         _map(axis, maps[i], *names, titles[i])
         if not names[0]:
             axis.set_xticks([]), axis.set_yticks([])
-    alt = f"Attention weights of {h} head{'s' * (h > 1)} as maps, {n} queries by {m} keys."
+    corner, alt = "" if alt else "query", alt or f"Attention weights of {h} head{'s' * (h > 1)} as maps, {n} queries by {m} keys."
     best = [[titles[i] or "map", *(keys[j] for j in maps[i].argmax(-1))] for i in range(h)]
     if h == 1:
-        return Picture(figure, table(alt, ["query", *keys], [[t, *map(float, row)] for t, row in zip(tokens, maps[0])]))
+        return Picture(figure, table(alt, [corner, *keys], [[t, *map(float, row)] for t, row in zip(tokens, maps[0])]))
     return Picture(figure, table(alt + " The table names each query's strongest key.", ["", *tokens], best))
 
 

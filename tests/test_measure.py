@@ -74,16 +74,26 @@ def test_held_out_never_tears_a_group_apart():
         measure.held_out(right, torch.zeros(12))
 
 
-def test_the_bootstrap_of_single_values_has_the_width_of_the_standard_error():
-    values = torch.randn(400, generator=torch.Generator().manual_seed(3), dtype=torch.float64)
-    drawn = measure.bootstrap(values, torch.arange(400))
-    assert drawn.shape == (1000,) and (drawn.diff() >= 0).all() and abs(drawn.mean() - values.mean()) < 0.01
-    assert 0.85 < (drawn[974] - drawn[25]) / (2 * 1.96 * values.std() / 20) < 1.15
+def test_the_lead_of_the_luckiest_is_none_where_it_was_not_chosen():
+    luck = torch.rand(200, 60, generator=torch.Generator().manual_seed(5)) < 0.5
+    rules, groups = torch.arange(60)[None] % 2 == 0, torch.arange(60) // 3
+    leads = measure.leads(luck, rules, groups)
+    assert luck.double().mean(-1).max() > 0.6 and abs(leads.mean()) < 0.1 and leads[25] < 0 < leads[-26]
+    assert leads.shape == (1000,) and (leads.diff() >= 0).all()
 
 
-def test_the_bootstrap_draws_groups_and_not_single_values():
-    values, groups = torch.tensor([1.0, 1, 1, 0]), torch.tensor([7, 7, 7, 2])
-    assert set(measure.bootstrap(values, groups).tolist()) == {0.0, 0.75, 1.0}
+def test_a_head_that_is_always_right_leads_a_rule_by_what_the_rule_gets_wrong():
+    rules = torch.arange(60)[None] % 3 == 0
+    leads = measure.leads(torch.ones(1, 60, dtype=torch.bool), rules, torch.arange(60))
+    assert abs(leads.mean() - 2 / 3) < 0.03 and leads[25] < 2 / 3 < leads[-26]
+
+
+def test_leads_never_score_a_group_that_was_drawn():
+    groups = torch.arange(12) % 2
+    right = torch.stack([groups == 0, groups == 1])                    # each head knows one group, and is chosen on it
+    assert (measure.leads(right, torch.zeros(1, 12), groups) == 0).all()
+    with pytest.raises(ValueError, match="must be at least two, got 1"):
+        measure.leads(right, torch.zeros(1, 12), torch.zeros(12))
 
 
 def test_divergence_is_zero_for_equal_rows_and_ln_2_for_rows_apart():

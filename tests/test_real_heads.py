@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from mha import measure, real, sentences
-from mha.assets import BROWSED, pruning, real_heads
+from mha.assets import BROWSED, PRUNING_ORDERS, pruning, real_heads
 
 
 @pytest.fixture(scope="module")
@@ -67,14 +67,45 @@ def test_what_a_set_of_heads_costs_is_stored(model, some):
 def test_a_point_of_the_curves_is_stored(model, some):
     from mha.assets.make_pruning import Sentences
 
-    stored, order, removed = pruning(), some.randrange(11), some.randrange(73)
+    stored, order, removed = pruning(), some.randrange(len(PRUNING_ORDERS)), some.randrange(73)
     gates = torch.ones(72)
     gates[stored["orders"][order, :removed].long()] = 0
     for score, kept in zip(Sentences(model).scores(gates.view(6, 12)), stored["curves"][order, removed]):
         assert abs(float(score) - float(kept)) < 0.02                          # one of 60 sentences may tie
 
 
-def test_every_order_removes_every_head_once_and_ends_on_the_same_floor():
+def test_what_a_head_does_to_a_sentence_is_stored(model, some):
+    from mha.assets.make_pruning import Sentences
+
+    stored, found, sentence, layer, head = pruning(), Sentences(model), some.randrange(60), some.randrange(6), some.randrange(12)
+    gates, without = torch.ones(6, 12, requires_grad=True), torch.ones(6, 12)
+    without[layer, head] = 0
+    each = found.matching(gates)
+    slope = torch.autograd.grad(each[sentence], gates)[0]
+    assert (slope - stored["slopes"][sentence]).abs().max() < 1e-3
+    assert (found.matching(without) - each - stored["rises"][:, layer, head]).detach().abs().max() < 1e-3
+
+
+def test_scores_of_the_matching_loss_are_means_of_what_is_stored_for_each_sentence():
+    stored = pruning()
+    slopes, rises = stored["slopes"], stored["rises"]
+    for name, mean in (("size", slopes.abs().mean(0)), ("slope", slopes.mean(0)), ("removal", rises.mean(0))):
+        assert torch.allclose(stored[name], mean, atol=1e-5), name
+
+
+def test_orders_are_what_their_names_say():
+    stored = pruning()
+    order, size = dict(zip(PRUNING_ORDERS, stored["orders"].long())), stored["size"]
+    assert len(order) == len(stored["orders"]) == len(stored["curves"])
+    assert torch.equal(order["mean size of the gradient"], size.flatten().argsort())
+    assert torch.equal(order["mean size, divided within layers"], (size / size.square().sum(-1, keepdim=True).sqrt()).flatten().argsort())
+    assert torch.equal(order["gradient that is zero"], stored["flat_gradient"].flatten().argsort())
+    for name in PRUNING_ORDERS:
+        spared = bool((order[name][:60] < 60).all())
+        assert spared if "last layer last" in name else not (spared and "random" in name), name
+
+
+def test_every_order_removes_every_head_once_and_ends_on_the_same_score():
     stored = pruning()
     assert (stored["orders"].long().sort(-1).values == torch.arange(72)).all()
     assert (stored["curves"][:, 0] == stored["curves"][0, 0]).all() and (stored["curves"][:, 72] - stored["curves"][0, 72]).abs().max() < 1e-3

@@ -1,10 +1,11 @@
 """mha.surgery: the changed heads give the scores that their names promise."""
 import copy
+from types import SimpleNamespace
 
 import pytest
 import torch
 
-from mha import MultiHeadAttention, surgery
+from mha import MultiHeadAttention, masks, surgery
 
 
 def layer():
@@ -99,6 +100,20 @@ def test_one_matrix_with_care_is_nearer_on_its_inputs_than_the_nearest_matrix(x)
     plain, careful = surgery.operate(model, surgery.one_matrix), surgery.one_matrix_for(model, x[None])
     off = [(changed["a"](x, need_weights=True)[1] - wanted).abs().sum(-1).mean() for changed in (careful, plain)]
     assert off[0] < off[1]
+
+
+def test_a_learned_matrix_is_nearer_to_the_heads_weights_than_one_that_was_computed():
+    attention = layer().float()
+    x, lengths = torch.randn(5, 13, 11), torch.tensor([13, 7, 13, 5, 11])
+    mask = masks.padding(lengths, 13)
+    with torch.no_grad():
+        own = attention(x, mask=mask, need_weights=True)[1]                # (B, h, n, n)
+    model, there = torch.nn.ModuleDict({"a": attention}), torch.arange(13) < lengths[:, None]
+    learned = surgery.one_matrix_like(model, SimpleNamespace(inputs=x[None], weights=own[None], lengths=lengths), steps=300)
+    assert torch.equal(learned["a"].W_Q.weight, learned["a"].W_K.weight) and torch.equal(learned["a"].W_Q.bias, learned["a"].W_K.bias)
+    off = [(changed["a"](x, mask=mask, need_weights=True)[1] - own).abs().sum(-1).transpose(1, 2)[there].mean()
+           for changed in (learned, surgery.one_matrix_for(model, x[there][None]))]
+    assert 0.05 < off[0] < off[1]
 
 
 def test_what_depends_on_the_query_alone_becomes_what_depends_on_the_key_alone(x):

@@ -134,6 +134,14 @@ def test_one_stored_cell_drawn_at_random_comes_out_again():
     assert abs(error.median() - stored.median()) < 0.02 + 0.1 * stored.median(), name
 
 
+def test_every_cell_is_stored_in_the_shape_of_its_heads_and_relations():
+    for name, setting in make_trained_heads.cells():
+        error, shares = trained_heads(setting["r"], setting["h"], setting.get("d_k"), long="steps" in setting)
+        assert error.shape == (8,) and shares.shape == (8, setting["h"], setting["r"]), name
+    with pytest.raises(ValueError, match=r"d_k=None, long=True; .* long are \(\(4, 4, None\)"):
+        trained_heads(2, 2, long=True)
+
+
 def test_single_sentences_are_stored_beside_their_mean():
     _, shares, weights = fit_heads(4, 4, runs=2, steps=60, batch=16, samples=3)
     assert weights.shape == (2, 3, 4, 16) and torch.allclose(weights.sum(-1), torch.ones(2, 3, 4), atol=1e-4)

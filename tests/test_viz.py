@@ -52,6 +52,11 @@ def test_long_labels_stay_inside_the_drawing():
     assert float(label.split(")")[0].split()[1]) <= height and float(title) > 9
 
 
+def test_a_map_whose_rows_are_no_queries_says_what_it_shows():
+    text = viz.heatmaps(WEIGHTS[0], list("abcd"), keys=KEYS, alt="Four heads on five relations.").text
+    assert text.startswith("Four heads on five relations.\n") and "quer" not in text
+
+
 def test_a_bundle_holds_both():
     data, _ = PICTURES["bars"]()._repr_mimebundle_()
     assert set(data) == {"image/svg+xml", "text/plain"}

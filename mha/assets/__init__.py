@@ -31,7 +31,8 @@ PRUNING_ORDERS = ("greedy", "cosine lost alone", "mean size of the gradient", "s
                   *(f"random {number}" for number in range(RANDOM_ORDERS)), "mean size, divided within layers", "gradient that is zero",
                   *(f"random, last layer last {number}" for number in range(RANDOM_ORDERS)))
 RELATIONS, HEADS = (1, 2, 4, 8), (1, 2, 4, 8, 16, 32)          # of trained_heads, with d_k = 64 / h
-FIXED_HEADS, FIXED_WIDTHS = (1, 2, 4, 8, 16), (1, 4, 16, 64)   # of trained_heads, with a d_k of their own
+FIXED_HEADS, FIXED_WIDTHS = (1, 2, 4, 8, 16, 32), (1, 4, 16, 64)   # of trained_heads on 4 relations, with a d_k of their own
+LONG_HEADS = ((4, 4, None), (4, 8, None), (4, 16, None), (8, 8, None), (1, 1, 2))   # r, h and d_k of trained_heads after 3000 steps
 
 
 @dataclass(frozen=True)
@@ -88,8 +89,8 @@ def trained_heads(r, h, d_k=None, long=False):
     """How eight layers of h heads ended that were trained on r relations by `mha.train.fit_heads`, with d_model = 64.
 
     Args:
-        r: 1, 2, 4 or 8. h: 1, 2, 4, 8, 16 or 32, with d_k = 64 / h. d_k: 1, 4, 16 or 64 instead, for r = 4 and h up to 16.
-        long: after 3000 steps, not 600; for r = 4 and h = 16.
+        r: 1, 2, 4 or 8. h: 1, 2, 4, 8, 16 or 32, with d_k = 64 / h. d_k: 1, 4, 16 or 64 instead, for r = 4.
+        long: after 3000 steps, not 600; for the r, h and d_k in LONG_HEADS.
     Returns:
         error (8,): mean squared error, 1 is knowing nothing. shares (8, h, r): the mean weight of each head on the token of each relation.
     Raises:
@@ -100,7 +101,7 @@ def trained_heads(r, h, d_k=None, long=False):
     name = f"r{r}_h{h}" + (f"_dk{d_k}" if d_k else "") + "_long" * long
     with np.load(TRAINED_HEADS, allow_pickle=False) as stored:
         if f"{name}_error" not in stored:
-            raise ValueError(f"nothing is stored for r={r}, h={h}, d_k={d_k}, long={long}; r is one of {RELATIONS}, h one of {HEADS}; with a d_k of {FIXED_WIDTHS}, r is 4 and h one of {FIXED_HEADS}")
+            raise ValueError(f"nothing is stored for r={r}, h={h}, d_k={d_k}, long={long}; r is one of {RELATIONS}, h one of {HEADS}; with a d_k of {FIXED_WIDTHS}, r is 4 and h one of {FIXED_HEADS}; long are {LONG_HEADS}")
         return torch.from_numpy(stored[f"{name}_error"]), torch.from_numpy(stored[f"{name}_shares"].astype("float32"))
 
 
@@ -125,7 +126,7 @@ def real_heads():
         vocabulary              (T,), the number in the model's vocabulary of each word's rarest piece; roughly, the larger the rarer
         pronouns, twins, late   (72, items, longest sentence), the weights of each item's pronoun on the words; also pronouns_again and apart;
                                 pronouns_untrained, pronouns_again_untrained (5, 72, ...); pronouns_embedding, pronouns_again_embedding (items, ...), the
-                                cosine of the pronoun's embedding with each word's
+                                cosine of the pronoun's embedding with each word's; pronouns_bare, pronouns_again_bare, weights of heads that read embeddings
         near, tops              (72, 3), mean weight on the token before, itself, after; how often that is the row's largest
         own                     (72, 2), of what goes to words, what a word gives itself; how often that is the row's largest
         entropy                 (72,), nats. sinks, sinks_carried: (72, 2), the share of [CLS] and [SEP] in the weights, and in the lengths that are handed on
@@ -135,7 +136,8 @@ def real_heads():
         surgeries               names, and surgery_scores (surgeries, 7): cosine with the model's own sentence vectors, counterpart nearest of 60, counterpart
                                 nearer than the decoy, total variation between maps, mean weight on oneself, cosine of sentences with roles exchanged, the
                                 least such cosine without positions. "rewritten" is the model with other numbers added to each row of scores
-                                (`mha.surgery.as_keys_prefer`), which changes none of its weights; "fitted" has one matrix by `mha.surgery.one_matrix_for`
+                                (`mha.surgery.as_keys_prefer`), which changes none of its weights; "fitted" has one matrix by `mha.surgery.one_matrix_for`,
+                                "learned" by `one_matrix_like`. before_learned (72, 2), the weight on the token before, as trained and with the learned one
     """
     return _stored(REAL_HEADS)
 

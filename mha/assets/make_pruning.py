@@ -1,6 +1,6 @@
 """Make pruning.npz: `python -m mha.assets.make_pruning [FOLDER]` switches heads of all-MiniLM-L6-v2 off, in many ways, and keeps what that costs.
 
-FOLDER as in make_real_heads. Takes about ten minutes on one core.
+FOLDER as in make_real_heads. Takes about twenty minutes on one core.
 """
 import sys
 
@@ -37,15 +37,25 @@ class Sentences:
         return (self.vectors(gates, chosen) * self.own[chosen]).sum(-1).mean()
 
     def matching(self, gates):
-        """(60,), cross entropy of finding each sentence's counterpart among 60, with scores 20 times the cosine (van den Oord et al. 2018, section 2.3)."""
-        first, second, _ = self.vectors(gates).unflatten(0, (-1, 3)).unbind(1)
-        return torch.nn.functional.cross_entropy(20 * first @ second.T, torch.arange(len(first)), reduction="none")
+        """(60,), the matching loss of each sentence."""
+        return matching(self.vectors(gates).unflatten(0, (-1, 3)))
 
     @torch.no_grad()
     def scores(self, gates):
-        """Cosine, nearest of 60, nearer than the decoy."""
+        """Cosine, and what `tests` gives."""
         vectors = self.vectors(gates)
-        return [(vectors * self.own).sum(-1).mean(), *retrieval(vectors.unflatten(0, (-1, 3)))]
+        return [(vectors * self.own).sum(-1).mean(), *tests(vectors.unflatten(0, (-1, 3)))]
+
+
+def matching(triples):
+    """(60, 3, d) -> (60,), cross entropy of finding each sentence's counterpart among 60, with scores 20 times the cosine (van den Oord et al. 2018, section 2.3)."""
+    first, second, _ = triples.unbind(1)
+    return torch.nn.functional.cross_entropy(20 * first @ second.T, torch.arange(len(first)), reduction="none")
+
+
+def tests(triples):
+    """(60, 3, d) -> counterpart nearest of 60, counterpart nearer than the decoy, mean matching loss."""
+    return [*retrieval(triples), matching(triples).mean()]
 
 
 @torch.no_grad()
@@ -64,16 +74,18 @@ def greedy(found):
     return torch.tensor(order)
 
 
-def orders(found, size, slope, removal, alone):
-    """The orders in which heads go, PRUNING_ORDERS: (orders, 72)."""
-    g = torch.Generator().manual_seed(0)
+def orders(first, size, slope, removal, alone, flat):
+    """The orders in which heads go, PRUNING_ORDERS: (orders, 72). first: the greedy one."""
+    g, last = torch.Generator().manual_seed(0), (LAYERS - 1) * HEADS
     chance = [torch.randperm(LAYERS * HEADS, generator=g) for _ in range(RANDOM_ORDERS)]
+    in_place = [torch.cat([torch.randperm(last, generator=g), last + torch.randperm(HEADS, generator=g)]) for _ in range(RANDOM_ORDERS)]
     least_first = [scores.flatten().argsort() for scores in (alone, size, slope.abs(), removal)]
-    return torch.stack([greedy(found), *least_first, alone.flatten().argsort(descending=True), *chance])
+    divided = size / size.norm(dim=-1, keepdim=True)
+    return torch.stack([first, *least_first, alone.flatten().argsort(descending=True), *chance, divided.flatten().argsort(), flat.flatten().argsort(), *in_place])
 
 
 def curve(found, order):
-    """(73, 3): scores with 0, 1, ... 72 heads removed in this order."""
+    """(73, 4): scores with 0, 1, ... 72 heads removed in this order."""
     gates, rows = torch.ones(LAYERS * HEADS), []
     for removed in range(LAYERS * HEADS + 1):
         gates[order[:removed]] = 0
@@ -107,24 +119,22 @@ def subsets(found):
 def main(folder=None):
     model = real.load("minilm", folder=folder, device="cpu")
     found = Sentences(model)
-    size, slope, removal = measure.head_scores(found.matching, LAYERS, HEADS)
-    flat, *_ = measure.head_scores(lambda gates: 1 - found.cosine(gates), LAYERS, HEADS)
-    alone = torch.empty(LAYERS, HEADS)
-    for layer, head in torch.cartesian_prod(torch.arange(LAYERS), torch.arange(HEADS)).tolist():
-        gates = torch.ones(LAYERS, HEADS)
-        gates[layer, head] = 0
-        with torch.no_grad():
-            alone[layer, head] = 1 - found.cosine(gates)
+    slopes, rises = measure.head_effects(found.matching, LAYERS, HEADS)
+    size, slope, removal = slopes.abs().mean(0), slopes.mean(0), rises.mean(0)
+    flat, _, alone = measure.head_scores(lambda gates: 1 - found.cosine(gates), LAYERS, HEADS)
+    wide = Sentences(real.load("minilm", folder=folder, device="cpu").double())
+    flat_double, *_ = measure.head_scores(lambda gates: 1 - wide.cosine(gates), LAYERS, HEADS)
     print("scores", flush=True)
-    found_orders = orders(found, size, slope, removal, alone)
+    found_orders = orders(greedy(found), size, slope, removal, alone, flat)
     print("orders", flush=True)
     curves = torch.stack([curve(found, order) for order in found_orders])
     print("curves", flush=True)
     whole_layers = torch.tensor([found.scores((torch.arange(LAYERS)[:, None] != layer).float().expand(-1, HEADS)) for layer in range(LAYERS)])
     words = torch.nn.functional.normalize(torch.stack([model.embedding(ids[1 : n - 1]).mean(0) for ids, n in zip(found.ids, found.lengths)]), dim=-1)
-    np.savez_compressed(PRUNING, size=size.numpy(), slope=slope.numpy(), removal=removal.numpy(), flat_gradient=flat.numpy(), alone=alone.numpy(),
+    np.savez_compressed(PRUNING, size=size.numpy(), slope=slope.numpy(), removal=removal.numpy(), flat_gradient=flat.numpy(), flat_gradient_double=flat_double.numpy(),
+                        alone=alone.numpy(), slopes=slopes.half().numpy(), rises=rises.half().numpy(),
                         orders=found_orders.to(torch.uint8).numpy(), curves=curves.half().numpy(), whole_layers=whole_layers.numpy(),
-                        words=np.array([float(s) for s in retrieval(words.detach().unflatten(0, (-1, 3)))]), subsets=subsets(found).half().numpy())
+                        words=np.array([float(s) for s in tests(words.detach().unflatten(0, (-1, 3)))]), subsets=subsets(found).half().numpy())
     print(f"{PRUNING.name}: {PRUNING.stat().st_size:,} bytes; {', '.join(PRUNING_ORDERS)}")
     return 0
 

@@ -12,8 +12,8 @@ from mha import measure, real, sentences, surgery
 from mha.assets import BROWSED, REAL_HEADS, UNTRAINED
 
 
-def surgeries(model, means, inputs):
-    """(name, changed model, options of its forward pass), one by one. means: (6, d_model), the mean input of each layer's heads; inputs: (6, N, d_model), of other texts."""
+def surgeries(model, means, others):
+    """(name, changed model, options of its forward pass), one by one. means: (6, d_model), the mean input of each layer's heads; others: the `Trace` of other texts."""
     rewritten = surgery.as_keys_prefer(model, means)
     off = {"head_mask": torch.zeros(len(model.layers), model.num_heads)}
     yield "as trained", model, {}
@@ -27,9 +27,10 @@ def surgeries(model, means, inputs):
     yield "one matrix", one, {}
     yield "one matrix, not oneself", one, {"exclude_self": True}
     yield "rewritten, one matrix", surgery.operate(rewritten, surgery.one_matrix), {}
-    fitted = surgery.one_matrix_for(model, inputs)
+    fitted = surgery.one_matrix_for(model, others.inputs[:, torch.arange(others.weights.shape[-1]) < others.lengths[:, None]])
     yield "fitted matrix", fitted, {}
     yield "fitted, not oneself", fitted, {"exclude_self": True}
+    yield "learned matrix", surgery.one_matrix_like(model, others), {}
     yield "W_Q in both", surgery.operate(model, surgery.queries_as_keys), {}
     yield "W_K in both", surgery.operate(model, surgery.keys_as_queries), {}
     yield "no heads", model, off
@@ -98,13 +99,24 @@ def embedding_rows(model, found):
     return rows
 
 
+def bare_rows(model, found):
+    """(72, items, longest sentence): `rows_of_pronouns` of heads that read the embeddings, with no layer before them and no positions."""
+    rows = torch.zeros(72, len(found), max(len(item.words) for item in found))
+    for number, item in enumerate(found):
+        ids, _, encodings = model.encode([item.words])
+        x = model.embed(ids, use_positions=False)
+        weights = torch.cat([layer.attention(x, need_weights=True)[1][0] for layer in model.layers]).detach()          # (72, n, n)
+        rows[:, number, :len(item.words)] = measure.of_words(weights, encodings[0].word_ids)[:, item.pronoun]
+    return rows
+
+
 def pronouns(model):
     fresh = [untrained(model, seed) for seed in range(UNTRAINED)]
     items = {"twins": [one for pair in sentences.twins() for one in pair], "late": sentences.late(), "apart": [item for _, item in sentences.apart()]}
     kept = {name: rows_of_pronouns(model, found) for name, found in items.items()}
     for name, again in (("pronouns", False), ("pronouns_again", True)):
         found = sentences.pronouns(again)
-        kept |= {name: rows_of_pronouns(model, found), f"{name}_embedding": embedding_rows(model, found),
+        kept |= {name: rows_of_pronouns(model, found), f"{name}_embedding": embedding_rows(model, found), f"{name}_bare": bare_rows(model, found),
                  f"{name}_untrained": torch.stack([rows_of_pronouns(one, found) for one in fresh])}
     return {name: rows.half().numpy() for name, rows in kept.items()}
 
@@ -179,9 +191,10 @@ def operations(model):
     own, rows, names = model.sentence_vectors(texts), [], []
     real_rows = torch.arange(maps.weights.shape[-1]) < maps.lengths[:, None]                            # (B, n)
     pick = lambda t: t.transpose(2, 3)[:, real_rows].mean()                  # noqa: E731
-    others = model.trace(sentences.relations()[0])
-    inputs = others.inputs[:, torch.arange(others.weights.shape[-1]) < others.lengths[:, None]]
-    for name, other, options in surgeries(model, maps.inputs[:, real_rows].mean(1), inputs):
+    items = sentences.pronouns() + [item for pair in sentences.twins() for item in pair]
+    others = model.trace(sentences.relations()[0] + [item.words for item in items])
+    before = []
+    for name, other, options in surgeries(model, maps.inputs[:, real_rows].mean(1), others):
         vectors = other.sentence_vectors(texts, **options)
         weights = other.trace(texts[::3], **options).weights                                            # (6, B, 12, n, n)
         distance = (weights - maps.weights).abs().sum(-1) / 2
@@ -190,7 +203,9 @@ def operations(model):
         rows.append([(own * vectors).sum(-1).mean(), *retrieval(vectors.unflatten(0, (-1, 3))), pick(distance), pick(weights.diagonal(0, -2, -1)),
                      (pairs[:, 0] * pairs[:, 1]).sum(-1).mean(), (blind[:, 0] * blind[:, 1]).sum(-1).min()])
         names.append(name)
-    return {"surgeries": np.array(names), "surgery_scores": torch.tensor(rows).numpy()}
+        if name in ("as trained", "learned matrix"):
+            before.append(weights.diagonal(-1, -2, -1).transpose(2, 3)[:, real_rows[:, 1:]].mean(1).flatten())
+    return {"surgeries": np.array(names), "surgery_scores": torch.tensor(rows).numpy(), "before_learned": torch.stack(before, -1).half().numpy()}
 
 
 def main(folder=None):

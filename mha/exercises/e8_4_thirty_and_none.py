@@ -5,7 +5,7 @@ EXERCISE = Choice(
     id="8.4", title="Thirty of thirty, none of sixteen", chapter="08_what_heads_do", stars=2, minutes=6, after="section 3", several=True, core=True,
     statement="Of 72 heads, head 1.3 is the best on 30 pronouns that grammar decides: all 30 are right. Then come 16 pairs of twins. The two sentences of a pair differ in their ending only; each has the same pronoun and the same two mentions, and the ending decides which of the two is meant: one in the first sentence, the other in the second. Head 1.3 is right in exactly one sentence of every pair. What follows? Pick all.",
     options=(
-        Option("The 30 are no luck, though 72 heads were searched.", "The luckiest of 72 coin-flippers gets at most 24 of 30 in 98 searches of 100, and all 30 in about one of fifteen million."),
+        Option("The 30 are no luck, though 72 heads were searched.", "The luckiest of 72 coin-flippers gets at most 24 of 30 in nearly 99 searches of 100, and all 30 in about one of fifteen million."),
         Option("It knows what a pronoun means; the twins are only harder.", "Between the two sentences of a pair the meaning changes, and its choice never does.", "knows-the-meaning"),
         Option("In every pair it chooses the same mention both times.", "There are two mentions, and which one is right changes. To be right exactly once is to choose the same one twice."),
         Option("Turned round, its choice would resolve the twins.", "Turned round, it is right where it was wrong and wrong where it was right: again one of the two in every pair.", "turned-round"),

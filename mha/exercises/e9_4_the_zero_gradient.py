@@ -12,5 +12,5 @@ EXERCISE = Choice(
         Option("The slopes should be taken where all gates are 0.", "There they say what a first bit of a head would add to a model that has none. Which head a whole model could spare is another question.", "slope-at-zero"),
     ),
     hints=("What is the loss worth at gates 1? Can it be worth less anywhere?",),
-    note="A smooth function is flat at its minimum: the first thing that a change of the gates adds to this loss is of second order. Removal, one head at a time, has no such blind spot. So before you rank anything by a gradient, ask whether the point where you take it is a minimum.",
+    note="A smooth function is flat at its minimum: the first thing that a change of the gates adds to this loss is of second order. Removal, one head at a time, has no such blind spot. What comes out instead of 0 is rounding. Its order may go with the heads' effects all the same, as in section 3, and is nothing to rely on. So before you rank anything by a gradient, ask whether the point where you take it is a minimum.",
 )

@@ -50,12 +50,16 @@ def output_matrix():
             f"each times its own block of W_O, to {ROUNDING:.0e}.", torch.cat(outs, -1).shape == x.shape and (total - loop(x)[0]).abs().max() < ROUNDING)
 
 
-@claim("layers", "But for the shape, W_O could be left out.", WRONG, SEVEN)
+@claim("layers", "But for the shape, W_O could be left out.", CONDITION, SEVEN)
 def without_output_matrix():
     stuck, solved = 0.7, 0.1
+    layer, x, next_map = MultiHeadAttention(96, 6, bias=False).double(), torch.randn(5, 96).double(), torch.randn(96, 7).double()
+    outs = merge_heads(torch.stack([layer.head(i)(x)[0] for i in range(6)]))
+    gap = (layer(x)[0] @ next_map - outs @ (layer.W_O.weight.T @ next_map)).abs().max()
     without, with_it = (fit_output("mixed", W_O=W_O, steps=350, runs=2, batch=48) for W_O in (False, True))
-    return (f"Not where an answer mixes what several heads found. Trained on such a task, with as many parameters, both runs without W_O end above {stuck}, "
-            f"and both with it below {solved}; 1 is knowing nothing.", without.min() > stuck and with_it.max() < solved)
+    return (f"If a linear map follows directly: W_O and that map are one, to {ROUNDING:.0e}. Not if nothing linear follows, and an answer mixes what several "
+            f"heads found. Trained on such a task, with as many parameters, both runs without W_O end above {stuck}, and both with it below {solved}; 1 is "
+            "knowing nothing.", gap < ROUNDING and without.min() > stuck and with_it.max() < solved)
 
 
 @claim("layers", '"multiple heads don\'t add parameters, they redistribute them": 8 x 98,304 + 512^2 = 1,048,576.', CONDITION, SIX)
@@ -104,8 +108,8 @@ def best_number():
     errors = torch.stack([torch.stack([trained_heads(r, h)[0] for h in HEADS]) for r in RELATIONS])           # (r, h, runs)
     best = torch.tensor(HEADS)[errors.argmin(1)]                                                              # (r, runs)
     hits = best.eq(torch.tensor(RELATIONS)[:, None]).sum()
-    return (f"Up to the number of relations. On a task with r of them, at equal parameters, the best h of {list(HEADS)} is r in {hits} of {best.numel()} "
-            f"runs, for r = {list(RELATIONS)}. At h = {HEADS[-1]} every run is worse than at its best by more than {margin}.",
+    return (f"Up to the number of relations. On a task with r of them, at equal parameters, the best h of {list(HEADS)} after 600 steps is r in {hits} of "
+            f"{best.numel()} runs, for r = {list(RELATIONS)}. At h = {HEADS[-1]} every run is worse than at its best by more than {margin}.",
             hits >= 0.9 * best.numel() and (errors[:, -1] - errors.amin(1)).min() > margin)
 
 
@@ -123,17 +127,19 @@ def floor():
 def too_many():
     bound, low = 0.1, 0.05
     shared, wide, patient = trained_heads(4, 16)[0], trained_heads(4, 16, d_k=16)[0], trained_heads(4, 16, long=True)[0]
-    return (f"Too narrow heads are. Four relations, 16 heads: with d_k = 64 / 16 all runs stay above {bound}; with d_k kept at 16 all end below {bound}. And "
-            f"narrow heads are slow: after five times as many steps the first end below {low}.", shared.min() > bound > wide.max() and patient.max() < low)
+    return (f"Too narrow heads are. Four relations, 16 heads, 600 steps: with d_k = 64 / 16 all runs stay above {bound}; with d_k kept at 16 all end below "
+            f"{bound}. And narrow heads are slow: after five times as many steps the first end below {low}.",
+            shared.min() > bound > wide.max() and patient.max() < low)
 
 
 @claim("how many", "Each head learns a relation of its own.", CONDITION, SEVEN)
 def own_relation():
-    four, many = trained_heads(4, 4)[1], trained_heads(4, 16)[1]                                              # (runs, h, r)
-    clean = (four.argmax(-1).sort(-1).values == torch.arange(4)).all(-1).sum()
+    four, eight, many = (trained_heads(r, h)[1] for r, h in ((4, 4), (8, 8), (4, 16)))                       # (runs, h, r)
+    clean, most = ((shares.argmax(-1).sort(-1).values == torch.arange(shares.shape[-1])).all(-1).sum() for shares in (four, eight))
     busy = (many > 0.5).any(-1).sum(-1)
-    return (f"When there are as many as relations: four heads on four relations take one each in {clean} of {len(four)} runs. With 16 heads, those that give "
-            f"more than half of their weight to any one relation number {busy.min()} to {busy.max()}.", clean == len(four) and busy.max() < 8)
+    return (f"When there are as many as relations, and not always then. After 600 steps four heads on four relations take one each in {clean} "
+            f"of {len(four)} runs, eight on eight in {most} of {len(eight)}. With 16 heads on four, those that give more than half of their weight to any one "
+            f"relation number {busy.min()} to {busy.max()}.", clean == len(four) and len(eight) / 2 < most < len(eight) and busy.max() < 8)
 
 
 @claim("how many", "There are always heads to spare.", CONDITION, SEVEN)
@@ -141,5 +147,5 @@ def to_spare():
     rise, free = 0.1, 0.05
     needed, spare = (prune_heads(h, r, steps=400, runs=2)[0] for h, r in ((4, 4), (8, 2)))     # (2, h + 1): the error with 0, 1, ... heads left
     return (f"If there were more than enough. Four heads trained on four relations: without the most dispensable the error rises by more than {rise} in both "
-            f"runs. Eight heads on two: three can go for less than {free}. Nothing was trained again after that.",
+            f"runs here. Eight heads on two: three can go for less than {free}. Nothing was trained again after that.",
             (needed[:, 3] - needed[:, 4]).min() > rise and (spare[:, 5] - spare[:, 8]).max() < free)

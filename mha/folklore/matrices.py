@@ -5,6 +5,7 @@ import torch
 
 from mha import AsymmetricHead, Head, MultiHeadAttention, attention, masks
 from mha.assets import real_heads
+from mha.findings import number_of
 from mha.folklore.claim import CONDITION, RIGHT, ROUNDING, WRONG, claim, row
 from mha.train import fit_pattern, fit_pointers
 
@@ -72,21 +73,24 @@ def narrow_patterns():
 @claim("matrices", "Two matrices, and so asymmetry, let a head tell subject from object.", CONDITION, THREE)
 def subject_and_object():
     head, words, places = AsymmetricHead(8, 4).double(), torch.randn(3, 8).double(), torch.randn(3, 8).double()
-    def bites(order, places):
-        return head(words[order] + places)[0][1]
-    same, apart = ((bites([0, 1, 2], p) - bites([2, 1, 0], p)).abs().max() for p in (0, places))
-    return (f"Only with positions. \"Dog bites man\" and \"man bites dog\": the vector of \"bites\" moves by less than {ROUNDING:.0e} without them, and by "
-            f"{apart:.2f} with them. A head sees a set.", same < ROUNDING and apart > 0.01)
+    def bites(order, places, mask):
+        return head(words[order] + places, mask=mask)[0][1]
+    cases = (0, None), (places, None), (0, masks.causal(3))
+    same, apart, causal = ((bites([0, 1, 2], *case) - bites([2, 1, 0], *case)).abs().max() for case in cases)
+    return (f"Only with positions or a causal mask. \"Dog bites man\" and \"man bites dog\": the vector of \"bites\" moves by {apart:.2f} with positions, by "
+            f"{causal:.2f} with a causal mask, and by less than {ROUNDING:.0e} without either. Without either, a head sees a set.",
+            same < ROUNDING and min(apart, causal) > 0.01)
 
 
 @claim("matrices", "Query and key must be made by different matrices.", CONDITION, EIGHT)
 def two_matrices():
     stored = real_heads()
     cosine = {name: float(scores[0]) for name, scores in zip(stored["surgeries"], stored["surgery_scores"])}
-    one, same, fitted, others, none = (cosine[name] for name in ("one matrix", "W_Q in both", "fitted matrix", "fitted, not oneself", "no heads"))
-    return (f"If tokens may look at themselves. Cut without training anew, sentence vectors keep a cosine of {same:.2f} with W_Q in both places, {one:.2f} with the "
-            f"nearest matrix, {fitted:.2f} with one chosen with care; with no heads at all {none:.2f}. But with the last one, and no token that looks at "
-            f"itself, they keep {others:.2f}.", max(one, same, fitted) < none < others)
+    same, one, learned, none = (cosine[name] for name in ("W_Q in both", "one matrix", "learned matrix", "no heads"))
+    before = stored["before_learned"][number_of("0.2")].tolist()
+    return (f"Two, in a trained model, may be made one, if the one is chosen well. Its sentence vectors keep a cosine of {same:.2f} with W_Q in both places, {one:.2f} with "
+            f"the nearest matrix, {learned:.2f} with one that is learned from the heads' weights; with no heads {none:.2f}. What is lost is direction: head 0.2 "
+            f"gave the token before {before[0]:.2f}, and then {before[1]:.2f}.", max(same, one) < none < learned - 0.2 and before[1] < before[0] - 0.2)
 
 
 # --- Value -----------------------------------------------------------------------------------------------------------
@@ -137,18 +141,30 @@ def padding_mask():
 
 @claim("masks", "-1e9 is a safe way to write minus infinity.", CONDITION, FIVE)
 def large_number():
-    hidden = torch.ones(1, 4, dtype=torch.bool)
-    wide, half = (torch.randn(1, 4).to(kind).masked_fill(hidden, torch.tensor(-1e9).to(kind)).softmax(-1) for kind in (torch.float32, torch.float16))
-    return (f"In float32, for rows that may see something. One that may see nothing becomes {row(wide[0], 2)}: the mask is off. In float16 the number is {float(torch.tensor(-1e9).half())}, and the "
-            f"row is {row(half[0], 2)}.", torch.equal(wide, torch.full((1, 4), 0.25)) and half.isnan().all())
+    hidden, scores = torch.ones(1, 4, dtype=torch.bool), torch.randn(1, 4)
+    wide, half = scores.masked_fill(hidden, -1e9).softmax(-1), scores.half().masked_fill(hidden, -math.inf).softmax(-1)
+    try:
+        answer = str(scores.half().masked_fill(hidden, -1e9))
+    except RuntimeError as error:
+        answer = str(error)
+    return (f"In float32, for rows that may see something. One that may see nothing becomes {row(wide[0], 2)}: the mask is off. In float16 torch refuses the "
+            f"number; written as -inf, a row that sees nothing is {row(half[0], 2)}.",
+            torch.equal(wide, torch.full((1, 4), 0.25)) and "overflow" in answer and half.isnan().all())
 
 
 @claim("masks", "To mask is to set weights to zero.", CONDITION, FIVE)
 def zero_weights():
     x, seen = torch.randn(6, 8).double(), masks.causal(6)
-    before, after = (leaks(layer, x)[~seen] for layer in (lambda x: attention(x, x, x, causal=True)[0], lambda x: ((x @ x.T / 8**0.5).softmax(-1) * seen) @ x))
-    return (f"Before the softmax. Of {len(before)} hidden pairs {int((before > 0).sum())} leak then; with weights set to zero after it, "
-            f"{int((after > 0).sum())} do: the hidden word still took its share.", not before.any() and bool((after > 0).all()))
+    def zeroed(x):
+        return (x @ x.T / 8**0.5).softmax(-1) * seen
+    def masked(x):
+        return attention(x, x, x, causal=True)[0]
+    before, after = (leaks(layer, x)[~seen] for layer in (masked, lambda x: zeroed(x) @ x))
+    gap = (zeroed(x) / zeroed(x).sum(-1, keepdim=True) @ x - masked(x)).abs().max()
+    return (f"Before the softmax; then {int((before > 0).sum())} of {len(before)} hidden pairs leak. With weights set to zero after it "
+            f"{int((after > 0).sum())} do: the hidden word still took its share. What is missing is a division: each row by its new sum, and the outputs are "
+            f"the masked ones, to {ROUNDING:.0e}.",
+            not before.any() and bool((after > 0).all()) and gap < ROUNDING)
 
 
 @claim("masks", "In a boolean mask, True means hidden.", CONDITION, FIVE)

@@ -17,8 +17,8 @@ def first_example():
     weights, leads = scores.softmax(-1), -scores.diff()
     low = leads / ((printed[:-1] + rounding) / (printed[1:] - rounding)).log()            # a lead over a temperature is the logarithm of a ratio
     high = leads / ((printed[:-1] - rounding) / (printed[1:] + rounding)).log()
-    return (f"It is {row(weights)}. No temperature mends it: the first two weights need one from {low[0]:.3f} to {high[0]:.3f}, the last two one from "
-            f"{low[1]:.3f} to {high[1]:.3f}.", (weights - printed).abs().max() > rounding and low[0] > high[1])
+    return (f"It is {row(weights)}. If the scores are exact, no temperature mends it: the first two weights need one from {low[0]:.3f} to {high[0]:.3f}, the "
+            f"last two one from {low[1]:.3f} to {high[1]:.3f}.", (weights - printed).abs().max() > rounding and low[0] > high[1])
 
 
 @claim("softmax", '"Softmax: [0.3, 0.5, 0.2]", of the scaled scores 0.05, 0.11 and 0.06.', WRONG, TWO)
@@ -104,9 +104,10 @@ def spread():
 @claim("scale", '"scales down the values to prevent large gradients", of the root of d_k.', CONDITION, TWO)
 def large_gradients():
     cold, warm, wide = pulls(64, 1.0, 2000), pulls(64, queries=2000), pulls(1024, 1.0)
-    return (f"At d_k = 64 the gradient of a query is {cold.mean():.2f} in the mean without the root and {warm.mean():.2f} with it. But the mean is made by "
-            f"few: at d_k = 1024, without the root, it is {wide.mean():.2f}, and the typical query (the median) gets {wide.median():.3f}.",
-            cold.mean() > 4 * warm.mean() and wide.mean() > 4 * warm.mean() and wide.median() < 0.1 * warm.median())
+    return (f"At usual widths. At d_k = 64 the gradient of a query is {cold.mean():.2f} in the mean and {cold.median():.2f} in the median without the root, "
+            f"and {warm.mean():.2f} and {warm.median():.2f} with it. In much wider heads the mean is made by few: at d_k = 1024, without the root, it is "
+            f"{wide.mean():.2f}, and the typical query (the median) gets {wide.median():.3f}.",
+            min(cold.mean(), wide.mean()) > 4 * warm.mean() and cold.median() > 2 * warm.median() and wide.median() < 0.1 * warm.median())
 
 
 @claim("scale", 'Large dot products push the softmax "into regions where it has extremely small gradients".', CONDITION, TWO)
@@ -167,6 +168,7 @@ def a_hundred_times():
     d, short, long = 256, 16, 1024
     lstm, head = (sum(p.numel() for p in layer.parameters()) for layer in (torch.nn.LSTM(d, d, bias=False), MultiHeadAttention(d, 1, bias=False)))
     ratio = {n: n * lstm / (n * head + 2 * n * n * d) for n in (short, long)}             # a product with a matrix multiplies once for each of its numbers
-    return (f"There is no such constant. Steps that wait for each other: n against 1, so {short} and {long:,} at these lengths. Multiplications of an LSTM "
-            f"against those of a layer of attention, both {d} wide: {ratio[short]:.2f} at n = {short}, {ratio[long]:.2f} at n = {long:,}.",
+    return (f"Wrong as a constant: the counts depend on the length. Steps that wait for each other: n against 1, so {short} and {long:,} at "
+            f"these lengths. Multiplications of an LSTM against those of a layer of attention, both {d} wide: {ratio[short]:.2f} at n = {short}, "
+            f"{ratio[long]:.2f} at n = {long:,}.",
             ratio[short] > 1 > ratio[long])
