@@ -1,11 +1,11 @@
 const WIDE = 200, TALL = 110, FOOT = 18;                           // the inside of one histogram, in pixels; room for its axis
 
-// One histogram: a column for each share, an axis with the given ticks [place, label], and marks that can be moved
+// One histogram: a column for each share, an axis with the given ticks [place, label, side where it stands at an end], and marks that can be moved
 function histogram(title, note, name, columns, ticks) {
   const step = WIDE / columns, svg = h("svg", { viewBox: `0 0 ${WIDE} ${TALL + FOOT}`, "aria-hidden": "true" });
   const bars = Array.from({ length: columns }, (_, i) => svg.appendChild(h("rect", { x: (i + 0.08) * step, width: 0.84 * step, class: "column", "data-name": name })));
   svg.append(h("line", { x1: 0, x2: WIDE, y1: TALL, y2: TALL, class: "axis" }));
-  for (const [at, label] of ticks) svg.append(h("text", { x: at * WIDE, y: TALL + 14, class: "tick" }, label));
+  for (const [at, label, side] of ticks) svg.append(h("text", { x: at * WIDE, y: TALL + 14, class: `tick ${side ?? ""}` }, label));
   const box = h("div", { class: "plane" }, h("div", { class: "plane-title" }, h("b", {}, title), ` ${note}`), svg);
   function show(shares) {
     const top = Math.max(...shares);
@@ -33,7 +33,7 @@ function render({ model, el }) {
   const [length, across, along, value] = model.get("tables").map(float16);
   const queries = length.length / widths.length, most = counts.at(-1);
   const onLog = (x) => Math.max(0.02, Math.min(0.98, (Math.log10(x) * 2 + 9) / 13));      // where a gradient stands on its axis
-  const scores = histogram("Scores", "after the division", "score_bin", 41, [-20, -10, 0, 10, 20].map((t) => [(t + 20.5) / 41, ({ "-20": "below", 20: "above" })[t] ?? signed(t, 0)]));
+  const scores = histogram("Scores", "after the division", "score_bin", 41, [[0, "below", "start"], ...[-10, 0, 10].map((t) => [(t + 20.5) / 41, signed(t, 0)]), [1, "above", "end"]]);
   const largest = histogram("Largest weight", "of each query", "weight_bin", 10, [0, 0.5, 1].map((t) => [0.03 + 0.94 * t, t]));
   const pulls = histogram("Gradient", "of each query", "gradient_bin", 13, [[-4, "0.0001"], [-2, "0.01"], [0, "1"], [1, "10"]].map(([t, label]) => [onLog(10 ** t), label]));
   const marks = ["median", "mean"].map((name) => [h("line", { y1: 12, y2: TALL, class: `mark-line ${name}` }), h("text", { y: 9, class: "mark-name" }, name)]);
