@@ -28,12 +28,14 @@ def number_of(name: str) -> int:
 class Found:
     """How well each head finds one relation. A head is right on a word when it gives most, of all other words, to a word that stands in the relation.
 
-    right: (72, N), bool, a column for each asking word. untrained: (5, 72, N), the same for models whose layers were never trained.
+    right: (72, N), bool, a column for each asking word. untrained: (5, 72, N), the same for models whose layers were never trained. learned: (72, N), the same
+    for the model with one learned matrix in each head (`mha.surgery.one_matrix_like`; it was learned on these sentences).
     offset: the rule "always k words away" that is right most often, and its share. by_offset: (K, N), on which words each such rule is right that ever is.
     sentence: (N,), the number of each word's sentence.
     """
     right: Tensor
     untrained: Tensor
+    learned: Tensor
     offset: tuple[int, float]
     by_offset: Tensor
     sentence: Tensor
@@ -89,7 +91,7 @@ def _found(answers):
 
     offsets = sorted({answer - word for (_, word), wanted in answers.items() for answer in wanted})
     by_offset = torch.tensor([[word + other in wanted for (_, word), wanted in answers.items()] for other in offsets])
-    return Found(right(stored["looked_at"]), right(stored["looked_at_untrained"]), (k, share), by_offset, torch.tensor([sentence for sentence, _ in answers]))
+    return Found(*(right(stored["looked_at" + model]) for model in ("", "_untrained", "_learned")), (k, share), by_offset, torch.tensor([sentence for sentence, _ in answers]))
 
 
 def rare() -> Found:
@@ -142,17 +144,19 @@ class Antecedents:
     right: (72, N), by the heads' weights. untrained: (5, 72, N), by models whose layers were never trained.
     embedding: (N,), by a rule without a head: the mention whose embedding has the largest cosine with the pronoun's, before any layer and without positions.
     bare: (72, N), by each head's weights when it reads the embeddings, with no layer before it and no positions.
+    learned: (72, N), in the model with one learned matrix in each head (learned on sentences among which the first 30 are, and the other 30 are not).
     """
     right: Tensor
     untrained: Tensor
     embedding: Tensor
     bare: Tensor
+    learned: Tensor
 
 
 def pronouns(again: bool = False) -> Antecedents:
     """The 30 pronouns that grammar decides, or `again` the 30 that were written after the heads had been chosen on the first."""
     stored, items, name = real_heads(), sentences.pronouns(again), "pronouns_again" if again else "pronouns"
-    return Antecedents(*(mentions(stored[name + kind], items) for kind in ("", "_untrained", "_embedding", "_bare")))
+    return Antecedents(*(mentions(stored[name + kind], items) for kind in ("", "_untrained", "_embedding", "_bare", "_learned")))
 
 
 def apart(kind: str) -> Tensor:

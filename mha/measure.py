@@ -163,7 +163,10 @@ def asymmetry(A: Tensor) -> Tensor:
 
 
 def head_effects(loss, layers: int, heads: int) -> tuple[Tensor, Tensor]:
-    """What each head does to the loss of each example: by its slope, which takes one backward pass for each example, and by removal, one run for each head.
+    """What each head does to the loss of each example: by its slope and by removal, one run for each head.
+
+    The slopes take a backward pass for each example, since any loss is allowed. Where an example's loss looks at that example alone, gates (B, h) of
+    `MultiHeadAttention` and one pass give the same.
 
     Args
         loss: function of head_mask (layers, h), a factor for each head's output, -> (N,), the loss of each example, or one number; it can be differentiated.

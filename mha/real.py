@@ -10,6 +10,7 @@ and are checked against their sha256 wherever they came from.
 import hashlib
 import importlib.util
 import os
+import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -238,7 +239,7 @@ def maybe_trace(texts: list, name: str = "minilm") -> Trace | None:
     try:
         return load(name).trace(texts)
     except (FileNotFoundError, ImportError) as missing:
-        print(missing)
+        print(textwrap.fill(str(missing), 82, break_long_words=False, break_on_hyphens=False))
         return None
 
 

@@ -94,25 +94,26 @@ SCORES = ("two matrices", "one symmetric form", "one matrix")
 
 class _Recaller(torch.nn.Module):
     """Symbols in, one of 8 answers out of the last output of a head (4224 parameters) or of an LSTM (4928)."""
-    def __init__(self, layer):
+    def __init__(self, layer, forget_bias=1.0):
         super().__init__()
         self.embed = torch.nn.Embedding(16, 32)                                    # 8 symbols, and the same 8 marked
         self.layer = MultiHeadAttention(32, 1) if layer == "head" else torch.nn.LSTM(32, 22, batch_first=True)
         self.answer = torch.nn.Linear(32 if layer == "head" else 22, 8)
         if layer == "LSTM":
-            torch.nn.init.ones_(self.layer.bias_hh_l0[22:44])                      # the forget gate: keep what is there
+            torch.nn.init.constant_(self.layer.bias_hh_l0[22:44], forget_bias)     # of the second of its four gates
 
     def forward(self, symbols):
         return self.answer(self.layer(self.embed(symbols))[0][:, -1])
 
 
-def fit_recall(layer, n, *, steps=600, rate=0.003, runs=6, batch=32, seed=0, device=None):
+def fit_recall(layer, n, *, forget_bias=1.0, steps=600, rate=0.003, runs=6, batch=32, seed=0, device=None):
     """How long does a layer need to learn to name the first of n symbols after it has read them all?
 
     The first symbol is marked: it comes from a second set of 8, so that no positions are needed. The others are distractors.
 
     Args:
-        layer: "head", one head of `MultiHeadAttention`, or "LSTM", torch's, with a forget bias of 1; d_model is 32 in both.
+        layer: "head", one head of `MultiHeadAttention`, or "LSTM", torch's; d_model is 32 in both.
+        forget_bias: of the LSTM's forget gates at the start: at 1, a usual choice, they keep about 0.7 of what they hold at each symbol, at 5 about 0.99.
         n: number of symbols, at least 2. steps: at most so many; rate: of Adam, constant.
         runs: trainings, one after the other, since an LSTM cannot be batched over runs; batch: sequences a step; seed: of the first run.
     Returns:
@@ -122,13 +123,13 @@ def fit_recall(layer, n, *, steps=600, rate=0.003, runs=6, batch=32, seed=0, dev
     """
     if layer not in ("head", "LSTM") or n < 2:
         raise ValueError(f"layer must be 'head' or 'LSTM', and n at least 2; got {layer!r} and {n}")
-    return torch.tensor([_recall(layer, n, steps, rate, batch, seed + run, device) for run in range(runs)])
+    return torch.tensor([_recall(layer, forget_bias, n, steps, rate, batch, seed + run, device) for run in range(runs)])
 
 
-def _recall(layer, n, steps, rate, batch, seed, device):
+def _recall(layer, forget_bias, n, steps, rate, batch, seed, device):
     with torch.random.fork_rng(devices=[]), small_steps():
         torch.manual_seed(seed)
-        model = _Recaller(layer).to(device)
+        model = _Recaller(layer, forget_bias).to(device)
         optimiser, in_a_row = torch.optim.Adam(model.parameters(), lr=rate), 0
         for step in range(steps):
             symbols = torch.randint(8, (batch, n)).to(device)

@@ -40,6 +40,16 @@ def cells_are_short(notebook):
                 yield f"a line of {len(line)} characters, and the page shows 82: {line}"
 
 
+def outputs_are_narrow(notebook):
+    """No line of printed text is wider than the page shows, except where the text is another on each machine."""
+    hidden = {"nbval-ignore-output", "remove-output", "remove-cell"}
+    for cell in code_cells(notebook):
+        if not hidden & set(tags(cell)):
+            for line in "".join(output.get("text", "") for output in cell.outputs).splitlines():
+                if len(line) > 82:
+                    yield f"a printed line of {len(line)} characters, and the page shows 82: {line}"
+
+
 MODULES = {"altair", "bokeh", "glob", "http", "huggingface_hub", "matplotlib", "os", "pathlib", "plotly", "requests",
            "seaborn", "shutil", "subprocess", "urllib"}
 CALLS = {"open", "imshow", "load", "plot", "read_bytes", "read_text", "save", "savefig", "subplots", "write_text"}

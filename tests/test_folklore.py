@@ -103,7 +103,7 @@ def equal_errors(r, h, **options):
     ("minus infinity", matrices.torch.Tensor, "half", lambda self: self),
     ("a direction", matrices, "fit_pointers", lambda task, score: torch.zeros(8)),
     ("simple patterns", matrices, "fit_pattern", lambda pattern, d_k: pattern[None]),
-    ("most to itself", matrices, "real_heads", lambda: {"near": torch.ones(72, 3)}),
+    ("most to itself", matrices, "real_heads", lambda: {"tops": torch.ones(72, 3), "own": torch.ones(72, 2)}),
     ("set weights to zero", matrices, "leaks", lambda layer, x: torch.zeros(6, 6)),
     ("set weights to zero", matrices, "attention", lambda x, *_, **__: (x.softmax(-1), None)),
     ("considers all words", matrices, "attention", lambda x, *_, **__: (x, torch.ones(6, 6))),

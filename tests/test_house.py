@@ -46,7 +46,7 @@ def is_normalised(notebook):
 
 
 CHAPTER_RULES = [rules.cells_are_short, rules.cells_teach, rules.exceptions_are_few, rules.decimals_are_printed,
-                 rules.markdown_is_portable, links_resolve, names_exist, set_up_comes_first, is_normalised]
+                 rules.markdown_is_portable, links_resolve, names_exist, set_up_comes_first, is_normalised, rules.outputs_are_narrow]
 
 
 @pytest.mark.parametrize("rule", CHAPTER_RULES, ids=lambda rule: rule.__name__)
@@ -95,6 +95,7 @@ BAD = {
         chapter(code("a = 1\n" * 5), code("a = 1\n" * 5)),
         chapter(code("a = 1  # " + 80 * "x")),
     ],
+    rules.outputs_are_narrow: [chapter(code("print('x' * 83)", printed("short\n" + "x" * 83 + "\n")))],
     rules.cells_teach: [chapter(code(source)) for source in [
         "import matplotlib.pyplot as plt",
         "from matplotlib import pyplot",

@@ -137,7 +137,8 @@ def real_heads():
                                 nearer than the decoy, total variation between maps, mean weight on oneself, cosine of sentences with roles exchanged, the
                                 least such cosine without positions. "rewritten" is the model with other numbers added to each row of scores
                                 (`mha.surgery.as_keys_prefer`), which changes none of its weights; "fitted" has one matrix by `mha.surgery.one_matrix_for`,
-                                "learned" by `one_matrix_like`. before_learned (72, 2), the weight on the token before, as trained and with the learned one
+                                "learned" by `one_matrix_like`. before_learned (72, 2), the weight on the token before, as trained and with the learned one;
+                                looked_at_learned, pronouns_learned, pronouns_again_learned, as above, by the model with the learned ones
     """
     return _stored(REAL_HEADS)
 

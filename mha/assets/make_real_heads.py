@@ -193,7 +193,7 @@ def operations(model):
     pick = lambda t: t.transpose(2, 3)[:, real_rows].mean()                  # noqa: E731
     items = sentences.pronouns() + [item for pair in sentences.twins() for item in pair]
     others = model.trace(sentences.relations()[0] + [item.words for item in items])
-    before = []
+    before, learned = [], {}
     for name, other, options in surgeries(model, maps.inputs[:, real_rows].mean(1), others):
         vectors = other.sentence_vectors(texts, **options)
         weights = other.trace(texts[::3], **options).weights                                            # (6, B, 12, n, n)
@@ -205,7 +205,10 @@ def operations(model):
         names.append(name)
         if name in ("as trained", "learned matrix"):
             before.append(weights.diagonal(-1, -2, -1).transpose(2, 3)[:, real_rows[:, 1:]].mean(1).flatten())
-    return {"surgeries": np.array(names), "surgery_scores": torch.tensor(rows).numpy(), "before_learned": torch.stack(before, -1).half().numpy()}
+        if name == "learned matrix":
+            learned = {f"{kind}_learned": rows_of_pronouns(other, sentences.pronouns(again)).half().numpy() for kind, again in (("pronouns", False), ("pronouns_again", True))}
+            learned["looked_at_learned"] = looked_at(other, sentences.relations()[0]).to(torch.int8).numpy()
+    return {"surgeries": np.array(names), "surgery_scores": torch.tensor(rows).numpy(), "before_learned": torch.stack(before, -1).half().numpy(), **learned}
 
 
 def main(folder=None):

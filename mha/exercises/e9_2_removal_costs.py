@@ -155,5 +155,5 @@ EXERCISE = Exercise(
     model=model, switches=SWITCHES, measure=measure, trained=(),
     hints=("With which loss must each of the h losses be compared? How often do you need that one?", "Make the gates anew for each head: all ones, and a zero at its place. torch.stack makes one tensor of h numbers.",
            "full = loss(torch.ones(h)); return torch.stack([loss((torch.arange(h) != i).float()) - full for i in range(h)])"),
-    note="h + 1 runs of the model, where the gradient of one number takes one run forward and one back (and one back for each example, where its size is wanted example by example). The gradient is right for small changes of a gate, and removal is no small change: at a minimum all slopes are 0, whatever removal costs. Nor do the costs add up: of two heads that stand in for each other, each alone may cost nothing.",
+    note="h + 1 runs of the model, where the gradient of one number takes one run forward and one back (and where its size is wanted for each example, still one, with gates of each example's own, as long as no example's loss looks at another). The gradient is right for small changes of a gate, and removal is no small change: at a minimum all slopes are 0, whatever removal costs. Nor do the costs add up: of two heads that stand in for each other, each alone may cost nothing.",
 )
