@@ -28,8 +28,8 @@ def number_of(name: str) -> int:
 class Found:
     """How well each head finds one relation. A head is right on a word when it gives most, of all other words, to a word that stands in the relation.
 
-    right: (72, N), bool, a column for each asking word. untrained: (5, 72, N), the same for models whose layers were never trained. learned: (72, N), the same
-    for the model with one learned matrix in each head (`mha.surgery.one_matrix_like`; it was learned on these sentences).
+    right: (72, N), bool, a column for each asking word. untrained: (5, 72, N), the same for models whose layers were never trained. learned: (2, 72, N), the same
+    for the models with one learned matrix in each head, and with two (`mha.surgery.learned_like`).
     offset: the rule "always k words away" that is right most often, and its share. by_offset: (K, N), on which words each such rule is right that ever is.
     sentence: (N,), the number of each word's sentence.
     """
@@ -39,6 +39,11 @@ class Found:
     offset: tuple[int, float]
     by_offset: Tensor
     sentence: Tensor
+
+    @property
+    def unseen(self) -> Tensor:
+        """(N,), True for the words of every second sentence: the learned models did not learn on these."""
+        return self.sentence % 2 == 1
 
     @property
     def shares(self) -> Tensor:
@@ -144,19 +149,22 @@ class Antecedents:
     right: (72, N), by the heads' weights. untrained: (5, 72, N), by models whose layers were never trained.
     embedding: (N,), by a rule without a head: the mention whose embedding has the largest cosine with the pronoun's, before any layer and without positions.
     bare: (72, N), by each head's weights when it reads the embeddings, with no layer before it and no positions.
-    learned: (72, N), in the model with one learned matrix in each head (learned on sentences among which the first 30 are, and the other 30 are not).
     """
     right: Tensor
     untrained: Tensor
     embedding: Tensor
     bare: Tensor
-    learned: Tensor
 
 
 def pronouns(again: bool = False) -> Antecedents:
     """The 30 pronouns that grammar decides, or `again` the 30 that were written after the heads had been chosen on the first."""
     stored, items, name = real_heads(), sentences.pronouns(again), "pronouns_again" if again else "pronouns"
-    return Antecedents(*(mentions(stored[name + kind], items) for kind in ("", "_untrained", "_embedding", "_bare", "_learned")))
+    return Antecedents(*(mentions(stored[name + kind], items) for kind in ("", "_untrained", "_embedding", "_bare")))
+
+
+def pronouns_learned() -> Tensor:
+    """(2, 72, 30), whether the antecedent gets the most, on the pronouns written `again`, in the models with one learned matrix in each head, and with two."""
+    return mentions(real_heads()["pronouns_again_learned"], sentences.pronouns(again=True))
 
 
 def apart(kind: str) -> Tensor:

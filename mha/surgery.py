@@ -107,33 +107,31 @@ def one_matrix_for(model: nn.Module, inputs: Tensor, rounds: int = 9, ridge: flo
 
 
 @torch.enable_grad()
-def one_matrix_like(model: nn.Module, trace, steps: int = 150, rate: float = 3e-3, seed: int = 0) -> nn.Module:
-    """A copy with one matrix in each head, learned: so that its weights on given sentences come close to the head's own.
+def learned_like(model: nn.Module, trace, matrices: int = 1, steps: int = 150, rate: float = 3e-3, seed: int = 0) -> nn.Module:
+    """A copy whose heads have one new matrix for queries and keys, or two, learned so that their weights on given sentences come close to the heads' own.
 
     Made small by Adam is the mean over rows of the divergence KL(own weights || new weights), for each layer by itself, on what its heads read in the model as it
-    was. W (d_model + 1, d_k) starts at random and holds a bias; queries and keys are both x W.
+    was. Each matrix (d_model + 1, d_k) starts at random and holds a bias. Two are the control for one: what both lose is lost by learning from few sentences.
 
     Args
-        trace: what `mha.real.Transformer.trace` gives of these sentences.
+        trace: what `mha.real.Transformer.trace` gives of these sentences. matrices: 1 or 2.
     """
-    n = trace.weights.shape[-1]
-    there = torch.arange(n) < trace.lengths[:, None]                                    # (B, n)
+    there = torch.arange(trace.weights.shape[-1]) < trace.lengths[:, None]              # (B, n)
     key = there[:, None, None]
 
     def learned(number, attention):
         x = torch.cat([trace.inputs[number], torch.ones(*there.shape, 1)], -1)[:, None]     # (B, 1, n, d_model + 1)
         own, g = trace.weights[number], torch.Generator().manual_seed(seed + number)
-        W = (torch.randn(attention.num_heads, x.shape[-1], attention.d_k, generator=g) / x.shape[-1] ** 0.5).requires_grad_()
+        W = (torch.randn(matrices, attention.num_heads, x.shape[-1], attention.d_k, generator=g) / x.shape[-1] ** 0.5).requires_grad_()
         optimiser = torch.optim.Adam([W], lr=rate)
         for _ in range(steps):
-            both = x @ W                                                                # (B, h, n, d_k)
-            scores = (both @ both.mT / attention.d_k**0.5).masked_fill(~key, -torch.inf)
-            logs = scores.log_softmax(-1).masked_fill(~key, 0)
+            scores = (x @ W[0]) @ (x @ W[-1]).mT / attention.d_k**0.5                   # (B, h, n, n)
+            logs = scores.masked_fill(~key, -torch.inf).log_softmax(-1).masked_fill(~key, 0)
             optimiser.zero_grad()
             (-own * logs).sum(-1).transpose(1, 2)[there].mean().backward()              # the divergence, but for the entropy of the head's own rows
             optimiser.step()
         with torch.no_grad():
-            return _changed(attention, lambda Q, K: (W.detach().double(),) * 2)
+            return _changed(attention, lambda Q, K: (W[0].detach().double(), W[-1].detach().double()))
 
     return _rebuilt(model, learned)
 

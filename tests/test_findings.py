@@ -38,6 +38,15 @@ def test_where_the_next_noun_is_another_one_a_head_goes_to_the_noun_of_the_relat
     assert det.shape == (20,) and dobj.shape == (10,) and det.sum() > 17 and dobj.sum() > 7
 
 
+def test_one_learned_matrix_costs_heads_more_than_two_learned_in_the_same_way():
+    found, head = findings.relation("pobj", backwards=True), findings.number_of("3.1")
+    one, two = found.learned[:, head, found.unseen].double().mean(-1)
+    assert found.learned.shape == (2, *found.right.shape) and 0 < found.unseen.sum() < len(found.unseen)
+    assert two - one > 0.2 and findings.pronouns_learned().shape == (2, 72, 30)
+    trained, one, two = findings.real_heads()["before_learned"][findings.number_of("0.2")]
+    assert trained > 0.99 and two - one > 0.2
+
+
 def test_a_head_for_rare_words_beats_offsets_and_untrained_heads():
     found = findings.rare()
     assert found.best == "0.9" and found.held_out.mean() > 1.5 * found.best_untrained.max() > 1.5 * found.offset[1]

@@ -137,8 +137,8 @@ def real_heads():
                                 nearer than the decoy, total variation between maps, mean weight on oneself, cosine of sentences with roles exchanged, the
                                 least such cosine without positions. "rewritten" is the model with other numbers added to each row of scores
                                 (`mha.surgery.as_keys_prefer`), which changes none of its weights; "fitted" has one matrix by `mha.surgery.one_matrix_for`,
-                                "learned" by `one_matrix_like`. before_learned (72, 2), the weight on the token before, as trained and with the learned one;
-                                looked_at_learned, pronouns_learned, pronouns_again_learned, as above, by the model with the learned ones
+                                "learned matrix" has one by `learned_like`, "two learned" two. before_learned (72, 3), the weight on the token before: as trained, with the
+                                learned one, with the learned two; looked_at_learned, pronouns_again_learned (2, ...), as above, with one and with two
     """
     return _stored(REAL_HEADS)
 

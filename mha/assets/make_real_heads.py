@@ -30,7 +30,8 @@ def surgeries(model, means, others):
     fitted = surgery.one_matrix_for(model, others.inputs[:, torch.arange(others.weights.shape[-1]) < others.lengths[:, None]])
     yield "fitted matrix", fitted, {}
     yield "fitted, not oneself", fitted, {"exclude_self": True}
-    yield "learned matrix", surgery.one_matrix_like(model, others), {}
+    yield "learned matrix", surgery.learned_like(model, others), {}
+    yield "two learned", surgery.learned_like(model, others, matrices=2), {}
     yield "W_Q in both", surgery.operate(model, surgery.queries_as_keys), {}
     yield "W_K in both", surgery.operate(model, surgery.keys_as_queries), {}
     yield "no heads", model, off
@@ -192,7 +193,7 @@ def operations(model):
     real_rows = torch.arange(maps.weights.shape[-1]) < maps.lengths[:, None]                            # (B, n)
     pick = lambda t: t.transpose(2, 3)[:, real_rows].mean()                  # noqa: E731
     items = sentences.pronouns() + [item for pair in sentences.twins() for item in pair]
-    others = model.trace(sentences.relations()[0] + [item.words for item in items])
+    others = model.trace(sentences.relations()[0][::2] + [item.words for item in items])
     before, learned = [], {}
     for name, other, options in surgeries(model, maps.inputs[:, real_rows].mean(1), others):
         vectors = other.sentence_vectors(texts, **options)
@@ -203,12 +204,12 @@ def operations(model):
         rows.append([(own * vectors).sum(-1).mean(), *retrieval(vectors.unflatten(0, (-1, 3))), pick(distance), pick(weights.diagonal(0, -2, -1)),
                      (pairs[:, 0] * pairs[:, 1]).sum(-1).mean(), (blind[:, 0] * blind[:, 1]).sum(-1).min()])
         names.append(name)
-        if name in ("as trained", "learned matrix"):
+        if name in ("as trained", "two learned", "learned matrix"):
             before.append(weights.diagonal(-1, -2, -1).transpose(2, 3)[:, real_rows[:, 1:]].mean(1).flatten())
-        if name == "learned matrix":
-            learned = {f"{kind}_learned": rows_of_pronouns(other, sentences.pronouns(again)).half().numpy() for kind, again in (("pronouns", False), ("pronouns_again", True))}
-            learned["looked_at_learned"] = looked_at(other, sentences.relations()[0]).to(torch.int8).numpy()
-    return {"surgeries": np.array(names), "surgery_scores": torch.tensor(rows).numpy(), "before_learned": torch.stack(before, -1).half().numpy(), **learned}
+        if name in ("two learned", "learned matrix"):
+            learned.setdefault("pronouns_again_learned", []).append(rows_of_pronouns(other, sentences.pronouns(again=True)).half().numpy())
+            learned.setdefault("looked_at_learned", []).append(looked_at(other, sentences.relations()[0]).to(torch.int8).numpy())
+    return {"surgeries": np.array(names), "surgery_scores": torch.tensor(rows).numpy(), "before_learned": torch.stack(before, -1).half().numpy(), **{name: np.stack(both) for name, both in learned.items()}}
 
 
 def main(folder=None):
