@@ -89,8 +89,9 @@ def two_matrices():
     same, one, learned, none = (cosine[name] for name in ("W_Q in both", "one matrix", "learned matrix", "no heads"))
     before = stored["before_learned"][number_of("0.2")].tolist()
     return (f"Two, in a trained model, may be made one, if the one is chosen well. Its sentence vectors keep a cosine of {same:.2f} with W_Q in both places, {one:.2f} with "
-            f"the nearest matrix, {learned:.2f} with one that is learned from the heads' weights; with no heads {none:.2f}. What is lost shows in single heads: 0.2 "
-            f"gave the token before {before[0]:.2f}, and then {before[1]:.2f}.", max(same, one) < none < learned - 0.2 and before[1] < before[0] - 0.2)
+            f"the nearest matrix, {learned:.2f} with one that is learned from the heads' weights; with no heads {none:.2f}. What is lost shows in some heads: 0.2 "
+            f"gave the token before {before[0]:.2f}, and then {before[1]:.2f} (two learned in the same way: {before[2]:.2f}).",
+            max(same, one) < none < learned - 0.2 and before[1] < before[2] - 0.2)
 
 
 # --- Value -----------------------------------------------------------------------------------------------------------
