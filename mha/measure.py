@@ -144,6 +144,12 @@ def redundancy(maps: Tensor) -> Tensor:
     return divergence(maps[:, None], maps[None]).mean(-1)
 
 
+def rank_correlation(a: Tensor, b: Tensor) -> Tensor:
+    """Spearman's, along the last axis: (..., m), (..., m) -> (...). 1: the same order. Ties, if any, keep the order in which they stand."""
+    a, b = (ranks - ranks.mean(-1, keepdim=True) for ranks in (each.argsort(-1).argsort(-1).double() for each in (a, b)))
+    return (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1))
+
+
 def carried(weights: Tensor, x: Tensor, attention) -> Tensor:
     """How long the vector is that each token hands to each other: |w_ij (v_j W_O)| (Kobayashi et al. 2020, section 3.2).
 

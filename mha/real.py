@@ -121,26 +121,21 @@ class Transformer(nn.Module):
             x = x + self.position(torch.arange(ids.shape[-1], device=ids.device))
         return x if self.causal else self.norm(x)
 
-    def forward(self, ids: Tensor, lengths: Tensor | None = None, *, head_mask: Tensor | None = None, use_positions: bool = True,
-                exclude_self: bool = False) -> Tensor:
+    def forward(self, ids: Tensor, lengths: Tensor | None = None, *, head_mask: Tensor | None = None, use_positions: bool = True) -> Tensor:
         """ids (B, n) -> hidden (B, n, d_model).
 
         Args
             lengths: (B,), real tokens of each sentence; all by default.
             head_mask: (layers, h), a factor for each head's output. use_positions: False leaves the position embeddings out.
-            exclude_self: no token attends to itself.
         """
         x = self.embed(ids, use_positions)
-        for _, x, _ in self._steps(x, ids, lengths, head_mask, exclude_self, need_weights=False):
+        for _, x, _ in self._steps(x, ids, lengths, head_mask, need_weights=False):
             pass
         return self.norm(x) if self.causal else x
 
-    def _steps(self, x, ids, lengths, head_mask, exclude_self, need_weights):
+    def _steps(self, x, ids, lengths, head_mask, need_weights):
         """Layer by layer: what its heads read, what it returns, and their weights."""
         mask = None if lengths is None else masks.padding(lengths, ids.shape[-1])
-        if exclude_self:
-            others = ~torch.eye(ids.shape[-1], dtype=torch.bool, device=ids.device)
-            mask = others if mask is None else mask & others
         for number, layer in enumerate(self.layers):
             read = layer.read(x)
             x, weights = layer(x, mask=mask, head_mask=None if head_mask is None else head_mask[number], need_weights=need_weights)
@@ -165,12 +160,11 @@ class Transformer(nn.Module):
         return ids.to(device), lengths.to(device), encodings
 
     @torch.no_grad()
-    def trace(self, texts: list, **options) -> Trace:
-        """Run sentences and keep every map. options: as `forward`. Everything comes back on the CPU."""
+    def trace(self, texts: list, *, head_mask: Tensor | None = None, use_positions: bool = True) -> Trace:
+        """Run sentences and keep every map. head_mask, use_positions: as in `forward`. Everything comes back on the CPU."""
         ids, lengths, encodings = self.encode(texts)
-        x, n = self.embed(ids, options.pop("use_positions", True)), ids.shape[1]
-        options = {"head_mask": None, "exclude_self": False} | options
-        inputs, outputs, weights = zip(*self._steps(x, ids, lengths, need_weights=True, **options))
+        x, n = self.embed(ids, use_positions), ids.shape[1]
+        inputs, outputs, weights = zip(*self._steps(x, ids, lengths, head_mask, need_weights=True))
         x = outputs[-1]
         fill = [[None] * (n - len(e.ids)) for e in encodings]
         return Trace([[*e.tokens, *("" for _ in f)] for e, f in zip(encodings, fill)], [[*e.word_ids, *f] for e, f in zip(encodings, fill)],

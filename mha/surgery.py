@@ -29,11 +29,6 @@ def one_matrix(Q: Tensor, K: Tensor) -> tuple[Tensor, Tensor]:
     return W, W
 
 
-def keys_as_queries(Q: Tensor, K: Tensor) -> tuple[Tensor, Tensor]:
-    """W_K in both places."""
-    return K, K
-
-
 def queries_as_keys(Q: Tensor, K: Tensor) -> tuple[Tensor, Tensor]:
     """W_Q in both places."""
     return Q, Q

@@ -96,6 +96,13 @@ def test_leads_never_score_a_group_that_was_drawn():
         measure.leads(right, torch.zeros(1, 12), torch.zeros(12))
 
 
+def test_a_rank_correlation_sees_the_order_and_nothing_else():
+    a = torch.tensor([[3.0, 1, 2, 5], [1.0, 2, 3, 4]])
+    assert torch.allclose(measure.rank_correlation(a, a.exp()), torch.ones(2).double())
+    assert torch.allclose(measure.rank_correlation(a, -a), -torch.ones(2).double())
+    assert math.isclose(measure.rank_correlation(torch.tensor([1.0, 2, 3]), torch.tensor([2.0, 9, 5])).item(), 0.5)
+
+
 def test_divergence_is_zero_for_equal_rows_and_ln_2_for_rows_apart():
     p = torch.tensor([[0.5, 0.5, 0, 0]], dtype=torch.float64)
     assert measure.divergence(p, p).abs().max() < 1e-12 and math.isclose(measure.divergence(p, p.flip(-1)).item(), math.log(2))

@@ -91,11 +91,6 @@ def test_without_positions_the_order_of_words_is_lost():
     assert not torch.allclose(model(ids[:, order], lengths), model(ids, lengths)[:, order], atol=1e-3)
 
 
-def test_no_token_sees_itself_when_itself_is_excluded():
-    weights = small().trace(TEXTS, exclude_self=True).weights
-    assert (weights.diagonal(0, -2, -1) == 0).all() and (weights > 0).any()
-
-
 def test_a_list_of_words_keeps_its_words():
     trace = small().trace([["A", "cat", "sat", "."], ["The", "bank", "."]])
     assert trace.words == [[0, 1, 2, 3], [0, 1, 2, None]] and trace.tokens[1][3] == ""

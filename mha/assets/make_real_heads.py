@@ -17,7 +17,6 @@ def surgeries(model, means, others):
     rewritten = surgery.as_keys_prefer(model, means)
     off = {"head_mask": torch.zeros(len(model.layers), model.num_heads)}
     yield "as trained", model, {}
-    yield "not oneself", model, {"exclude_self": True}
     yield "symmetric part", surgery.operate(model, surgery.symmetric), {}
     yield "antisymmetric part", surgery.operate(model, surgery.antisymmetric), {}
     yield "rewritten", rewritten, {}
@@ -25,15 +24,12 @@ def surgeries(model, means, others):
     yield "rewritten, antisymmetric", surgery.operate(rewritten, surgery.antisymmetric), {}
     one = surgery.operate(model, surgery.one_matrix)
     yield "one matrix", one, {}
-    yield "one matrix, not oneself", one, {"exclude_self": True}
     yield "rewritten, one matrix", surgery.operate(rewritten, surgery.one_matrix), {}
     fitted = surgery.one_matrix_for(model, others.inputs[:, torch.arange(others.weights.shape[-1]) < others.lengths[:, None]])
     yield "fitted matrix", fitted, {}
-    yield "fitted, not oneself", fitted, {"exclude_self": True}
     yield "learned matrix", surgery.learned_like(model, others), {}
     yield "two learned", surgery.learned_like(model, others, matrices=2), {}
     yield "W_Q in both", surgery.operate(model, surgery.queries_as_keys), {}
-    yield "W_K in both", surgery.operate(model, surgery.keys_as_queries), {}
     yield "no heads", model, off
 
 
@@ -138,18 +134,12 @@ def positions_and_sinks(model):
         own.append(torch.stack([among.diagonal(0, -2, -1).mean(-1), (among.argmax(-1) == place[:-2]).float().mean(-1)], -1))
         entropies.append(measure.entropy(weights)[..., 1:-1].mean(-1))
         moved = torch.stack([measure.carried(weights[number][None], trace.inputs[number], layer.attention)[0].detach() for number, layer in enumerate(model.layers)])
-        agree.append(torch.stack([rank_correlation(inner, moved[..., 1:-1, 1:-1]), rank_correlation(weights, moved)[..., 1:-1]], -1).mean(-2))
+        agree.append(torch.stack([measure.rank_correlation(inner, moved[..., 1:-1, 1:-1]), measure.rank_correlation(weights, moved)[..., 1:-1]], -1).mean(-2))
         for kept, each in ((shares, weights), (handed, moved)):
             total = each[..., 1:-1, :].sum((-2, -1))
             kept.append(torch.stack([each[..., 1:-1, 0].sum(-1) / total, each[..., 1:-1, -1].sum(-1) / total], -1))
     mean = lambda found: torch.stack(found).mean(0).flatten(0, 1).half().numpy()      # noqa: E731
     return {"near": mean(near), "tops": mean(tops), "own": mean(own), "entropy": mean(entropies), "sinks": mean(shares), "sinks_carried": mean(handed), "carried_rank": mean(agree)}
-
-
-def rank_correlation(a, b):
-    """Spearman's, of the last axis: (..., m), (..., m) -> (...)."""
-    a, b = (ranks - ranks.mean(-1, keepdim=True) for ranks in (each.argsort(-1).argsort(-1).float() for each in (a, b)))
-    return (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1))
 
 
 def likeness(model):
