@@ -142,6 +142,11 @@ def mentions(rows: Tensor, items: list) -> Tensor:
     return torch.stack([rows[..., n, item.antecedent] > rows[..., n, list(item.others)].amax(-1) for n, item in enumerate(items)], -1)
 
 
+def on_antecedent(rows: Tensor, items: list) -> Tensor:
+    """The weight that each pronoun gives to its antecedent: (..., 72, N, longest sentence) -> (..., 72, N). rows, items: as in `mentions`."""
+    return torch.stack([rows[..., n, item.antecedent] for n, item in enumerate(items)], -1)
+
+
 @dataclass(frozen=True)
 class Antecedents:
     """Whether the antecedent of each of N pronouns gets more than any other mention.

@@ -43,7 +43,10 @@ def test_one_learned_matrix_costs_heads_more_than_two_learned_in_the_same_way():
     one, two = found.learned[:, head, found.unseen].double().mean(-1)
     assert found.learned.shape == (2, *found.right.shape) and 0 < found.unseen.sum() < len(found.unseen)
     assert two - one > 0.2 and findings.pronouns_learned().shape == (2, 72, 30)
-    trained, one, two = findings.real_heads()["before_learned"][findings.number_of("0.2")]
+    stored, items, head = findings.real_heads(), findings.sentences.pronouns(again=True), findings.number_of("1.3")
+    trained, one, two = (findings.on_antecedent(rows, items)[head].mean() for rows in (stored["pronouns_again"], *stored["pronouns_again_learned"]))
+    assert trained > two > 1.5 * one
+    trained, one, two = stored["before_learned"][findings.number_of("0.2")]
     assert trained > 0.99 and two - one > 0.2
 
 

@@ -88,7 +88,7 @@ def sinks():
     got, handed = (real_heads()[name].mean(0)[0] for name in ("sinks", "sinks_carried"))
     words, every = real_heads()["carried_rank"].mean(0)
     return (f"Among words. Within a row, weight and length handed on have a rank correlation of {words:.2f}, in the mean of the 72 heads; with [CLS] and [SEP] "
-            f"it is {every:.2f}. [CLS], which stands for no word, gets {got:.2f} of all weight, and hands on {handed:.2f} of the length: its values are short. "
+            f"it is {every:.2f}. [CLS], which stands for no word, gets {got:.2f} of all weight, and hands on {handed:.2f} of the length, in the mean of the heads: its values are short. "
             "Whether a token matters is another question: take it away and look.", got > 0.4 and handed < 0.1 and words > 0.85 and words - every > 0.05)
 
 
