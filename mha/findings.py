@@ -67,6 +67,11 @@ class Found:
         return float(drawn[25]), float(drawn[-26])
 
     @property
+    def missed(self) -> Tensor:
+        """(N,), True for the words on which the best offset is wrong."""
+        return ~self.by_offset[self.by_offset.double().mean(-1).argmax()]
+
+    @property
     def best_untrained(self) -> Tensor:
         """(5,), the largest share of 72 heads of each model that was never trained."""
         return self.untrained.double().mean(-1).amax(-1)

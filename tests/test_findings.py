@@ -33,6 +33,17 @@ def test_a_relation_knows_the_sentence_of_each_word_and_where_the_offset_is_righ
     assert 0.15 < low < float(found.shares.max()) - found.offset[1] < high
 
 
+def test_one_subject_head_is_an_offset_and_the_other_is_none():
+    share, untrained = {}, {}
+    for name in ("nsubj", "from nsubj", "from amod"):
+        found = findings.relations()[name]
+        assert (~found.missed).double().mean() == pytest.approx(found.offset[1])
+        share[name] = found.right[findings.number_of(found.best), found.missed].double().mean()
+        untrained[name] = found.untrained[..., found.missed].double().mean(-1)
+    assert share["nsubj"] > 0.6 > 0.45 > untrained["nsubj"].max() and share["from nsubj"] < 0.05 and len(untrained["from amod"][0]) == 72
+    assert share["from amod"].isnan()                                  # the offset is never wrong there
+
+
 def test_where_the_next_noun_is_another_one_a_head_goes_to_the_noun_of_the_relation():
     det, dobj = (findings.apart(kind)[findings.number_of("3.1")] for kind in ("det", "dobj"))
     assert det.shape == (20,) and dobj.shape == (10,) and det.sum() > 17 and dobj.sum() > 7

@@ -1,4 +1,4 @@
-"""What can be asked of any page: errors, requests, layout, names, contrast."""
+"""What can be asked of any page: errors, requests, layout, names, contrast, words that can be read."""
 from axe_playwright_python.sync_playwright import Axe
 
 # Everything that shows something must have a name for who cannot see it; everything operated must say what it does.
@@ -17,6 +17,30 @@ UNNAMED = """
   }
 """
 
+# Words in a picture, in pixels of the screen.
+SMALL = """
+  () => [...document.querySelectorAll("figure.picture svg text")].filter((el) => el.getClientRects().length)
+    .map((el) => [parseFloat(getComputedStyle(el).fontSize) * Math.hypot(el.getScreenCTM().a, el.getScreenCTM().b), el.textContent])
+    .filter(([size]) => size < 8).map(([size, text]) => `${size.toFixed(1)} px: ${text}`)
+"""
+
+# Boxes as light as paper, where the page is dark. Pictures keep their colours.
+BRIGHT = """
+  () => {
+    const page = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+    const light = (colour) => {
+      page.clearRect(0, 0, 1, 1);
+      page.fillStyle = colour;
+      page.fillRect(0, 0, 1, 1);
+      const [r, g, b, a] = page.getImageData(0, 0, 1, 1).data;
+      return a > 127 && (r + g + b) / 3 > 160;
+    };
+    const large = (el) => el.clientWidth * el.clientHeight > 10000;
+    return [...document.querySelectorAll(".bd-article *:not(svg *)")].filter((el) => large(el) && light(getComputedStyle(el).backgroundColor))
+      .map((el) => el.outerHTML.slice(0, 160));
+  }
+"""
+
 
 def inspect(visit):
     """All findings on one page, by name of the check."""
@@ -30,6 +54,8 @@ def inspect(visit):
         "shift": page.evaluate("window.layoutShift"),
         "overflow": page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"),
         "unnamed": page.evaluate(UNNAMED),
+        "small": page.evaluate(SMALL),
+        "bright": page.evaluate(BRIGHT),
         "dead": page.evaluate("document.querySelectorAll('.live-figure:not(.is-live)').length"),
         "axe": [describe(violation) for violation in violations if violation["impact"] in ("serious", "critical")],
     }

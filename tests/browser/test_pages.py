@@ -49,6 +49,18 @@ def test_every_picture_and_control_has_a_name(look, page, width, scheme):
 
 @every_page
 @every_screen
+def test_the_words_in_a_picture_can_be_read(look, page, width, scheme):
+    assert look(page, width, scheme)["small"] == []
+
+
+@every_page
+@pytest.mark.parametrize("width", [1200, 390])
+def test_no_box_is_light_on_a_dark_page(look, page, width):
+    assert look(page, width, "dark")["bright"] == []
+
+
+@every_page
+@every_screen
 def test_every_live_figure_is_alive(look, page, width, scheme):
     assert look(page, width, scheme)["dead"] == 0
 
