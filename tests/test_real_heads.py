@@ -1,10 +1,11 @@
 """What is stored of all-MiniLM-L6-v2 against the model itself, where its weights are at hand: a part drawn anew at each run."""
+import copy
 import random
 
 import pytest
 import torch
 
-from mha import measure, real, sentences
+from mha import measure, real, sentences, surgery
 from mha.assets import BROWSED, PRUNING_ORDERS, pruning, real_heads
 
 
@@ -50,6 +51,16 @@ def test_what_a_pronoun_gives_is_stored(model, some, name, items):
     item, trace = items[number], model.trace([items[number].words])
     rows = measure.of_words(trace.weights[:, 0].flatten(0, 1), trace.words[0])[:, item.pronoun]
     assert (rows - real_heads()[name][:, number, :len(item.words)]).abs().max() < 1e-3
+
+
+def test_what_the_heads_of_a_layer_do_with_learned_matrices_is_stored(model, some):
+    from mha.assets.make_real_heads import learned_from, token_before
+
+    first = copy.deepcopy(model)
+    first.layers = first.layers[:1]                                           # each layer learns by itself
+    matrices = some.choice((1, 2))
+    learned = token_before(surgery.learned_like(first, learned_from(first), matrices).trace([text for text, _, _ in sentences.paraphrases()]))[0]
+    assert (learned - real_heads()["before_learned"][:12, matrices]).abs().max() < 0.02
 
 
 def test_what_a_set_of_heads_costs_is_stored(model, some):

@@ -172,6 +172,18 @@ def retrieval(vectors):
     return nearest.float().mean(), ((first * second).sum(-1) > (first * decoy).sum(-1)).float().mean()
 
 
+def learned_from(model):
+    """What the heads read and give on every second sentence with relations, the first pronouns and the twins: from these, one matrix is fitted or learned."""
+    items = sentences.pronouns() + [item for pair in sentences.twins() for item in pair]
+    return model.trace(sentences.relations()[0][::2] + [item.words for item in items])
+
+
+def token_before(trace):
+    """(layers, h): the mean weight on the token before, over all tokens that have one."""
+    real_rows = torch.arange(trace.weights.shape[-1]) < trace.lengths[:, None]                          # (B, n)
+    return trace.weights.diagonal(-1, -2, -1).transpose(2, 3)[:, real_rows[:, 1:]].mean(1)
+
+
 @torch.no_grad()
 def operations(model):
     """Of each surgery: cosine with the model's own vectors, nearest of 60, nearer than the decoy, mean total variation between maps, mean weight on oneself, role swap."""
@@ -182,12 +194,11 @@ def operations(model):
     own, rows, names = model.sentence_vectors(texts), [], []
     real_rows = torch.arange(maps.weights.shape[-1]) < maps.lengths[:, None]                            # (B, n)
     pick = lambda t: t.transpose(2, 3)[:, real_rows].mean()                  # noqa: E731
-    items = sentences.pronouns() + [item for pair in sentences.twins() for item in pair]
-    others = model.trace(sentences.relations()[0][::2] + [item.words for item in items])
     before, learned = [], {}
-    for name, other, options in surgeries(model, maps.inputs[:, real_rows].mean(1), others):
+    for name, other, options in surgeries(model, maps.inputs[:, real_rows].mean(1), learned_from(model)):
         vectors = other.sentence_vectors(texts, **options)
-        weights = other.trace(texts[::3], **options).weights                                            # (6, B, 12, n, n)
+        trace = other.trace(texts[::3], **options)
+        weights = trace.weights                                                                         # (6, B, 12, n, n)
         distance = (weights - maps.weights).abs().sum(-1) / 2
         pairs = other.sentence_vectors(swapped, **options).unflatten(0, (-1, 2))
         blind = other.sentence_vectors(swapped, use_positions=False, **options).unflatten(0, (-1, 2))
@@ -195,7 +206,7 @@ def operations(model):
                      (pairs[:, 0] * pairs[:, 1]).sum(-1).mean(), (blind[:, 0] * blind[:, 1]).sum(-1).min()])
         names.append(name)
         if name in ("as trained", "two learned", "learned matrix"):
-            before.append(weights.diagonal(-1, -2, -1).transpose(2, 3)[:, real_rows[:, 1:]].mean(1).flatten())
+            before.append(token_before(trace).flatten())
         if name in ("two learned", "learned matrix"):
             learned.setdefault("pronouns_again_learned", []).append(rows_of_pronouns(other, sentences.pronouns(again=True)).half().numpy())
             learned.setdefault("looked_at_learned", []).append(looked_at(other, sentences.relations()[0]).to(torch.int8).numpy())
