@@ -9,6 +9,7 @@ import matplotlib.figure
 import numpy as np
 
 STYLE = Path(__file__).parent / "viz.mplstyle"
+WIDTH = 5.4                                        # inches: so narrow that its words can be read on a phone
 INK, BLUE, ORANGE, GREEN, VIOLET = "#010203", "#2f74c0", "#b94f12", "#2a8f6d", "#8a5bb8"
 
 
@@ -62,7 +63,7 @@ def bars(labels, **series):
         series: m numbers each; a series named "weights" or "weight" is drawn on the fixed scale from 0 to 1.
     """
     values = {name.replace("_", " "): _array(s) for name, s in series.items()}
-    figure, axes = _figure(7, 0.55 + 0.29 * len(labels), columns=len(values), sharey=True)
+    figure, axes = _figure(WIDTH, 0.55 + 0.29 * len(labels), columns=len(values), sharey=True)
     for axis, (name, v) in zip(axes, values.items()):
         axis.barh(range(len(labels)), v, color=BLUE if name.startswith("weight") else ORANGE, height=0.62)
         axis.set_title(name)
@@ -104,7 +105,7 @@ def heatmaps(weights, tokens, titles=None, columns=4, keys=None, alt=None):
     keys, titles = keys or tokens, titles or ([f"head {i + 1}" for i in range(h)] if h > 1 else [""])
     columns = min(columns, h)
     rows = -(-h // columns)
-    side = min(3.4, 7 / columns)
+    side = WIDTH / max(2, columns)
     figure, axes = _figure(side * columns if h > 1 else 3.6, side * rows * 1.02 + 0.2 if h > 1 else 3.6, columns, rows)
     for i, axis in enumerate(axes):
         if i >= h:
@@ -128,7 +129,7 @@ def curves(x, xlabel, ylabel, log=False, points=5, **series):
         x: numbers; log: logarithmic x axis; points: how many of them the text table lists.
     """
     x, values = _array(x), {name.replace("_", " "): _array(s) for name, s in series.items()}
-    figure, (axis,) = _figure(6, 2.9)
+    figure, (axis,) = _figure(WIDTH, 2.8)
     colours = {name: axis.plot(x, v)[0].get_color() for name, v in values.items()}
     axis.set(xlabel=xlabel, ylabel=ylabel, xscale="log" if log else "linear")
     room, at = 0.075 * (axis.get_ylim()[1] - axis.get_ylim()[0]), -np.inf
@@ -150,7 +151,7 @@ def dots(labels, ylabel, lines=(), grain=0.25, **series):
         series: name -> (m, runs) numbers, at most four.
     """
     values = {name.replace("_", " "): _array(s) for name, s in series.items()}
-    figure, (axis,) = _figure(7, 2.9)
+    figure, (axis,) = _figure(WIDTH, 2.8)
     spots = np.arange(len(labels), dtype=float)
     for place, (name, v) in enumerate(values.items()):
         x = spots + 0.22 * (place - (len(values) - 1) / 2)
