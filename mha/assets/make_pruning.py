@@ -1,6 +1,6 @@
 """Make pruning.npz: `python -m mha.assets.make_pruning [FOLDER]` switches heads of all-MiniLM-L6-v2 off, in many ways, and keeps what that costs.
 
-FOLDER as in make_real_heads. Takes about twenty minutes on one core.
+FOLDER as in make_real_heads. Takes up to an hour on one core.
 """
 import sys
 
