@@ -13,14 +13,12 @@ ET.register_namespace("xlink", XLINK)
 
 
 def inline(source, alt, prefix):
-    """The SVG as HTML: ids start with `prefix`, the accessible name is `alt`, and the style sheet finds the width as --width."""
+    """The SVG as HTML: ids start with `prefix`, the accessible name is `alt`."""
     root = ET.fromstring(source)
     for unused in root.findall(f"{{{SVG}}}metadata"):
         root.remove(unused)
     keep_styles_inside(root)
     make_ids_unique(root, prefix)
-    if root.get("width"):
-        root.set("style", ";".join(filter(None, [root.get("style"), f"--width: {root.get('width')}"])))
     root.set("role", "img")
     root.set("aria-label", alt)
     return ET.tostring(root, encoding="unicode")

@@ -144,7 +144,7 @@ def mentions(rows: Tensor, items: list) -> Tensor:
     Args
         rows: "pronouns", "twins" or "late" of `mha.assets.real_heads`. items: the `Pronoun`s of `mha.sentences`, as many.
     """
-    return torch.stack([rows[..., n, item.antecedent] > rows[..., n, list(item.others)].amax(-1) for n, item in enumerate(items)], -1)
+    return on_antecedent(rows, items) > torch.stack([rows[..., n, list(item.others)].amax(-1) for n, item in enumerate(items)], -1)
 
 
 def on_antecedent(rows: Tensor, items: list) -> Tensor:

@@ -97,6 +97,11 @@ class Trace:
     weights: Tensor
     inputs: Tensor
 
+    @property
+    def real(self) -> Tensor:
+        """(B, n), True for the tokens of each sentence, False for padding."""
+        return masks.padding(self.lengths, self.hidden.shape[1])[:, 0, 0]
+
 
 class Transformer(nn.Module):
     """An encoder as BERT (Devlin et al. 2019), or with causal=True a language model as GPT-2 (Radford et al. 2019).
@@ -173,7 +178,7 @@ class Transformer(nn.Module):
     def sentence_vectors(self, texts: list, **options) -> Tensor:
         """(B, d_model): the mean of a sentence's hidden vectors, brought to length 1; for all-MiniLM-L6-v2 its sentence embedding. options: as `forward`."""
         ids, lengths, _ = self.encode(texts)
-        real = torch.arange(ids.shape[1], device=ids.device) < lengths[:, None]                 # (B, n)
+        real = masks.padding(lengths, ids.shape[1])[:, 0, 0]                                  # (B, n)
         hidden = self(ids, lengths, **options) * real[..., None]
         return F.normalize(hidden.sum(1) / lengths[:, None], dim=-1)
 

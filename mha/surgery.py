@@ -111,7 +111,7 @@ def learned_like(model: nn.Module, trace, matrices: int = 1, steps: int = 150, r
     Args
         trace: what `mha.real.Transformer.trace` gives of these sentences. matrices: 1 or 2.
     """
-    there = torch.arange(trace.weights.shape[-1]) < trace.lengths[:, None]              # (B, n)
+    there = trace.real                                                                  # (B, n)
     key = there[:, None, None]
 
     def learned(number, attention):

@@ -40,7 +40,7 @@ def test_one_subject_head_is_an_offset_and_the_other_is_none():
         assert (~found.missed).double().mean() == pytest.approx(found.offset[1])
         share[name] = found.right[findings.number_of(found.best), found.missed].double().mean()
         untrained[name] = found.untrained[..., found.missed].double().mean(-1)
-    assert share["nsubj"] > 0.6 > 0.45 > untrained["nsubj"].max() and share["from nsubj"] < 0.05 and len(untrained["from amod"][0]) == 72
+    assert share["nsubj"] > 0.6 > 0.45 > untrained["nsubj"].max() and share["from nsubj"] < 0.05
     assert share["from amod"].isnan()                                  # the offset is never wrong there
 
 

@@ -107,7 +107,7 @@ def test_a_learned_matrix_is_nearer_to_the_heads_weights_than_one_that_was_compu
     with torch.no_grad():
         own = attention(x, mask=mask, need_weights=True)[1]                # (B, h, n, n)
     model, there = torch.nn.ModuleDict({"a": attention}), torch.arange(13) < lengths[:, None]
-    learned = surgery.learned_like(model, SimpleNamespace(inputs=x[None], weights=own[None], lengths=lengths), steps=300)
+    learned = surgery.learned_like(model, SimpleNamespace(inputs=x[None], weights=own[None], real=there), steps=300)
     assert torch.equal(learned["a"].W_Q.weight, learned["a"].W_K.weight) and torch.equal(learned["a"].W_Q.bias, learned["a"].W_K.bias)
     off = [(changed["a"](x, mask=mask, need_weights=True)[1] - own).abs().sum(-1).transpose(1, 2)[there].mean()
            for changed in (learned, surgery.one_matrix_for(model, x[there][None]))]

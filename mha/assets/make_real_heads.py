@@ -25,7 +25,7 @@ def surgeries(model, means, others):
     one = surgery.operate(model, surgery.one_matrix)
     yield "one matrix", one, {}
     yield "rewritten, one matrix", surgery.operate(rewritten, surgery.one_matrix), {}
-    fitted = surgery.one_matrix_for(model, others.inputs[:, torch.arange(others.weights.shape[-1]) < others.lengths[:, None]])
+    fitted = surgery.one_matrix_for(model, others.inputs[:, others.real])
     yield "fitted matrix", fitted, {}
     yield "learned matrix", surgery.learned_like(model, others), {}
     yield "two learned", surgery.learned_like(model, others, matrices=2), {}
@@ -180,8 +180,7 @@ def learned_from(model):
 
 def token_before(trace):
     """(layers, h): the mean weight on the token before, over all tokens that have one."""
-    real_rows = torch.arange(trace.weights.shape[-1]) < trace.lengths[:, None]                          # (B, n)
-    return trace.weights.diagonal(-1, -2, -1).transpose(2, 3)[:, real_rows[:, 1:]].mean(1)
+    return trace.weights.diagonal(-1, -2, -1).transpose(2, 3)[:, trace.real[:, 1:]].mean(1)
 
 
 @torch.no_grad()
@@ -192,10 +191,9 @@ def operations(model):
     swapped = [text for pair in sentences.roles() for text in pair]
     maps = model.trace(texts[::3])
     own, rows, names = model.sentence_vectors(texts), [], []
-    real_rows = torch.arange(maps.weights.shape[-1]) < maps.lengths[:, None]                            # (B, n)
-    pick = lambda t: t.transpose(2, 3)[:, real_rows].mean()                  # noqa: E731
+    pick = lambda t: t.transpose(2, 3)[:, maps.real].mean()                  # noqa: E731
     before, learned = [], {}
-    for name, other, options in surgeries(model, maps.inputs[:, real_rows].mean(1), learned_from(model)):
+    for name, other, options in surgeries(model, maps.inputs[:, maps.real].mean(1), learned_from(model)):
         vectors = other.sentence_vectors(texts, **options)
         trace = other.trace(texts[::3], **options)
         weights = trace.weights                                                                         # (6, B, 12, n, n)
