@@ -106,9 +106,9 @@ SETTLED = """
 class Visit:
     """One look at a page: its console errors and its requests to third parties are kept."""
 
-    def __init__(self, chrome, address, path, width=1200, scheme="light", script=""):
+    def __init__(self, chrome, address, path, width=1200, scheme="light", script="", fonts=True):
         self.context = chrome.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-        self.errors, self.foreign, self.requested = [], [], []
+        self.errors, self.foreign, self.requested, self.fonts = [], [], [], fonts
         self.context.route("**/*", lambda route: self.allow(route, address))
         self.page = self.context.new_page()
         self.page.add_init_script(SHIFTS + script)
@@ -121,7 +121,8 @@ class Visit:
         url = route.request.url
         own = url.startswith((address, "blob:", "data:"))
         (self.requested if own else self.foreign).append(url)
-        route.continue_() if own else route.abort()
+        late = not self.fonts and url.endswith(".woff2")                   # as on a slow line: the page keeps the reader's own font
+        route.continue_() if own and not late else route.abort()
 
     def close(self):
         self.context.close()
