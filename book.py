@@ -57,7 +57,8 @@ def wanted():
 
 
 def install():
-    """Make .venv when it is missing, unfinished or of another Python; install again when what to install has changed."""
+    """Make .venv when it is missing, unfinished or of another Python; install again when what to install has changed.
+    """
     made_from = STAMP.read_text().splitlines() if STAMP.exists() else []
     if made_from == wanted():
         return
@@ -103,7 +104,9 @@ def require_free(port):
 
 
 def test():
-    """The package's tests, every notebook, as it stands and with the exercises solved, then the built book in a browser."""
+    """The package's tests, every notebook, as it stands and with the exercises solved, then the built book in a
+    browser.
+    """
     python("-m", "pytest", "tests", "--ignore=tests/browser")
     python("-m", "pytest", "--nbval", "chapters")
     python("-m", "pytest", "--nbval", "chapters", MHA_SOLUTIONS="1")

@@ -4,7 +4,8 @@ from importlib.metadata import files
 from pathlib import Path
 
 HERE = Path(__file__).parent
-MATHJAX = ("startup.js", "core.js", "input/tex.js", "input/tex/extensions", "output/chtml.js", "output/chtml/fonts", "a11y/assistive-mml.js")
+MATHJAX = ("startup.js", "core.js", "input/tex.js", "input/tex/extensions", "output/chtml.js", "output/chtml/fonts",
+           "a11y/assistive-mml.js")
 # sphinx-thebe's scripts even fail, with an error on every page.
 UNUSED = ("sphinx_thebe", "sphinx_togglebutton", "sphinx_design", "sphinx_comments")
 THEIR_NAMES = ("thebe", "toggle", "design")

@@ -60,7 +60,8 @@ def option(state, index):
 
 def checkbox(model_id, state):
     field = attributes(id=model_id, type="checkbox", checked=bool(state["value"]), disabled=True)
-    return control("checked", model_id, state, f'<input {field}><label for="{model_id}">{escape(name_of(state))}</label>')
+    return control("checked", model_id, state,
+                   f'<input {field}><label for="{model_id}">{escape(name_of(state))}</label>')
 
 
 def dropdown(model_id, state):
@@ -68,7 +69,8 @@ def dropdown(model_id, state):
         f"<option {attributes(selected=index == state['index'])}>{escape(label)}</option>"
         for index, label in enumerate(state["_options_labels"])
     )
-    inside = f'<label for="{model_id}">{escape(name_of(state))}</label><select id="{model_id}" disabled>{options}</select>'
+    inside = (f'<label for="{model_id}">{escape(name_of(state))}</label><select id="{model_id}" '
+              f'disabled>{options}</select>')
     return control("select", model_id, state, inside)
 
 

@@ -1,8 +1,9 @@
 """Makes the exercises of a chapter answer in the page: no kernel, no server.
 
-Each section whose heading starts with the id of an exercise gets a form, written at build time, so that nothing jumps and a reader without
-JavaScript still reads the question. The data to judge an answer stands beside the form, and exercises.js brings it to life. An exercise in code gets
-a link to its own cell on Colab. The map gets a panel with what was solved and the code that carries it elsewhere.
+Each section whose heading starts with the id of an exercise gets a form, written at build time, so that nothing jumps
+and a reader without JavaScript still reads the question. The data to judge an answer stands beside the form, and
+exercises.js brings it to life. An exercise in code gets a link to its own cell on Colab. The map gets a panel with what
+was solved and the code that carries it elsewhere.
 """
 import json
 from html import escape
@@ -38,7 +39,8 @@ class Forms(SphinxPostTransform):
 
     def on_colab(self, item):
         repository = self.app.config.html_theme_options
-        address = COLAB.format(place=repository["repository_url"].removeprefix("https://github.com/"), branch=repository["repository_branch"],
+        address = COLAB.format(place=repository["repository_url"].removeprefix("https://github.com/"),
+                               branch=repository["repository_branch"],
                                page=self.env.docname, id=item.id.replace(".", "-"))
         return f'<p class="on-colab"><a href="{escape(address)}">Write it on Colab, at this cell</a></p>'
 
@@ -49,7 +51,8 @@ def raw(html):
 
 def place_before_hints(section, made):
     """Put nodes before the first hint of a section, or at its end."""
-    hints = [i for i, child in enumerate(section.children) if isinstance(child, nodes.raw) and "<details>" in child.astext()]
+    hints = [i for i, child in enumerate(section.children) if isinstance(child, nodes.raw)
+             and "<details>" in child.astext()]
     at = hints[0] if hints else len(section.children)
     section.children[at:at] = made
     for node in made:
@@ -61,38 +64,51 @@ def ask(section, item):
     name = item.id.replace(".", "-")
     verb = "Guess" if getattr(item, "predicted", False) else "Show the checklist" if item.kind == "explain" else "Check"
     data = json.dumps({"id": item.id, **item.data()}, ensure_ascii=False).replace("</", "<\\/")
-    opening = f'<form class="ask" id="ask-{name}" data-kind="{item.data()["kind"]}" aria-label="Answer to exercise {item.id}"><script type="application/json">{data}</script><fieldset disabled>'
+    opening = (f'<form class="ask" id="ask-{name}" data-kind="{item.data()["kind"]}" aria-label="Answer to exercise '
+               f'{item.id}"><script type="application/json">{data}</script><fieldset disabled>')
     closing = (f'<p class="ask-send"><button type="submit">{verb}</button></p></fieldset>'
                '<div class="ask-reply" role="status" aria-live="polite"></div></form>')
-    lists = [child for child in section.children if isinstance(child, nodes.bullet_list) and child.children[0].astext()[:2] == "A."]
+    lists = [child for child in section.children if isinstance(child, nodes.bullet_list)
+             and child.children[0].astext()[:2] == "A."]
     if hasattr(item, "options"):
         kind = "checkbox" if item.several else "radio"
-        inside = [raw(f'{opening}<legend class="visually-hidden">{"Pick all that hold" if item.several else "Pick one"}</legend>')]
+        inside = [raw(f'{opening}<legend '
+                      f'class="visually-hidden">{"Pick all that hold" if item.several else "Pick one"}</legend>')]
         for letter, option in zip(item.letters, lists[0].children):
-            inside += [raw(f'<div class="ask-option"><input type="{kind}" name="{item.id}" value="{letter}" id="ask-{name}-{letter}"><label for="ask-{name}-{letter}">'),
+            inside += [raw(f'<div class="ask-option"><input type="{kind}" name="{item.id}" value="{letter}" '
+                           f'id="ask-{name}-{letter}"><label for="ask-{name}-{letter}">'),
                        *option.children[0].children, raw("</label></div>")]
         section.remove(lists[0])
     elif item.kind == "explain":
-        inside = [raw(f'{opening}<label for="ask-{name}-words">Your words (they stay in this page)</label><textarea id="ask-{name}-words" name="words" rows="4"></textarea>')]
+        inside = [raw(f'{opening}<label for="ask-{name}-words">Your words (they stay in this page)</label><textarea '
+                      f'id="ask-{name}-words" name="words" rows="4"></textarea>')]
     else:
-        inside = [raw(f'{opening}<label for="ask-{name}-number">Your number</label> <input id="ask-{name}-number" name="number" type="text" inputmode="text" autocomplete="off" size="12" '
-                      f'placeholder="0.25 or 1/4">')]
+        inside = [raw(f'{opening}<label for="ask-{name}-number">Your number</label> <input id="ask-{name}-number" '
+                      'name="number" type="text" inputmode="text" autocomplete="off" size="12" placeholder="0.25 or '
+                      '1/4">')]
     place_before_hints(section, [*inside, raw(closing)])
 
 
 def of_chapters():
     """[chapter, [[id, kind], ...]] for the panel and the table of contents."""
     chapters = dict.fromkeys(item.chapter for item in EXERCISES.values())
-    return [[chapter, [[item.id, item.kind] for item in EXERCISES.values() if item.chapter == chapter]] for chapter in chapters]
+    return [[chapter, [[item.id, item.kind] for item in EXERCISES.values() if item.chapter == chapter]]
+            for chapter in chapters]
 
 
-PANEL = """<section class="progress-panel" id="your-progress" aria-labelledby="your-progress-title"><h2 id="your-progress-title">Your progress</h2>
-<p>What you solve in these pages is kept in this browser, and nowhere else. A short code carries it to another browser, to Colab, or back from there:
+PANEL = """<section class="progress-panel" id="your-progress" aria-labelledby="your-progress-title">
+<h2 id="your-progress-title">Your progress</h2>
+<p>What you solve in these pages is kept in this browser, and nowhere else.
+A short code carries it to another browser, to Colab, or back from there:
 in a notebook, <code>progress()</code> of <code>mha.exercises</code> prints one and takes one.</p>
 <div class="progress-table">{table}</div>
 <form class="progress-form"><fieldset disabled>
-<p><label for="progress-out">Your code</label> <input id="progress-out" type="text" readonly size="40" value=""> <button type="button" data-do="copy">Copy</button></p>
-<p><label for="progress-in">A code from elsewhere</label> <input id="progress-in" type="text" size="40" autocomplete="off"> <button type="submit">Add it</button></p>
+<p><label for="progress-out">Your code</label>
+<input id="progress-out" type="text" readonly size="40" value="">
+<button type="button" data-do="copy">Copy</button></p>
+<p><label for="progress-in">A code from elsewhere</label>
+<input id="progress-in" type="text" size="40" autocomplete="off">
+<button type="submit">Add it</button></p>
 <p><button type="button" data-do="forget">Forget everything</button></p>
 </fieldset><div class="ask-reply" role="status" aria-live="polite"></div></form></section>"""
 
@@ -100,10 +116,13 @@ in a notebook, <code>progress()</code> of <code>mha.exercises</code> prints one 
 def panel(app):
     """The table is complete before any script runs; exercises.js fills in the counts."""
     parts = yaml.safe_load(Path(app.srcdir, "_toc.yml").read_text(encoding="utf-8"))["parts"]
-    titles = {entry["file"].rpartition("/")[2]: entry["title"] for part in parts for entry in part["chapters"] if "title" in entry}
-    rows = "".join(f'<tr><td><a href="{chapter}.html">{escape(titles[chapter])}</a></td><td data-chapter="{chapter}">0 of {len(items)}</td></tr>'
+    titles = {entry["file"].rpartition("/")[2]: entry["title"] for part in parts for entry in part["chapters"]
+              if "title" in entry}
+    rows = "".join(f'<tr><td><a href="{chapter}.html">{escape(titles[chapter])}</a></td><td data-chapter="{chapter}">0 '
+                   f'of {len(items)}</td></tr>'
                    for chapter, items in of_chapters() if chapter in titles)
-    return PANEL.format(table=f"<table><thead><tr><th>Chapter</th><th>Solved</th></tr></thead><tbody>{rows}</tbody></table>")
+    head = "<thead><tr><th>Chapter</th><th>Solved</th></tr></thead>"
+    return PANEL.format(table=f"<table>{head}<tbody>{rows}</tbody></table>")
 
 
 def add_script(app, pagename, templatename, context, doctree):

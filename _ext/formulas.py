@@ -14,11 +14,14 @@ TOKEN = re.compile(r"\\([A-Za-z]+|.)|([{}^_&])|(\s+)|(.)", re.S)
 LETTERS = dict(zip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", map(int, (
     "53 43 43 52 47 49 48 58 35 41 52 30 88 60 48 50 46 45 47 36 57 48 72 57 49 47 "
     "75 76 71 83 74 64 79 85 44 55 85 68 97 80 76 64 79 76 61 70 68 75 105 83 58 68").split())))
-SIGNS = {"(": 39, ")": 39, "[": 28, "]": 28, ",": 45, ".": 28, "|": 28, "'": 28, "/": 50, "sqrt": 85, "sum": 123, "cdot": 72, "times": 122, "+": 122, "-": 100,
+SIGNS = {"(": 39, ")": 39, "[": 28, "]": 28, ",": 45, ".": 28, "|": 28, "'": 28, "/": 50, "sqrt": 85, "sum": 123,
+         "cdot": 72, "times": 122, "+": 122, "-": 100,
          "ldots": 117, "top": 78, ";": 45, "quad": 100, "qquad": 200, "!": 0}
-RELATIONS = {"=", "<", ">", "leq", "le", "geq", "ge", "neq", "ne", "approx", "in", "to", "rightarrow", "mapsto", "propto", "sim"}
+RELATIONS = {"=", "<", ">", "leq", "le", "geq", "ge", "neq", "ne", "approx", "in", "to", "rightarrow", "mapsto",
+             "propto", "sim"}
 UPRIGHT = {"mathrm", "text", "mathbf", "operatorname", "mathbb", "mathcal"}
-NO_WIDTH = UPRIGHT | {"left", "right", "big", "Big", "bigl", "bigr", "Bigl", "Bigr", "hat", "bar", "tilde", "frac", "tfrac", "dfrac", "displaystyle", "limits"}
+NO_WIDTH = UPRIGHT | {"left", "right", "big", "Big", "bigl", "bigr", "Bigl", "Bigr", "hat", "bar", "tilde", "frac",
+                      "tfrac", "dfrac", "displaystyle", "limits"}
 NAMES = {"exp", "log", "ln", "max", "min", "sin", "cos", "dim", "Pr", "lim", "arg"}
 # MathJax matches its letters to the height of the text's; a sub- or superscript is smaller.
 SCALE, SMALL, SANS = 1.075, 0.71, 46
@@ -62,11 +65,13 @@ def height_of(tex):
 
 
 def inline(match):
-    return f'<span class="math notranslate nohighlight" style="--width: {width_of(match[1]):.2f}em">\\({match[1]}\\)</span>'
+    return ('<span class="math notranslate nohighlight" style="--width: '
+            f'{width_of(match[1]):.2f}em">\\({match[1]}\\)</span>')
 
 
 def display(match):
-    return f'<div class="math notranslate nohighlight"{match[1] or ""} style="--height: {height_of(match[2]):.1f}em">{match[2]}</div>'
+    return (f'<div class="math notranslate nohighlight"{match[1] or ""} style="--height: '
+            f'{height_of(match[2]):.1f}em">{match[2]}</div>')
 
 
 def reserve(app, pagename, templatename, context, doctree):

@@ -79,7 +79,8 @@ def view(model_id, models, picture):
     if name in CONTROLS:
         return CONTROLS[name](model_id, state)
     if name == "AnyModel":
-        return f'<div class="live-canvas" data-model="{model_id}" data-kind="canvas"><div class="live-first">{picture}</div></div>'
+        return (f'<div class="live-canvas" data-model="{model_id}" data-kind="canvas"><div '
+                f'class="live-first">{picture}</div></div>')
     logger.warning("a live figure uses %s, which host.js does not know", name)
     return f'<p class="live-note">{escape(name)} needs a running kernel: open this chapter on Colab.</p>'
 

@@ -35,7 +35,8 @@ METADATA = {
 def set_up_source(root=ROOT):
     """The set-up cell that every chapter starts with: the address from _config.yml, the version from mha."""
     address = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))["repository"]["url"]
-    version = re.search(r'^__version__ = "(.+)"', (root / "mha/__init__.py").read_text(encoding="utf-8"), re.MULTILINE)[1]
+    version = re.search(r'^__version__ = "(.+)"', (root / "mha/__init__.py").read_text(encoding="utf-8"),
+                        re.MULTILINE)[1]
     return SET_UP.format(address=address, version=version)
 
 

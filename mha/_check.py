@@ -278,7 +278,8 @@ def heads(heads, equal: bool = False) -> None:
         raise ValueError("got no heads; give a list of one Head or more")
     for head in heads:
         if type(head).__name__ != "Head" and not hasattr(head, "W_V"):
-            raise TypeError(f"one of the heads is a {type(head).__name__}; it must be a mha.Head, which has W_Q, W_K, W_V")
+            raise TypeError(f"one of the heads is a {type(head).__name__}; it must be a mha.Head, which has W_Q, W_K, "
+                            "W_V")
     names = ("d_model", "d_context") + (("d_k", "d_v", "causal", "dropout") if equal else ())
     for name in names:
         values = [getattr(head, name) for head in heads]

@@ -30,7 +30,8 @@ class Case:
     dtype: torch.dtype = torch.float32
 
     def __str__(self):
-        parts = [f"B={self.batch} n={self.n}", "causal" * self.causal, "forward+backward" if self.training else "forward",
+        parts = [f"B={self.batch} n={self.n}", "causal" * self.causal, "forward+backward" if self.training
+                 else "forward",
                  "weights" * self.weights, str(self.dtype).removeprefix("torch.")]
         return ", ".join(filter(None, parts))
 
@@ -58,7 +59,7 @@ def textbook(layer, x):
 
 def ways(layer, case):
     """name -> function from x to (out, weights or None); only the ways that can do what the case asks."""
-    torchs = layer.prune(range(layer.num_heads))                  # a copy that is not causal: torch's layer has no such option
+    torchs = layer.prune(range(layer.num_heads))  # a copy that is not causal: torch's layer has no such option
     torchs.causal = False
     theirs = torchs.to_torch()
     loop = MultiHeadLoop([layer.head(i) for i in range(layer.num_heads)])
@@ -140,18 +141,22 @@ def race(lengths=(16, 64, 256, 1024), width=64, batch=4, device=None):
     """One head against an LSTM of as many parameters, forward and backward, on this machine.
 
     Args:
-        lengths: numbers of tokens; width: of a token; batch: sentences at once; device: by default the best that is here.
+        lengths: numbers of tokens; width: of a token; batch: sentences at once; device: by default the best that is
+            here.
     Returns:
-        str, a table: the steps that must wait for each other, the median milliseconds of both, and how many times longer the LSTM took.
+        str, a table: the steps that must wait for each other, the median milliseconds of both, and how many times
+            longer the LSTM took.
     """
     device = device or pick_device()
     lstm = torch.nn.LSTM(width, width // 4 * 3, batch_first=True, device=device)
     head = MultiHeadAttention(width, 1, d_k=width * 5 // 4, d_v=width * 5 // 4, device=device)
-    lines = [f"{machine(device).split(';')[0]}", f"{count(lstm):,} and {count(head):,} parameters", "  tokens   steps LSTM/head   ms LSTM   ms head   ratio"]
+    lines = [f"{machine(device).split(';')[0]}", f"{count(lstm):,} and {count(head):,} parameters",
+             "  tokens   steps LSTM/head   ms LSTM   ms head   ratio"]
     for n in lengths:
         x = torch.randn(batch, n, width, device=device, requires_grad=True)
         times = seconds({"lstm": lstm, "head": head}, x, Case(batch, n, training=True), rounds=7)
-        lines.append(f"{n:8}{f'{n} / 1':>18}{1e3 * times['lstm']:10.2f}{1e3 * times['head']:10.2f}{times['lstm'] / times['head']:8.2f}")
+        lstm_ms, head_ms = 1e3 * times["lstm"], 1e3 * times["head"]
+        lines.append(f"{n:8}{f'{n} / 1':>18}{lstm_ms:10.2f}{head_ms:10.2f}{lstm_ms / head_ms:8.2f}")
     return "\n".join(lines)
 
 
@@ -164,8 +169,10 @@ def cases(quick=False):
     """The rows of the table; quick ones are tiny, to see that everything runs."""
     sizes = [(2, 32), (1, 64)] if quick else [(8, 512), (1, 2048)]
     wide, long = ({"batch": b, "n": n} for b, n in sizes)
-    plain = [wide, long, {**long, "causal": True}, {**long, "training": True}, {**long, "causal": True, "training": True}]
-    return [Case(**options, weights=w) for options in plain for w in (False, True)] + [Case(**long, dtype=torch.bfloat16)]
+    plain = [wide, long, {**long, "causal": True}, {**long, "training": True},
+             {**long, "causal": True, "training": True}]
+    return [Case(**options, weights=w) for options in plain
+            for w in (False, True)] + [Case(**long, dtype=torch.bfloat16)]
 
 
 def machine(device):
@@ -173,7 +180,8 @@ def machine(device):
     if device.type == "cuda":
         name = torch.cuda.get_device_name(device)
     else:
-        name = f"{torch.backends.cpu.get_cpu_capability()} {cpu_name()}, {os.cpu_count()} cores, {torch.get_num_threads()} threads"
+        name = (f"{torch.backends.cpu.get_cpu_capability()} {cpu_name()}, {os.cpu_count()} cores, "
+                f"{torch.get_num_threads()} threads")
     return f"{name}; torch {torch.__version__}; d_model 512, 8 heads"
 
 
@@ -187,7 +195,8 @@ def cpu_name():
 def row(case, found):
     """One row of text: milliseconds, ratio to the fastest, peak memory."""
     fastest = min(time for time, _ in found.values())
-    lines = [f"  {name:23}{1e3 * time:9.2f} ms{time / fastest:7.2f} x{memory / 2**20:9.1f} MiB" for name, (time, memory) in found.items()]
+    lines = [f"  {name:23}{1e3 * time:9.2f} ms{time / fastest:7.2f} x{memory / 2**20:9.1f} MiB"
+             for name, (time, memory) in found.items()]
     return "\n".join([str(case), *lines])
 
 

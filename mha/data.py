@@ -42,7 +42,9 @@ def follow_gradient(query, keys, values, wanted, steps=50, temperature=1.0, rate
 
 
 def rock_paper_scissors():
-    """Three tokens in the plane, a third of a turn apart: names (3), x (3, 2) in float64. Token i + 1 beats token i, and the first beats the last."""
+    """Three tokens in the plane, a third of a turn apart: names (3), x (3, 2) in float64. Token i + 1 beats token i,
+    and the first beats the last.
+    """
     angle = torch.tensor([90.0, 210.0, 330.0], dtype=torch.float64).deg2rad()
     return ["rock", "paper", "scissors"], torch.stack([angle.cos(), angle.sin()], -1)
 
@@ -62,11 +64,13 @@ def pointers(task, runs, generator):
     A name is a random vector of 16 numbers, drawn anew for each run.
 
     Args:
-        task: "cycle of 3" or "cycle of 7", each name to the next and the last to the first; "line of 7", the same without the last step;
-            "pointers", 8 random names, each token beside its own name the name of another token, to which it should attend;
-            "pointers to earlier tokens", the same, but every name stands before the token, and no later token may be seen.
+        task: "cycle of 3" or "cycle of 7", each name to the next and the last to the first; "line of 7", the same
+            without the last step; "pointers", 8 random names, each token beside its own name the name of another token,
+            to which it should attend; "pointers to earlier tokens", the same, but every name stands before the token,
+            and no later token may be seen.
     Returns:
-        draw: function of a batch size B -> x (R, B, n, d_model), target (R, B, n), asked (n,): the tokens that have a target;
+        draw: function of a batch size B -> x (R, B, n, d_model), target (R, B, n), asked (n,): the tokens that have a
+            target;
         d_model: 16 or 32; no_future: whether the task comes with a causal mask.
     Raises:
         ValueError: an unknown task.
@@ -84,7 +88,7 @@ def pointers(task, runs, generator):
 
     def draw(batch):
         drawn = torch.rand(runs, batch, 16, generator=generator).argsort(-1)[..., :n]
-        own = names.take_along_dim(drawn.flatten(1)[..., None], 1).unflatten(1, (batch, n))                   # (R, B, n, 16)
+        own = names.take_along_dim(drawn.flatten(1)[..., None], 1).unflatten(1, (batch, n))  # (R, B, n, 16)
         step = torch.rand(runs, batch, n, generator=generator)
         target = (step * torch.arange(n)).long() if earlier else (torch.arange(n) + 1 + (step * (n - 1)).long()) % n
         return torch.cat([own, own.take_along_dim(target[..., None], 2)], -1), target, torch.arange(int(earlier), n)
@@ -95,12 +99,14 @@ def pointers(task, runs, generator):
 class KeyTask:
     """Bring back the contents of the tokens to which a token is related.
 
-    A token is [name, content]: a name is a random vector, fixed for each run, a content is a few standard normal numbers, fresh in each sentence. For each of r hidden
-    relations, random permutations of the names, the sentence holds one token whose name is the relation's image of the asking token's; the other
-    tokens are distractors. Wanted are the r contents, so an error of 1 is knowing nothing.
+    A token is [name, content]: a name is a random vector, fixed for each run, a content is a few standard normal
+    numbers, fresh in each sentence. For each of r hidden relations, random permutations of the names, the sentence
+    holds one token whose name is the relation's image of the asking token's; the other tokens are distractors. Wanted
+    are the r contents, so an error of 1 is knowing nothing.
 
     Args:
-        runs: independent runs, each with its own names and relations; r: relations; names: how many names there are; d_name: width of a name.
+        runs: independent runs, each with its own names and relations; r: relations; names: how many names there are;
+            d_name: width of a name.
         n: tokens in a sentence; content: numbers in a content, 4 by default; seed: of everything that is drawn.
     Raises:
         ValueError: more related tokens than the sentence has room for, or more tokens than names.
@@ -132,9 +138,9 @@ class KeyTask:
         """Asking tokens (R, B, d_model), their sentences (R, B, n, d_model), the wanted contents (R, B, r, content)."""
         runs, names = self.vectors.shape[:2]
         asking = torch.randint(names, (runs, batch), generator=self.generator)
-        related = self.relations.gather(2, asking[:, None].expand(-1, self.r, -1)).mT                         # (R, B, r)
+        related = self.relations.gather(2, asking[:, None].expand(-1, self.r, -1)).mT  # (R, B, r)
         order = torch.rand(runs, batch, names, generator=self.generator).scatter(2, related, -1.0).argsort(-1)
-        chosen = torch.cat([related, order[..., self.r:self.n]], -1)                                          # (R, B, n), the related first
+        chosen = torch.cat([related, order[..., self.r:self.n]], -1)  # (R, B, n), the related first
         contents = torch.randn(runs, batch, self.n + 1, self.CONTENT, generator=self.generator)
         everyone = torch.cat([chosen, asking[..., None]], -1)
         named = self.vectors.take_along_dim(everyone.flatten(1)[..., None], 1).unflatten(1, everyone.shape[1:])

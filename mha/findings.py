@@ -1,4 +1,5 @@
-"""From what is stored of a trained model (`mha.assets.real_heads`) to right and wrong answers: which head finds which relation, and whom a pronoun is given to.
+"""From what is stored of a trained model (`mha.assets.real_heads`) to right and wrong answers: which head finds which
+relation, and whom a pronoun is given to.
 
 Heads are numbered layer by layer, 0 to 71; `name_of(37)` is "3.1", the second head of the fourth layer.
 """
@@ -26,12 +27,14 @@ def number_of(name: str) -> int:
 
 @dataclass(frozen=True)
 class Found:
-    """How well each head finds one relation. A head is right on a word when it gives most, of all other words, to a word that stands in the relation.
+    """How well each head finds one relation. A head is right on a word when it gives most, of all other words, to a
+    word that stands in the relation.
 
-    right: (72, N), bool, a column for each asking word. untrained: (5, 72, N), the same for models whose layers were never trained. learned: (2, 72, N), the same
-    for the models with one learned matrix in each head, and with two (`mha.surgery.learned_like`).
-    offset: the rule "always k words away" that is right most often, and its share. by_offset: (K, N), on which words each such rule is right that ever is.
-    sentence: (N,), the number of each word's sentence.
+    right: (72, N), bool, a column for each asking word. untrained: (5, 72, N), the same for models whose layers were
+    never trained. learned: (2, 72, N), the same for the models with one learned matrix in each head, and with two
+    (`mha.surgery.learned_like`). offset: the rule "always k words away" that is right most often, and its share.
+    by_offset: (K, N), on which words each such rule is right that ever is. sentence: (N,), the number of each word's
+    sentence.
     """
     right: Tensor
     untrained: Tensor
@@ -62,7 +65,9 @@ class Found:
 
     @property
     def lead(self) -> tuple[float, float]:
-        """Where 95 % of the best head's leads over the best offset lie when the sentences are drawn anew (`mha.measure.leads`)."""
+        """Where 95 % of the best head's leads over the best offset lie when the sentences are drawn anew
+        (`mha.measure.leads`).
+        """
         drawn = measure.leads(self.right, self.by_offset, self.sentence)
         return float(drawn[25]), float(drawn[-26])
 
@@ -78,9 +83,11 @@ class Found:
 
 
 def relation(kind: str, backwards: bool = False) -> Found:
-    """How well each head finds a relation of `mha.sentences.KINDS`, from the dependent word to its head word; `backwards` the other way.
+    """How well each head finds a relation of `mha.sentences.KINDS`, from the dependent word to its head word;
+    `backwards` the other way.
 
-    Backwards a word may have several answers (a noun with two adjectives): each counts as right, for heads and for the rule of the best offset.
+    Backwards a word may have several answers (a noun with two adjectives): each counts as right, for heads and for the
+    rule of the best offset.
     """
     if kind not in sentences.KINDS:
         raise ValueError(f"kind must be one of {', '.join(map(repr, sentences.KINDS))}, got {kind!r}")
@@ -97,17 +104,20 @@ def _found(answers):
     starts, stored, (k, share) = _starts(sentences.relations()[0]), real_heads(), measure.best_offset(answers)
 
     def right(looked_at):
-        return torch.stack([torch.isin(looked_at[..., starts[sentence] + word], torch.tensor(list(wanted))) for (sentence, word), wanted in answers.items()], -1)
+        return torch.stack([torch.isin(looked_at[..., starts[sentence] + word], torch.tensor(list(wanted)))
+                            for (sentence, word), wanted in answers.items()], -1)
 
     offsets = sorted({answer - word for (_, word), wanted in answers.items() for answer in wanted})
     by_offset = torch.tensor([[word + other in wanted for (_, word), wanted in answers.items()] for other in offsets])
-    return Found(*(right(stored["looked_at" + model]) for model in ("", "_untrained", "_learned")), (k, share), by_offset, torch.tensor([sentence for sentence, _ in answers]))
+    return Found(*(right(stored["looked_at" + model]) for model in ("", "_untrained", "_learned")), (k, share),
+                 by_offset, torch.tensor([sentence for sentence, _ in answers]))
 
 
 def rare() -> Found:
     """How often each head looks at the rarest word of the sentence, asked by every other word.
 
-    How rare a word is, is read from its number in the model's vocabulary, which is sorted roughly by frequency; a word of several pieces counts as its rarest piece.
+    How rare a word is, is read from its number in the model's vocabulary, which is sorted roughly by frequency; a word
+    of several pieces counts as its rarest piece.
     """
     texts, _ = sentences.relations()
     starts, numbers, answers = _starts(texts), real_heads()["vocabulary"], {}
@@ -118,7 +128,9 @@ def rare() -> Found:
 
 
 def relations() -> dict[str, Found]:
-    """Every relation in both directions: "det" from the determiner to its noun, "from det" from the noun to its determiner, and so on."""
+    """Every relation in both directions: "det" from the determiner to its noun, "from det" from the noun to its
+    determiner, and so on.
+    """
     return {"from " * back + kind: relation(kind, back) for kind in sentences.KINDS for back in (False, True)}
 
 
@@ -129,7 +141,8 @@ def _starts(texts):
 
 
 def from_it(ending: str) -> Tensor:
-    """(72, 2): what "it" gives to "animal" and to "street" in "The animal didn't cross the street because it was too" tired, or wide.
+    """(72, 2): what "it" gives to "animal" and to "street" in "The animal didn't cross the street because it was too"
+    tired, or wide.
 
     The two sentences are the first of `mha.sentences.twins`.
     """
@@ -139,16 +152,21 @@ def from_it(ending: str) -> Tensor:
 
 
 def mentions(rows: Tensor, items: list) -> Tensor:
-    """Which mention gets most from each pronoun: (..., 72, N, longest sentence) -> (..., 72, N) bool, True where it is the antecedent.
+    """Which mention gets most from each pronoun: (..., 72, N, longest sentence) -> (..., 72, N) bool, True where it is
+    the antecedent.
 
     Args
-        rows: "pronouns", "twins" or "late" of `mha.assets.real_heads`. items: the `Pronoun`s of `mha.sentences`, as many.
+        rows: "pronouns", "twins" or "late" of `mha.assets.real_heads`. items: the `Pronoun`s of `mha.sentences`, as
+            many.
     """
-    return on_antecedent(rows, items) > torch.stack([rows[..., n, list(item.others)].amax(-1) for n, item in enumerate(items)], -1)
+    return on_antecedent(rows, items) > torch.stack([rows[..., n, list(item.others)].amax(-1)
+                                                     for n, item in enumerate(items)], -1)
 
 
 def on_antecedent(rows: Tensor, items: list) -> Tensor:
-    """The weight that each pronoun gives to its antecedent: (..., 72, N, longest sentence) -> (..., 72, N). rows, items: as in `mentions`."""
+    """The weight that each pronoun gives to its antecedent: (..., 72, N, longest sentence) -> (..., 72, N). rows,
+    items: as in `mentions`.
+    """
     return torch.stack([rows[..., n, item.antecedent] for n, item in enumerate(items)], -1)
 
 
@@ -157,8 +175,9 @@ class Antecedents:
     """Whether the antecedent of each of N pronouns gets more than any other mention.
 
     right: (72, N), by the heads' weights. untrained: (5, 72, N), by models whose layers were never trained.
-    embedding: (N,), by a rule without a head: the mention whose embedding has the largest cosine with the pronoun's, before any layer and without positions.
-    bare: (72, N), by each head's weights when it reads the embeddings, with no layer before it and no positions.
+    embedding: (N,), by a rule without a head: the mention whose embedding has the largest cosine with the pronoun's,
+    before any layer and without positions. bare: (72, N), by each head's weights when it reads the embeddings, with no
+    layer before it and no positions.
     """
     right: Tensor
     untrained: Tensor
@@ -167,18 +186,23 @@ class Antecedents:
 
 
 def pronouns(again: bool = False) -> Antecedents:
-    """The 30 pronouns that grammar decides, or `again` the 30 that were written after the heads had been chosen on the first."""
+    """The 30 pronouns that grammar decides, or `again` the 30 that were written after the heads had been chosen on the
+    first.
+    """
     stored, items, name = real_heads(), sentences.pronouns(again), "pronouns_again" if again else "pronouns"
     return Antecedents(*(mentions(stored[name + kind], items) for kind in ("", "_untrained", "_embedding", "_bare")))
 
 
 def pronouns_learned() -> Tensor:
-    """(2, 72, 30), whether the antecedent gets the most, on the pronouns written `again`, in the models with one learned matrix in each head, and with two."""
+    """(2, 72, 30), whether the antecedent gets the most, on the pronouns written `again`, in the models with one
+    learned matrix in each head, and with two.
+    """
     return mentions(real_heads()["pronouns_again_learned"], sentences.pronouns(again=True))
 
 
 def apart(kind: str) -> Tensor:
-    """(72, items) bool: whether a head gives the word that stands in the relation more than the next noun, where the two are not the same.
+    """(72, items) bool: whether a head gives the word that stands in the relation more than the next noun, where the
+    two are not the same.
 
     kind: "det", such as "the kitchen table", or "dobj", such as "gave the boy a book" (`mha.sentences.apart`).
     """
@@ -193,5 +217,7 @@ def twins() -> Tensor:
 
 
 def late() -> Tensor:
-    """(72, 16), True where the pronoun of "The X called the Y because she was late" gives more to whom the stereotype suggests."""
+    """(72, 16), True where the pronoun of "The X called the Y because she was late" gives more to whom the stereotype
+    suggests.
+    """
     return mentions(real_heads()["late"], sentences.late())

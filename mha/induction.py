@@ -1,7 +1,9 @@
-"""Induction heads: a small language model that learns to continue what it has seen before, and the scores that show how.
+"""Induction heads: a small language model that learns to continue what it has seen before, and the scores that show
+how.
 
-In the middle of "A B ... A", an induction head looks at B: the token after the last A. A key has to say what stands one place before it, and a first
-layer knows that of no key. `fit_induction` trains models that can learn it and models that cannot; `induction_runs` loads runs that are already trained.
+In the middle of "A B ... A", an induction head looks at B: the token after the last A. A key has to say what stands one
+place before it, and a first layer knows that of no key. `fit_induction` trains models that can learn it and models that
+cannot; `induction_runs` loads runs that are already trained.
 """
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,11 +30,13 @@ KINDS = {                                            # what is stored: arguments
 class Repeats:
     """Sequences in which a random pattern comes again and again: x_i = x_(i - p) from position p on.
 
-    A symbol may stand in a pattern more than once, so what followed the current token is not always decided by that token alone.
+    A symbol may stand in a pattern more than once, so what followed the current token is not always decided by that
+    token alone.
 
     Args:
-        V: number of symbols. n: tokens in a sequence. period: p, one number for all sequences; or "random", drawn for each sequence
-            from `shortest` to n // 2, so that every pattern comes twice. seed: of everything that is drawn.
+        V: number of symbols. n: tokens in a sequence. period: p, one number for all sequences; or "random", drawn for
+            each sequence from `shortest` to n // 2, so that every pattern comes twice. seed: of everything that is
+            drawn.
     Raises:
         ValueError: a period that leaves no room for a repetition.
     """
@@ -41,7 +45,8 @@ class Repeats:
         self.V, self.n = V, n
         self.shortest, self.longest = (shortest, n // 2) if period == "random" else (period, period)
         if not 1 <= self.shortest <= self.longest < n:
-            raise ValueError(f"periods must be at least 1 and less than n={n}, got period={period!r}: from {self.shortest} to {self.longest}")
+            raise ValueError(f"periods must be at least 1 and less than n={n}, got period={period!r}: from "
+                             f"{self.shortest} to {self.longest}")
         self.generator = torch.Generator().manual_seed(seed)
 
     def draw(self, batch):
@@ -54,7 +59,8 @@ class Repeats:
 # --- The model ------------------------------------------------------------------------------------------------------
 
 def sinusoids(n, d_model):
-    """Positions as waves: sin(i f) and cos(i f) side by side, with frequencies f from 1 down to about 1 / 10000. (n, d_model).
+    """Positions as waves: sin(i f) and cos(i f) side by side, with frequencies f from 1 down to about 1 / 10000.
+    (n, d_model).
 
     Source: Vaswani et al. 2017, section 3.5.
     """
@@ -71,9 +77,11 @@ class PositionedAttention(MultiHeadAttention):
     So a position can decide where a head looks, and never becomes part of what it brings back.
 
     Args:
-        smeared: mix each key with the one before it, K_j <- a K_j + (1 - a) K_(j-1), by a learned a = sigmoid(smear) of each head. The first key stays.
+        smeared: mix each key with the one before it, K_j <- a K_j + (1 - a) K_(j-1), by a learned a = sigmoid(smear) of
+            each head. The first key stays.
     Source:
-        Positions: Press et al. 2021, "Shortformer". Smeared keys: Olsson et al. 2022, "In-context Learning and Induction Heads".
+        Positions: Press et al. 2021, "Shortformer". Smeared keys: Olsson et al. 2022, "In-context Learning and
+            Induction Heads".
     """
 
     def __init__(self, d_model, num_heads, *, smeared=False):
@@ -81,7 +89,9 @@ class PositionedAttention(MultiHeadAttention):
         self.smear = nn.Parameter(torch.zeros(num_heads)) if smeared else None
 
     def forward(self, x, positions, *, head_mask=None, need_weights=False):
-        """x (B, n, d_model), positions (n, d_model), head_mask (h,) or None -> out (B, n, d_model), weights (B, h, n, n) or None."""
+        """x (B, n, d_model), positions (n, d_model), head_mask (h,) or None -> out (B, n, d_model), weights
+        (B, h, n, n) or None.
+        """
         Q = split_heads(self.W_Q(x + positions), self.num_heads)                   # (B, h, n, d_k)
         K = split_heads(self.W_K(x + positions), self.num_heads)
         V = split_heads(self.W_V(x), self.num_heads)
@@ -94,19 +104,23 @@ class PositionedAttention(MultiHeadAttention):
 
 
 def smear(K, own):
-    """Mix each key with the one before it: K (..., h, n, d_k), own (h,), the part of its own that a key keeps. The first key has none before it."""
+    """Mix each key with the one before it: K (..., h, n, d_k), own (h,), the part of its own that a key keeps. The
+    first key has none before it.
+    """
     before = torch.cat([K[..., :1, :], K[..., :-1, :]], -2)
     own = own[:, None, None]
     return own * K + (1 - own) * before
 
 
 class TokenModel(nn.Module):
-    """A causal language model of attention alone: embed, add what each layer's heads bring back, read off the next token. No MLP.
+    """A causal language model of attention alone: embed, add what each layer's heads bring back, read off the next
+    token. No MLP.
 
     Positions start as waves (`sinusoids`) and are learned; they are one table for all layers.
 
     Args:
-        layers: number of layers. V: number of symbols; n: longest sequence; d_model, num_heads: of each layer; smeared: as `PositionedAttention`.
+        layers: number of layers. V: number of symbols; n: longest sequence; d_model, num_heads: of each layer; smeared:
+            as `PositionedAttention`.
     """
 
     def __init__(self, layers=2, *, V=32, n=32, d_model=64, num_heads=4, smeared=False):
@@ -135,7 +149,8 @@ class TokenModel(nn.Module):
         positions = self.positions[:tokens.shape[-1]]
         x, weights = self.embedding(tokens), []                                    # (B, n, d_model)
         for i, (layer, norm) in enumerate(zip(self.layers, self.norms)):
-            brought, w = layer(norm(x), positions, head_mask=None if head_mask is None else head_mask[i], need_weights=need_weights)
+            brought, w = layer(norm(x), positions, head_mask=None if head_mask is None else head_mask[i],
+                               need_weights=need_weights)
             x = x + brought
             weights.append(w)
         return self.unembedding(self.norms[-1](x)), weights if need_weights else None
@@ -144,10 +159,12 @@ class TokenModel(nn.Module):
 # --- The scores -----------------------------------------------------------------------------------------------------
 
 def prefix_matching(weights, period):
-    """How much a head looks at the token after the last occurrence of the current one: 1 is always, and at nothing else.
+    """How much a head looks at the token after the last occurrence of the current one: 1 is always, and at nothing
+    else.
 
-    The mean of weights[q, q - period + 1] over the queries q >= period: those whose token has stood one period earlier. Only the last copy
-    counts: where a pattern comes three times and more, a head may share its weight among the copies and score low.
+    The mean of weights[q, q - period + 1] over the queries q >= period: those whose token has stood one period earlier.
+    Only the last copy counts: where a pattern comes three times and more, a head may share its weight among the copies
+    and score low.
 
     Args:
         weights: (..., n, n), on sequences with this period (`Repeats`), 2 <= period < n.
@@ -160,17 +177,20 @@ def prefix_matching(weights, period):
     """
     if not 2 <= period < weights.shape[-1]:
         raise ValueError(f"period must be from 2 to n - 1 = {weights.shape[-1] - 1}, got {period}")
-    return weights.diagonal(1 - period, -2, -1)[..., 1:].mean(-1)                  # starts at q = period - 1, whose token is new
+    return weights.diagonal(1 - period, -2, -1)[..., 1:].mean(-1)  # starts at q = period - 1, whose token is new
 
 
 def previous_token(weights):
-    """How much a head looks one place back: the mean of weights[q, q - 1] over q >= 1. weights (..., n, n) -> (...), from 0 to 1."""
+    """How much a head looks one place back: the mean of weights[q, q - 1] over q >= 1. weights (..., n, n) -> (...),
+    from 0 to 1.
+    """
     return weights.diagonal(-1, -2, -1).mean(-1)
 
 
 @dataclass(frozen=True)
 class Scores:
-    """What a model does on sequences of one period, and where its heads look there. Several of them share leading axes (...).
+    """What a model does on sequences of one period, and where its heads look there. Several of them share leading axes
+    (...).
 
     first, later: (...), mean loss in nats, on the first pattern and on what repeats it; ln V is knowing nothing.
     accuracy: (...), how often the symbol with the highest score is right, on what repeats.
@@ -192,8 +212,9 @@ class Scores:
 def evaluate(model, period, *, head_mask=None, batch=256, seed=999):
     """Test a TokenModel on sequences with this period.
 
-    Position q predicts token q + 1. Up to q = period - 2 that token is new ("first"), from q = period on the current one has been there
-    before ("later"). Position period - 1 is left out: its next token repeats, but nothing in the sequence says so yet.
+    Position q predicts token q + 1. Up to q = period - 2 that token is new ("first"), from q = period on the current
+    one has been there before ("later"). Position period - 1 is left out: its next token repeats, but nothing in the
+    sequence says so yet.
 
     Args:
         period: 2 to n - 2. head_mask: as `TokenModel.forward`. batch: sequences; seed: of the sequences.
@@ -206,7 +227,8 @@ def evaluate(model, period, *, head_mask=None, batch=256, seed=999):
     loss = F.cross_entropy(logits.mT, tokens[:, 1:], reduction="none").mean(0)     # (n - 1,)
     right = (logits.argmax(-1) == tokens[:, 1:]).float().mean(0)
     weights = torch.stack([w.mean(0) for w in weights])                            # (layers, h, n - 1, n - 1)
-    found = loss[:period - 1].mean(), loss[period:].mean(), right[period:].mean(), prefix_matching(weights, period), previous_token(weights)
+    found = (loss[:period - 1].mean(), loss[period:].mean(), right[period:].mean(), prefix_matching(weights, period),
+             previous_token(weights))
     return Scores(*(value.cpu() for value in found))
 
 
@@ -219,17 +241,20 @@ def without_each_head(model, period):
 
 # --- The training ---------------------------------------------------------------------------------------------------
 
-def fit_induction(layers, *, period="random", smeared=False, steps=1200, rate=3e-3, warm_up=50, batch=64, every=25, seed=0, device=None, **sizes):
+def fit_induction(layers, *, period="random", smeared=False, steps=1200, rate=3e-3, warm_up=50, batch=64, every=25,
+                  seed=0, device=None, **sizes):
     """Train a TokenModel to predict the next token of `Repeats`.
 
     Args:
         layers, smeared: of the model. period: of the data, "random" or one number for all sequences.
-        steps, rate, warm_up: of Adam; the rate climbs for warm_up steps and then stays. batch: sequences a step; seed: of model and data.
+        steps, rate, warm_up: of Adam; the rate climbs for warm_up steps and then stays. batch: sequences a step; seed:
+            of model and data.
         every: steps from one test to the next. sizes: V, n, d_model and num_heads of the model.
     Returns:
-        model; at (S,), the steps before which it was tested; history, `Scores` with a leading axis S, at the period of the data, n // 2 for "random".
+        model; at (S,), the steps before which it was tested; history, `Scores` with a leading axis S, at the period of
+        the data, n // 2 for "random".
     """
-    with torch.random.fork_rng(devices=[]):                                        # drawn on the CPU, so that every device starts alike
+    with torch.random.fork_rng(devices=[]):  # drawn on the CPU, so that every device starts alike
         torch.manual_seed(seed)
         model = TokenModel(layers, smeared=smeared, **sizes).to(device)
     data = Repeats(V=model.V, n=model.n, period=period, seed=seed)
@@ -260,9 +285,9 @@ def _step(model, optimiser, tokens):
 class InductionRuns:
     """Models of one kind, trained by `fit_induction` from R seeds, and what each of them does at the end.
 
-    seeds: (R,). at: (S,), steps; history: Scores (R, S). periods: (P,); tests: Scores (R, P), at the end, on sequences of these periods.
-    without: (R, layers, h), the later loss at period 16 without each head. shown: (2,), periods, of one sequence each, tokens (2, n);
-    maps: (R, 2, layers, h, n, n), the weights on them, in steps of 1/255.
+    seeds: (R,). at: (S,), steps; history: Scores (R, S). periods: (P,); tests: Scores (R, P), at the end, on sequences
+    of these periods. without: (R, layers, h), the later loss at period 16 without each head. shown: (2,), periods, of
+    one sequence each, tokens (2, n); maps: (R, 2, layers, h, n, n), the weights on them, in steps of 1/255.
     """
     seeds: Tensor
     at: Tensor
@@ -290,7 +315,9 @@ def induction_runs(kind):
     if kind not in KINDS:
         raise ValueError(f"kind must be one of {', '.join(map(repr, KINDS))}, got {kind!r}")
     with np.load(INDUCTION, allow_pickle=False) as stored:
-        part = {name.removeprefix(f"{kind}: "): torch.from_numpy(stored[name]) for name in stored.files if name.startswith(f"{kind}: ")}
+        part = {name.removeprefix(f"{kind}: "): torch.from_numpy(stored[name]) for name in stored.files
+                if name.startswith(f"{kind}: ")}
     part = {name: values.float() if values.is_floating_point() else values for name, values in part.items()}
-    history, tests = (Scores(*(part.pop(f"{name}.{field}") for field in Scores.__dataclass_fields__)) for name in ("history", "tests"))
+    history, tests = (Scores(*(part.pop(f"{name}.{field}") for field in Scores.__dataclass_fields__))
+                      for name in ("history", "tests"))
     return InductionRuns(history=history, tests=tests, maps=part.pop("maps") / 255, **part)

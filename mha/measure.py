@@ -1,7 +1,7 @@
 """What to measure on attention maps, and what to compare it with.
 
-Maps are weights (..., n, m), rows = queries. A score of a head means nothing alone: beside each stands what a rule without a head would get
-(`best_offset`), what luck would give (`luckiest`), or a model that was never trained.
+Maps are weights (..., n, m), rows = queries. A score of a head means nothing alone: beside each stands what a rule
+without a head would get (`best_offset`), what luck would give (`luckiest`), or a model that was never trained.
 """
 import math
 from collections import Counter
@@ -20,7 +20,8 @@ def entropy(weights: Tensor) -> Tensor:
 def at_offset(weights: Tensor, offset: int) -> Tensor:
     """Mean weight on the token `offset` places to the right of the query (negative: left): (..., n, n) -> (...).
 
-    Queries that have no such token are left out. -1 is the score of a previous-token head, 0 what tokens give themselves.
+    Queries that have no such token are left out. -1 is the score of a previous-token head, 0 what tokens give
+    themselves.
     Raises
         ValueError: the offset leaves no token.
     """
@@ -31,10 +32,12 @@ def at_offset(weights: Tensor, offset: int) -> Tensor:
 
 
 def of_words(weights: Tensor, words: list[int | None]) -> Tensor:
-    """Maps between tokens -> maps between words, as Clark et al. 2019, section 4.1: pieces of an asked word are added up, pieces of an asking word averaged.
+    """Maps between tokens -> maps between words, as Clark et al. 2019, section 4.1: pieces of an asked word are added
+    up, pieces of an asking word averaged.
 
     Args
-        weights: (..., n, n). words: for each token the number of its word, None for special tokens and padding, which are dropped.
+        weights: (..., n, n). words: for each token the number of its word, None for special tokens and padding, which
+            are dropped.
     Returns
         (..., w, w). Rows sum to less than 1 by what goes to the dropped tokens.
     """
@@ -77,7 +80,9 @@ def best_offset(answers: dict[tuple[int, int], set[int]]) -> tuple[int, float]:
 
 
 def luckiest(heads: int, questions: int, chance: float = 0.5, quantile: float = 0.95) -> float:
-    """How much the best of so many heads gets right by luck alone: the quantile of the largest of `heads` binomial shares."""
+    """How much the best of so many heads gets right by luck alone: the quantile of the largest of `heads` binomial
+    shares.
+    """
     below = 0.0
     for right in range(questions + 1):
         below += math.comb(questions, right) * chance**right * (1 - chance) ** (questions - right)
@@ -90,8 +95,8 @@ def held_out(right: Tensor, groups: Tensor, splits: int = 200, seed: int = 0) ->
     """Pick the best head on one half of the groups, score it on the questions of the other half; heads that tie share.
 
     Args
-        right: (heads, N), whether each head is right on each question. groups: (N,), what must not be torn apart, such as the number of each question's
-            sentence. splits: random halves; seed: of them.
+        right: (heads, N), whether each head is right on each question. groups: (N,), what must not be torn apart, such
+            as the number of each question's sentence. splits: random halves; seed: of them.
     Returns
         (splits,), the share of the other half that is right.
     Raises
@@ -108,14 +113,18 @@ def held_out(right: Tensor, groups: Tensor, splits: int = 200, seed: int = 0) ->
 
 
 def leads(right: Tensor, rules: Tensor, groups: Tensor, draws: int = 1000, seed: int = 0) -> Tensor:
-    """By how much the best head leads the best rule, both chosen on groups that are drawn anew and scored on those that were not drawn.
+    """By how much the best head leads the best rule, both chosen on groups that are drawn anew and scored on those that
+    were not drawn.
 
-    The groups are drawn with replacement, as many as there are (the bootstrap of Efron 1979); about a third is left out each time.
+    The groups are drawn with replacement, as many as there are (the bootstrap of Efron 1979); about a third is left out
+    each time.
 
     Args
-        right: (heads, N), whether each head is right on each question. rules: (K, N), the same for rules without a head. groups: (N,), the group of each question.
+        right: (heads, N), whether each head is right on each question. rules: (K, N), the same for rules without a
+            head. groups: (N,), the group of each question.
     Returns
-        (draws,), sorted: 95 % lie from the 26th of 1000 to the 975th. Somewhat too wide, since the score is taken on few groups.
+        (draws,), sorted: 95 % lie from the 26th of 1000 to the 975th. Somewhat too wide, since the score is taken on
+        few groups.
     Raises
         ValueError: fewer than two groups.
     """
@@ -125,7 +134,8 @@ def leads(right: Tensor, rules: Tensor, groups: Tensor, draws: int = 1000, seed:
     g, found = torch.Generator().manual_seed(seed), []
     right, rules = right.double(), rules.double()
     while len(found) < draws:
-        times = torch.randint(len(names), (len(names),), generator=g).bincount(minlength=len(names))[group].double()      # (N,), how often each was drawn
+        # (N,), how often each was drawn
+        times = torch.randint(len(names), (len(names),), generator=g).bincount(minlength=len(names))[group].double()
         left = (times == 0).double()
         if left.any():
             head, rule = (each[(each @ times).argmax()] for each in (right, rules))
@@ -140,21 +150,28 @@ def divergence(p: Tensor, q: Tensor) -> Tensor:
 
 
 def redundancy(maps: Tensor) -> Tensor:
-    """How unlike heads are: (h, n, m) -> (h, h), the mean over rows of the divergence between two heads' rows. 0: the same map."""
+    """How unlike heads are: (h, n, m) -> (h, h), the mean over rows of the divergence between two heads' rows. 0: the
+    same map.
+    """
     return divergence(maps[:, None], maps[None]).mean(-1)
 
 
 def rank_correlation(a: Tensor, b: Tensor) -> Tensor:
-    """Spearman's, along the last axis: (..., m), (..., m) -> (...). 1: the same order. Ties, if any, keep the order in which they stand."""
-    a, b = (ranks - ranks.mean(-1, keepdim=True) for ranks in (each.argsort(-1).argsort(-1).double() for each in (a, b)))
+    """Spearman's, along the last axis: (..., m), (..., m) -> (...). 1: the same order. Ties, if any, keep the order in
+    which they stand.
+    """
+    a, b = (ranks - ranks.mean(-1, keepdim=True) for ranks in (each.argsort(-1).argsort(-1).double()
+                                                               for each in (a, b)))
     return (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1))
 
 
 def carried(weights: Tensor, x: Tensor, attention) -> Tensor:
-    """How long the vector is that each token hands to each other: |w_ij (v_j W_O)| (Kobayashi et al. 2020, section 3.2).
+    """How long the vector is that each token hands to each other: |w_ij (v_j W_O)|
+    (Kobayashi et al. 2020, section 3.2).
 
     Args
-        weights: (B, h, n, n). x: (B, n, d_model), what the heads read. attention: the `MultiHeadAttention` of that layer.
+        weights: (B, h, n, n). x: (B, n, d_model), what the heads read. attention: the `MultiHeadAttention` of that
+            layer.
     Returns
         (B, h, n, n), lengths.
     """
@@ -171,14 +188,15 @@ def asymmetry(A: Tensor) -> Tensor:
 def head_effects(loss, layers: int, heads: int) -> tuple[Tensor, Tensor]:
     """What each head does to the loss of each example: by its slope and by removal, one run for each head.
 
-    The slopes take a backward pass for each example, since any loss is allowed. Where an example's loss looks at that example alone, gates (B, h) of
-    `MultiHeadAttention` and one pass give the same.
+    The slopes take a backward pass for each example, since any loss is allowed. Where an example's loss looks at that
+    example alone, gates (B, h) of `MultiHeadAttention` and one pass give the same.
 
     Args
-        loss: function of head_mask (layers, h), a factor for each head's output, -> (N,), the loss of each example, or one number; it can be differentiated.
+        loss: function of head_mask (layers, h), a factor for each head's output, -> (N,), the loss of each example, or
+            one number; it can be differentiated.
     Returns
-        slopes (N, layers, h), d loss / d factor where all heads are on: negative where more of the head makes the loss smaller;
-        rises (N, layers, h), how much the loss rises when that head alone is switched off.
+        slopes (N, layers, h), d loss / d factor where all heads are on: negative where more of the head makes the loss
+        smaller; rises (N, layers, h), how much the loss rises when that head alone is switched off.
     """
     gates = torch.ones(layers, heads, requires_grad=True)
     each = loss(gates).reshape(-1)
@@ -198,10 +216,11 @@ def head_scores(loss, layers: int, heads: int) -> tuple[Tensor, Tensor, Tensor]:
     Args
         loss: as in `head_effects`.
     Returns
-        size (layers, h), the mean over examples of |d loss / d factor| where all heads are on. To compare heads of different layers, Michel et al. 2019, section 4.1,
-        also divide it by its norm within each layer (after Molchanov et al. 2017), which is not done here;
-        slope (layers, h), the derivative of the mean loss, with its sign: negative where more of the head makes the loss smaller;
-        removal (layers, h), the rise of the mean loss when that head alone is switched off.
+        size (layers, h), the mean over examples of |d loss / d factor| where all heads are on. To compare heads of
+        different layers, Michel et al. 2019, section 4.1, also divide it by its norm within each layer
+        (after Molchanov et al. 2017), which is not done here; slope (layers, h), the derivative of the mean loss, with
+        its sign: negative where more of the head makes the loss smaller; removal (layers, h), the rise of the mean loss
+        when that head alone is switched off.
     """
     slopes, rises = head_effects(loss, layers, heads)
     return slopes.abs().mean(0), slopes.mean(0), rises.mean(0)

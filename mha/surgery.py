@@ -1,4 +1,5 @@
-"""Trained heads changed by hand, without training them again: what does a model that came to rely on two different matrices lose with one?
+"""Trained heads changed by hand, without training them again: what does a model that came to rely on two different
+matrices lose with one?
 
 What comes out measures what this model relies on, not what a model trained that way could do.
 """
@@ -21,9 +22,11 @@ def antisymmetric(Q: Tensor, K: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def one_matrix(Q: Tensor, K: Tensor) -> tuple[Tensor, Tensor]:
-    """The nearest scores that one shared matrix W can give, x W W^T x^T: the symmetric part without its negative eigenvalues. -> (h, d, 2 d_k)."""
+    """The nearest scores that one shared matrix W can give, x W W^T x^T: the symmetric part without its negative
+    eigenvalues. -> (h, d, 2 d_k).
+    """
     left, right = symmetric(Q, K)
-    basis, upper_left = torch.linalg.qr(left)                               # left right^T = basis (upper_left right^T basis) basis^T
+    basis, upper_left = torch.linalg.qr(left)  # left right^T = basis (upper_left right^T basis) basis^T
     values, vectors = torch.linalg.eigh(upper_left @ right.mT @ basis)
     W = basis @ vectors * values.clamp(min=0).sqrt()[:, None]
     return W, W
@@ -39,17 +42,20 @@ def operate(model: nn.Module, change) -> nn.Module:
     """A copy of a model with the matrices of queries and keys of every head changed.
 
     Args
-        change: function of Q and K, (h, d_model + 1, d_k), the last row is the bias; it gives the new ones, of any width.
+        change: function of Q and K, (h, d_model + 1, d_k), the last row is the bias; it gives the new ones, of any
+            width.
     """
     return _rebuilt(model, lambda number, attention: _changed(attention, change))
 
 
 @torch.no_grad()
 def as_keys_prefer(model: nn.Module, means: Tensor) -> nn.Module:
-    """A copy that computes the same, its scores written otherwise: what depends on the query alone is made equal to what depends on the key alone.
+    """A copy that computes the same, its scores written otherwise: what depends on the query alone is made equal to
+    what depends on the key alone.
 
-    A softmax does not see what is added to a whole row of scores, so any number that depends on the query may be added. With x' the mean input, the score x A y^T
-    holds a part x A x'^T of the query alone and a part x' A y^T of the key alone; added is x A^T x'^T - x A x'^T.
+    A softmax does not see what is added to a whole row of scores, so any number that depends on the query may be added.
+    With x' the mean input, the score x A y^T holds a part x A x'^T of the query alone and a part x' A y^T of the key
+    alone; added is x A^T x'^T - x A x'^T.
 
     Args
         means: (attentions of the model, d_model), the mean input of each.
@@ -60,7 +66,7 @@ def as_keys_prefer(model: nn.Module, means: Tensor) -> nn.Module:
         def add(Q, K):
             row = K @ (Q.mT @ mean)[..., None] - Q @ (K.mT @ mean)[..., None]           # (h, d_model + 1, 1)
             one = torch.zeros_like(row)
-            one[:, -1] = 1                                                              # x with a 1 behind it, times this, is 1
+            one[:, -1] = 1  # x with a 1 behind it, times this, is 1
             return torch.cat([Q, row], -1), torch.cat([K, one], -1)
 
         return _changed(attention, add)
@@ -70,14 +76,16 @@ def as_keys_prefer(model: nn.Module, means: Tensor) -> nn.Module:
 
 @torch.no_grad()
 def one_matrix_for(model: nn.Module, inputs: Tensor, rounds: int = 9, ridge: float = 0.05) -> nn.Module:
-    """A copy with one matrix in each head, chosen with care: so that the scores between given inputs change as little as a softmax can see.
+    """A copy with one matrix in each head, chosen with care: so that the scores between given inputs change as little
+    as a softmax can see.
 
-    Made small is the mean over pairs of inputs of (x A y^T + x r - x W W^T y^T)^2, over W and over r, which adds a number to each row of scores. In turns: for a
-    given W the best r is a projection; for a given r the best W W^T is `one_matrix`'s, in coordinates in which the inputs are uncorrelated and of one size.
+    Made small is the mean over pairs of inputs of (x A y^T + x r - x W W^T y^T)^2, over W and over r, which adds a
+    number to each row of scores. In turns: for a given W the best r is a projection; for a given r the best W W^T is
+    `one_matrix`'s, in coordinates in which the inputs are uncorrelated and of one size.
 
     Args
-        inputs: (attentions of the model, N, d_model), what each of them reads. rounds: turns. ridge: so much of the mean variance is added in every
-            direction, since N inputs do not show them all.
+        inputs: (attentions of the model, N, d_model), what each of them reads. rounds: turns. ridge: so much of the
+            mean variance is added in every direction, since N inputs do not show them all.
     """
     def change(number, attention):
         x = torch.cat([inputs[number], torch.ones(inputs.shape[1], 1)], -1).double()
@@ -102,11 +110,14 @@ def one_matrix_for(model: nn.Module, inputs: Tensor, rounds: int = 9, ridge: flo
 
 
 @torch.enable_grad()
-def learned_like(model: nn.Module, trace, matrices: int = 1, steps: int = 150, rate: float = 3e-3, seed: int = 0) -> nn.Module:
-    """A copy whose heads have one new matrix for queries and keys, or two, learned so that their weights on given sentences come close to the heads' own.
+def learned_like(model: nn.Module, trace, matrices: int = 1, steps: int = 150, rate: float = 3e-3,
+                 seed: int = 0) -> nn.Module:
+    """A copy whose heads have one new matrix for queries and keys, or two, learned so that their weights on given
+    sentences come close to the heads' own.
 
-    Made small by Adam is the mean over rows of the divergence KL(own weights || new weights), for each layer by itself, on what its heads read in the model as it
-    was. Each matrix (d_model + 1, d_k) starts at random and holds a bias. Two are the control for one: what both lose is lost by learning from few sentences.
+    Made small by Adam is the mean over rows of the divergence KL(own weights || new weights), for each layer by itself,
+    on what its heads read in the model as it was. Each matrix (d_model + 1, d_k) starts at random and holds a bias. Two
+    are the control for one: what both lose is lost by learning from few sentences.
 
     Args
         trace: what `mha.real.Transformer.trace` gives of these sentences. matrices: 1 or 2.
@@ -117,13 +128,15 @@ def learned_like(model: nn.Module, trace, matrices: int = 1, steps: int = 150, r
     def learned(number, attention):
         x = torch.cat([trace.inputs[number], torch.ones(*there.shape, 1)], -1)[:, None]     # (B, 1, n, d_model + 1)
         own, g = trace.weights[number], torch.Generator().manual_seed(seed + number)
-        W = (torch.randn(matrices, attention.num_heads, x.shape[-1], attention.d_k, generator=g) / x.shape[-1] ** 0.5).requires_grad_()
+        W = (torch.randn(matrices, attention.num_heads, x.shape[-1], attention.d_k,
+                         generator=g) / x.shape[-1] ** 0.5).requires_grad_()
         optimiser = torch.optim.Adam([W], lr=rate)
         for _ in range(steps):
             scores = (x @ W[0]) @ (x @ W[-1]).mT / attention.d_k**0.5                   # (B, h, n, n)
             logs = scores.masked_fill(~key, -torch.inf).log_softmax(-1).masked_fill(~key, 0)
             optimiser.zero_grad()
-            (-own * logs).sum(-1).transpose(1, 2)[there].mean().backward()              # the divergence, but for the entropy of the head's own rows
+            # the divergence, but for the entropy of the head's own rows
+            (-own * logs).sum(-1).transpose(1, 2)[there].mean().backward()
             optimiser.step()
         with torch.no_grad():
             return _changed(attention, lambda Q, K: (W[0].detach().double(), W[-1].detach().double()))
@@ -143,7 +156,9 @@ def _rebuilt(model, change):
 
 
 def circuits(attention: MultiHeadAttention) -> tuple[Tensor, Tensor]:
-    """Q and K of every head, (h, d_model + 1, d_k), the bias as the last row: x, with a 1 behind it, times Q is the query."""
+    """Q and K of every head, (h, d_model + 1, d_k), the bias as the last row: x, with a 1 behind it, times Q is the
+    query.
+    """
     both = []
     for W in (attention.W_Q, attention.W_K):
         with_bias = torch.cat([W.weight.T, W.bias[None] if W.bias is not None else torch.zeros(1, W.out_features)])
@@ -154,8 +169,10 @@ def circuits(attention: MultiHeadAttention) -> tuple[Tensor, Tensor]:
 def _changed(old, change):
     Q, K = (part.double() for part in circuits(old))
     new_Q, new_K = change(Q, K)
-    factor = (new_Q.shape[-1] / Q.shape[-1]) ** 0.25                         # the scale of the scores goes with the root of d_k; it stays as it was
-    new = MultiHeadAttention(old.d_model, old.num_heads, d_k=new_Q.shape[-1], d_v=old.d_v, causal=old.causal, device=old.W_Q.weight.device, dtype=old.W_Q.weight.dtype)
+    # the scale of the scores goes with the root of d_k; it stays as it was
+    factor = (new_Q.shape[-1] / Q.shape[-1]) ** 0.25
+    new = MultiHeadAttention(old.d_model, old.num_heads, d_k=new_Q.shape[-1], d_v=old.d_v, causal=old.causal,
+                             device=old.W_Q.weight.device, dtype=old.W_Q.weight.dtype)
     for W, part in ((new.W_Q, new_Q), (new.W_K, new_K)):
         stacked = (factor * part).transpose(0, 1).flatten(1)                 # (d_model + 1, h d_k)
         W.weight.copy_(stacked[:-1].T)

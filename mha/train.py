@@ -1,7 +1,8 @@
 """Small trainings for the chapters: many independent runs in one process.
 
-Every parameter has a leading axis of R runs, and the loss of a step is the sum of the runs' own losses. Adam treats each number by itself, so the runs
-never touch: it is R separate trainings, each with its own start, data and task, for little more than the time of one.
+Every parameter has a leading axis of R runs, and the loss of a step is the sum of the runs' own losses. Adam treats
+each number by itself, so the runs never touch: it is R separate trainings, each with its own start, data and task, for
+little more than the time of one.
 """
 import math
 from contextlib import contextmanager
@@ -34,7 +35,8 @@ def fit(parameters, loss, *, steps=400, rate=0.01, warm_up=50, eps=1e-8):
                 optimiser.param_groups[0]["lr"] = rate * min(1, (step + 1) / warm_up) * cosine
             each = loss()
             if each.shape != parameters[0].shape[:1]:
-                raise ValueError(f"loss() must give one number for each of the {parameters[0].shape[0]} runs, got shape {tuple(each.shape)}")
+                raise ValueError(f"loss() must give one number for each of the {parameters[0].shape[0]} runs, got "
+                                 f"shape {tuple(each.shape)}")
             optimiser.zero_grad()
             each.sum().backward()
             optimiser.step()
@@ -44,9 +46,11 @@ def fit(parameters, loss, *, steps=400, rate=0.01, warm_up=50, eps=1e-8):
 
 @contextmanager
 def small_steps():
-    """What a CPU needs for many small steps: one thread, and no denormal numbers, which sharp softmaxes make and on which it is slow.
+    """What a CPU needs for many small steps: one thread, and no denormal numbers, which sharp softmaxes make and on
+    which it is slow.
 
-    With two threads each small product waits for both: a few per cent faster on an idle machine, ten times slower on a busy one.
+    With two threads each small product waits for both: a few per cent faster on an idle machine, ten times slower on a
+    busy one.
     """
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -66,13 +70,17 @@ def normal(generator, *shape, std=1.0, device=None):
 def fit_lookup(d_k, *, scale=None, start=1.0, rate=0.01, steps=300, m=32, runs=8, seed=0, device=None):
     """Learn a table of m queries and m keys by which each query fetches the one value that it should.
 
-    The values (m, 8) are random and fixed, and so is the assignment. Nothing else is learned: out = softmax(scale Q K^T) V.
+    The values (m, 8) are random and fixed, and so is the assignment. Nothing else is learned: out =
+    softmax(scale Q K^T) V.
 
     Args:
-        d_k: width; scale: of the scores, 1 / sqrt(d_k) by default; start: standard deviation of the first queries and keys.
-        rate, steps: of Adam, at a constant rate; runs: independent runs, each with its own values, assignment and start; seed: of all of them.
+        d_k: width; scale: of the scores, 1 / sqrt(d_k) by default; start: standard deviation of the first queries and
+            keys.
+        rate, steps: of Adam, at a constant rate; runs: independent runs, each with its own values, assignment and
+            start; seed: of all of them.
     Returns:
-        (runs,), the mean squared error at the end. The values have variance 1, so 1 is what the best constant answer gets.
+        (runs,), the mean squared error at the end. The values have variance 1, so 1 is what the best constant answer
+        gets.
     """
     g = torch.Generator().manual_seed(seed)
     Q, K = (normal(g, runs, m, d_k, std=start, device=device) for _ in range(2))
@@ -109,15 +117,19 @@ class _Recaller(torch.nn.Module):
 def fit_recall(layer, n, *, forget_bias=1.0, steps=600, rate=0.003, runs=6, batch=32, seed=0, device=None):
     """How long does a layer need to learn to name the first of n symbols after it has read them all?
 
-    The first symbol is marked: it comes from a second set of 8, so that no positions are needed. The others are distractors.
+    The first symbol is marked: it comes from a second set of 8, so that no positions are needed. The others are
+    distractors.
 
     Args:
         layer: "head", one head of `MultiHeadAttention`, or "LSTM", torch's; d_model is 32 in both.
-        forget_bias: of the LSTM's forget gates at the start: at 1, a usual choice, they keep about 0.7 of what they hold at each symbol, at 5 about 0.99.
+        forget_bias: of the LSTM's forget gates at the start: at 1, a usual choice, they keep about 0.7 of what they
+            hold at each symbol, at 5 about 0.99.
         n: number of symbols, at least 2. steps: at most so many; rate: of Adam, constant.
-        runs: trainings, one after the other, since an LSTM cannot be batched over runs; batch: sequences a step; seed: of the first run.
+        runs: trainings, one after the other, since an LSTM cannot be batched over runs; batch: sequences a step; seed:
+            of the first run.
     Returns:
-        (runs,), the number of steps after which five batches in a row are at least 95 % right; inf where that does not happen within `steps`.
+        (runs,), the number of steps after which five batches in a row are at least 95 % right; inf where that does not
+        happen within `steps`.
     Raises:
         ValueError: an unknown layer, or n below 2.
     """
@@ -145,12 +157,13 @@ def _recall(layer, forget_bias, n, steps, rate, batch, seed, device):
     return math.inf
 
 
-def fit_pointers(task, score, *, exclude_self=True, steps=400, rate=0.01, d_k=16, runs=8, batch=64, seed=0, device=None):
+def fit_pointers(task, score, *, exclude_self=True, steps=400, rate=0.01, d_k=16, runs=8, batch=64, seed=0,
+                 device=None):
     """Train one head to put its weight where a task points (`mha.data.pointers` lists the tasks).
 
     Args:
-        score: "two matrices", x W_Q (x W_K)^T; "one matrix", x W (x W)^T; or "one symmetric form", x W D (x W)^T with a learned diagonal D of
-            any sign, which stands for every symmetric matrix of rank d_k.
+        score: "two matrices", x W_Q (x W_K)^T; "one matrix", x W (x W)^T; or "one symmetric form", x W D (x W)^T with a
+            learned diagonal D of any sign, which stands for every symmetric matrix of rank d_k.
         exclude_self: no token attends to itself.
         steps, rate: of `fit`; runs: independent runs; batch: sentences a step; seed: of all runs.
     Returns:
@@ -172,12 +185,14 @@ def fit_pointers(task, score, *, exclude_self=True, steps=400, rate=0.01, d_k=16
         if exclude_self:
             mask = mask & ~torch.eye(n, dtype=torch.bool, device=device)
         Q = x @ W_Q
-        K = {"two matrices": lambda: x @ W_K, "one matrix": lambda: Q, "one symmetric form": lambda: Q * diagonal}[score]()
+        K = {"two matrices": lambda: x @ W_K, "one matrix": lambda: Q,
+             "one symmetric form": lambda: Q * diagonal}[score]()
         scores = (Q @ K.mT / d_k**0.5).masked_fill(~mask, -math.inf)
         logs = scores[..., asked, :].log_softmax(-1)
         return -logs.take_along_dim(target[..., asked, None], -1).mean((1, 2, 3))
 
-    fit({"two matrices": [W_Q, W_K], "one matrix": [W_Q], "one symmetric form": [W_Q, diagonal]}[score], losses, steps=steps, rate=rate)
+    fit({"two matrices": [W_Q, W_K], "one matrix": [W_Q], "one symmetric form": [W_Q, diagonal]}[score], losses,
+        steps=steps, rate=rate)
     with torch.no_grad():
         return torch.stack([losses() for _ in range(20)]).mean(0).cpu()
 
@@ -185,15 +200,17 @@ def fit_pointers(task, score, *, exclude_self=True, steps=400, rate=0.01, d_k=16
 CARRIERS = ("the inputs", "W_V", "the inputs, then W_O", "W_V, then W_O")
 
 
-def fit_carrier(carries, *, heads=1, places=1, turned=False, steps=400, rate=0.01, d_k=16, runs=8, batch=64, seed=0, device=None):
+def fit_carrier(carries, *, heads=1, places=1, turned=False, steps=400, rate=0.01, d_k=16, runs=8, batch=64, seed=0,
+                device=None):
     """Train heads on `mha.data.KeyTask` to bring back the content of related tokens; the heads' outputs are added up.
 
     Args:
-        carries: what is mixed and handed on. "the inputs": the tokens themselves, and the answer is read off their content coordinates; "W_V": the
-            tokens times a matrix of each head's own; "the inputs, then W_O": the tokens, added up over heads, then one matrix; "W_V, then W_O": both.
+        carries: what is mixed and handed on. "the inputs": the tokens themselves, and the answer is read off their
+            content coordinates; "W_V": the tokens times a matrix of each head's own; "the inputs, then W_O": the
+            tokens, added up over heads, then one matrix; "W_V, then W_O": both.
         heads: number of heads; places: number of related tokens whose contents are wanted.
-        turned: ask for the content after a quarter turn in its first two coordinates and one in its last two; what comes out is at right angles
-            to what went in, so that the content itself is no help towards it.
+        turned: ask for the content after a quarter turn in its first two coordinates and one in its last two; what
+            comes out is at right angles to what went in, so that the content itself is no help towards it.
         steps, rate: of `fit`; runs: independent runs; batch: sentences a step; seed: of all runs.
     Returns:
         (runs,), the mean squared error on 1024 fresh sentences. The contents have variance 1: 1 is knowing nothing.
@@ -203,7 +220,8 @@ def fit_carrier(carries, *, heads=1, places=1, turned=False, steps=400, rate=0.0
     if carries not in CARRIERS:
         raise ValueError(f"carries must be one of {', '.join(map(repr, CARRIERS))}, got {carries!r}")
     if carries == "the inputs" and places > 1:
-        raise ValueError(f"the inputs hold one content of {KeyTask.CONTENT} numbers, and {places} places are wanted: use 'the inputs, then W_O'")
+        raise ValueError(f"the inputs hold one content of {KeyTask.CONTENT} numbers, and {places} places are wanted: "
+                         "use 'the inputs, then W_O'")
     task = KeyTask(runs, places, seed=seed)
     g = torch.Generator().manual_seed(seed + 1)
     d, wanted = task.d_model, places * task.CONTENT
@@ -211,12 +229,14 @@ def fit_carrier(carries, *, heads=1, places=1, turned=False, steps=400, rate=0.0
     xavier = lambda *shape: normal(g, runs, *shape, std=(2 / sum(shape[-2:])) ** 0.5, device=device)      # noqa: E731
     W_Q, W_K = xavier(heads, d, d_k), xavier(heads, d, d_k)
     W_V = xavier(heads, d, per_head) if per_head else None
-    W_O = {"the inputs, then W_O": lambda: xavier(1, d, wanted), "W_V, then W_O": lambda: xavier(heads, per_head, wanted)}.get(carries, lambda: None)()
+    W_O = {"the inputs, then W_O": lambda: xavier(1, d, wanted),
+           "W_V, then W_O": lambda: xavier(heads, per_head, wanted)}.get(carries, lambda: None)()
     quarter = torch.tensor([[0.0, 1.0], [-1.0, 0.0]])
     turn = torch.block_diag(quarter, quarter).to(device)
 
     def errors(batch):
-        asking, x, contents = (t.to(device) for t in task.draw(batch))             # (R, B, d), (R, B, n, d), (R, B, places, content)
+        # (R, B, d), (R, B, n, d), (R, B, places, content)
+        asking, x, contents = (t.to(device) for t in task.draw(batch))
         Q = torch.einsum("rbd,rhdk->rhbk", asking, W_Q)[..., None, :]              # (R, h, B, 1, d_k)
         K = torch.einsum("rbnd,rhdk->rhbnk", x, W_K)
         mixed = attention(Q, K, x[:, None].expand(-1, heads, -1, -1, -1))[0][..., 0, :]       # (R, h, B, d)
@@ -235,23 +255,29 @@ def fit_carrier(carries, *, heads=1, places=1, turned=False, steps=400, rate=0.0
 
 
 def fit_heads(h, r, *, d_k=None, task=None, steps=600, rate=0.01, runs=8, batch=128, samples=0, seed=0, device=None):
-    """Train one layer of h heads on `mha.data.KeyTask` with r relations, 128 names and d_model = 64; the heads' outputs are mixed by one W_O.
+    """Train one layer of h heads on `mha.data.KeyTask` with r relations, 128 names and d_model = 64; the heads' outputs
+    are mixed by one W_O.
 
-    With d_k = d_v = 64 / h the number of parameters does not depend on h. Nothing else is in the model, no layer norm, no MLP, so nothing can hide.
+    With d_k = d_v = 64 / h the number of parameters does not depend on h. Nothing else is in the model, no layer norm,
+    no MLP, so nothing can hide.
 
     Args:
-        h: number of heads, a divisor of d_model; r: relations; d_k: width of queries and keys, d_model // h by default, which d_v is always.
+        h: number of heads, a divisor of d_model; r: relations; d_k: width of queries and keys, d_model // h by default,
+            which d_v is always.
         task: another KeyTask of as many runs and relations.
         steps, rate: of `fit`; runs: independent runs; batch: sentences a step; seed: of all runs.
         samples: how many single sentences to look at besides.
     Returns:
-        error (runs,): mean squared error on 2048 fresh sentences; the contents have variance 1, so 1 is knowing nothing.
+        error (runs,): mean squared error on 2048 fresh sentences; the contents have variance 1, so 1 is knowing
+            nothing.
         shares (runs, h, r): the mean weight that each head gives to the token of each relation.
-        Only with samples: weights (runs, samples, h, n), of each head on single sentences, whose first r tokens are those of the relations.
+        Only with samples: weights (runs, samples, h, n), of each head on single sentences, whose first r tokens are
+            those of the relations.
     Raises:
         ValueError: h does not divide d_model.
     """
-    look, answer = _train_heads(h, r, d_k=d_k, task=task, steps=steps, rate=rate, runs=runs, batch=batch, seed=seed, device=device)
+    look, answer = _train_heads(h, r, d_k=d_k, task=task, steps=steps, rate=rate, runs=runs, batch=batch, seed=seed,
+                                device=device)
     with torch.no_grad():
         seen = [look(1024) for _ in range(2)]
         errors = torch.stack([(answer(outs) - wanted).square().mean((1, 2)) for outs, _, wanted in seen])
@@ -259,11 +285,13 @@ def fit_heads(h, r, *, d_k=None, task=None, steps=600, rate=0.01, runs=8, batch=
     return errors.mean(0).cpu(), torch.stack([w for _, w, _ in seen]).mean((0, 2))[..., :r].cpu(), *single
 
 
-def _train_heads(h, r, *, d_k=None, d_v=None, W_O=True, mix=None, task=None, steps=600, rate=0.01, runs=8, batch=128, seed=0, device=None):
+def _train_heads(h, r, *, d_k=None, d_v=None, W_O=True, mix=None, task=None, steps=600, rate=0.01, runs=8, batch=128,
+                 seed=0, device=None):
     """The layers of `fit_heads` after their training, handed out so that they can be cut open.
 
     Args:
-        d_v: d_model // h by default. W_O: False leaves it out, so that the h d_v numbers of the heads are the answer as they stand.
+        d_v: d_model // h by default. W_O: False leaves it out, so that the h d_v numbers of the heads are the answer as
+            they stand.
         mix: (r c, r c), a matrix that the wanted contents are multiplied by. The others as in `fit_heads`.
     Returns:
         look: function of a number B of sentences -> outs (R, B, h, d_v), weights (R, B, h, n), wanted (R, B, r c).
@@ -279,7 +307,7 @@ def _train_heads(h, r, *, d_k=None, d_v=None, W_O=True, mix=None, task=None, ste
     last = [_xavier(g, runs, h * d_v, r * c, device)] if W_O else []
 
     def look(size):
-        asking, x, contents = (t.to(device) for t in task.draw(size))              # (R, B, d), (R, B, n, d), (R, B, r, c)
+        asking, x, contents = (t.to(device) for t in task.draw(size))  # (R, B, d), (R, B, n, d), (R, B, r, c)
         contents = contents.flatten(2)
         return *_attend(asking, x, W_Q, W_K, W_V, h), contents if mix is None else contents @ mix.to(device)
 
@@ -299,22 +327,28 @@ def _xavier(generator, runs, rows, columns, device):
 
 
 def _attend(asking, x, W_Q, W_K, W_V, h):
-    """h heads for one asking token (R, B, d) on its sentence (R, B, n, d): their outputs (R, B, h, d_v) and weights (R, B, h, n)."""
+    """h heads for one asking token (R, B, d) on its sentence (R, B, n, d): their outputs (R, B, h, d_v) and weights
+    (R, B, h, n).
+    """
     Q, W_K, W_V = (asking @ W_Q).unflatten(-1, (h, -1)), W_K.unflatten(-1, (h, -1)), W_V.unflatten(-1, (h, -1))
-    asked = torch.einsum("rbhk,rdhk->rbhd", Q, W_K)                                # what each head asks of a token as it stands
+    asked = torch.einsum("rbhk,rdhk->rbhd", Q, W_K)  # what each head asks of a token as it stands
     w = (asked @ x.mT / Q.shape[-1] ** 0.5).softmax(-1)
     return torch.einsum("rbhd,rdhv->rbhv", w @ x, W_V), w
 
 
 def _short_task(runs, r, seed):
-    """The task of `fit_heads` in small, for trainings that a reader waits for: 32 names, d_model = 32, sentences of 8 tokens."""
+    """The task of `fit_heads` in small, for trainings that a reader waits for: 32 names, d_model = 32, sentences of 8
+    tokens.
+    """
     return KeyTask(runs, r, names=32, d_name=28, n=8, seed=seed)
 
 
 def prune_heads(h, r, *, d_k=None, steps=600, rate=0.01, runs=8, batch=64, seed=0, device=None):
-    """Train layers as `fit_heads` does, then switch heads off one after the other, each time the head without which the error is least.
+    """Train layers as `fit_heads` does, then switch heads off one after the other, each time the head without which the
+    error is least.
 
-    The task is small: 32 names, d_model = 32, sentences of 8 tokens. A head that is off gives 0. Nothing is trained after that, not even W_O.
+    The task is small: 32 names, d_model = 32, sentences of 8 tokens. A head that is off gives 0. Nothing is trained
+    after that, not even W_O.
 
     Args:
         h: number of heads, a divisor of 32; the others as in `fit_heads`.
@@ -324,18 +358,22 @@ def prune_heads(h, r, *, d_k=None, steps=600, rate=0.01, runs=8, batch=64, seed=
     Raises:
         ValueError: h does not divide d_model.
     """
-    look, answer = _train_heads(h, r, d_k=d_k, task=_short_task(runs, r, seed), steps=steps, rate=rate, runs=runs, batch=batch, seed=seed, device=device)
+    look, answer = _train_heads(h, r, d_k=d_k, task=_short_task(runs, r, seed), steps=steps, rate=rate, runs=runs,
+                                batch=batch, seed=seed, device=device)
     with torch.no_grad():
         outs, _, wanted = look(2048)
-        return _prune(lambda on: (answer(outs * on[:, None, :, None].to(outs)) - wanted).square().mean((1, 2)).cpu(), len(outs), h)
+        return _prune(lambda on: (answer(outs * on[:, None, :, None].to(outs)) - wanted).square().mean((1, 2)).cpu(),
+                      len(outs), h)
 
 
 def _prune(error, runs, h):
-    """What `prune_heads` returns, for any error: a function (runs, h) -> (runs,) of which heads are on (1) and off (0)."""
+    """What `prune_heads` returns, for any error: a function (runs, h) -> (runs,) of which heads are on (1) and off (0).
+    """
     on, others = torch.ones(runs, h), 1 - torch.eye(h)                             # row i of others: all but head i
     left, without = [error(on)], []
     for _ in range(h):
-        errors = torch.stack([error(on * row) for row in others], -1).masked_fill(on == 0, math.inf)       # (runs, h); inf: is off already
+        # (runs, h); inf: is off already
+        errors = torch.stack([error(on * row) for row in others], -1).masked_fill(on == 0, math.inf)
         without.append(errors)
         least, cheapest = errors.min(-1)
         left.append(least)
@@ -347,13 +385,15 @@ TARGETS = ("blocks", "mixed")
 
 
 def fit_output(target, *, W_O, steps=600, rate=0.01, runs=8, batch=64, seed=0, device=None):
-    """Train four heads on four relations of the task of `prune_heads`, with W_O or without: then block i of the answer is what head i gives as it stands.
+    """Train four heads on four relations of the task of `prune_heads`, with W_O or without: then block i of the answer
+    is what head i gives as it stands.
 
     Both have 5632 parameters: with W_O d_k = 16 and d_v = 8, without it d_k = 20, and d_v = 4, the width of a block.
 
     Args:
-        target: "blocks", in which block i of the answer is the content of relation i; or "mixed", in which each number of the answer is half the sum,
-            with signs, of four numbers, one from each content and each from another coordinate: the same 16 numbers, turned in space.
+        target: "blocks", in which block i of the answer is the content of relation i; or "mixed", in which each number
+            of the answer is half the sum, with signs, of four numbers, one from each content and each from another
+            coordinate: the same 16 numbers, turned in space.
         W_O: True or False.
         steps, rate: of `fit`; runs: independent runs; batch: sentences a step; seed: of all runs.
     Returns:
@@ -364,7 +404,8 @@ def fit_output(target, *, W_O, steps=600, rate=0.01, runs=8, batch=64, seed=0, d
     if target not in TARGETS:
         raise ValueError(f"target must be one of {', '.join(map(repr, TARGETS))}, got {target!r}")
     d_k, d_v = (16, 8) if W_O else (20, 4)
-    look, answer = _train_heads(4, 4, d_k=d_k, d_v=d_v, W_O=W_O, mix=_mixing() if target == "mixed" else None, task=_short_task(runs, 4, seed),
+    look, answer = _train_heads(4, 4, d_k=d_k, d_v=d_v, W_O=W_O, mix=_mixing() if target == "mixed" else None,
+                                task=_short_task(runs, 4, seed),
                                 steps=steps, rate=rate, runs=runs, batch=batch, seed=seed, device=device)
     with torch.no_grad():
         outs, _, wanted = look(2048)
@@ -372,25 +413,30 @@ def fit_output(target, *, W_O, steps=600, rate=0.01, runs=8, batch=64, seed=0, d
 
 
 def _mixing():
-    """An orthogonal matrix (16, 16): coordinate j of block b takes from each content k its coordinate j - k (modulo 4), times 1/2 or -1/2."""
-    signs = torch.tensor([[1.0, 1, 1, 1], [1, -1, 1, -1], [1, 1, -1, -1], [1, -1, -1, 1]]) / 2             # (b, k), orthogonal
+    """An orthogonal matrix (16, 16): coordinate j of block b takes from each content k its coordinate j - k (modulo 4),
+    times 1/2 or -1/2.
+    """
+    signs = torch.tensor([[1.0, 1, 1, 1], [1, -1, 1, -1], [1, 1, -1, -1], [1, -1, -1, 1]]) / 2  # (b, k), orthogonal
     shifts = torch.stack([torch.eye(4).roll(k, 1) for k in range(4)])                                      # (k, 4, 4)
     return torch.einsum("bk,kij->kibj", signs, shifts).reshape(16, 16)
 
 
 def fit_layers(layers, heads, *, steps=600, rate=0.01, runs=8, batch=64, seed=0, device=None):
-    """Train one layer or several on two relations of the task of `prune_heads`, all with 3328 parameters: d_k = d_v = 24 / (layers * heads).
+    """Train one layer or several on two relations of the task of `prune_heads`, all with 3328 parameters: d_k = d_v =
+    24 / (layers * heads).
 
-    Each layer asks with the asking token's vector (32 numbers), attends to the sentence, and adds to that vector what its heads found, times its own
-    W_O (heads * d_v, 32). So a second layer sees the sentence and the first one's result. The other tokens stay as they are. At the end one matrix
-    (32, 8) reads the answer off the sum of all that was added. No layer norm, no MLP.
+    Each layer asks with the asking token's vector (32 numbers), attends to the sentence, and adds to that vector what
+    its heads found, times its own W_O (heads * d_v, 32). So a second layer sees the sentence and the first one's
+    result. The other tokens stay as they are. At the end one matrix (32, 8) reads the answer off the sum of all that
+    was added. No layer norm, no MLP.
 
     Args:
         layers, heads: numbers of layers and of heads in each; their product divides 24.
         steps, rate: of `fit`; runs: independent runs; batch: sentences a step; seed: of all runs.
     Returns:
         error (runs,): mean squared error on 2048 fresh sentences; 1 is knowing nothing.
-        shares (runs, layers * heads, 2): the mean weight that each head gives to the token of each relation, first layer first.
+        shares (runs, layers * heads, 2): the mean weight that each head gives to the token of each relation, first
+            layer first.
     Raises:
         ValueError: layers * heads does not divide 24.
     """
@@ -403,7 +449,7 @@ def fit_layers(layers, heads, *, steps=600, rate=0.01, runs=8, batch=64, seed=0,
     W = _xavier(g, runs, d, 2 * task.CONTENT, device)
 
     def answer(size):
-        asking, x, contents = (t.to(device) for t in task.draw(size))              # (R, B, d), (R, B, n, d), (R, B, 2, c)
+        asking, x, contents = (t.to(device) for t in task.draw(size))  # (R, B, d), (R, B, n, d), (R, B, 2, c)
         added, weights = torch.zeros_like(asking), []
         for W_Q, W_K, W_V, W_O in stack:
             outs, w = _attend(asking + added, x, W_Q, W_K, W_V, heads)
@@ -421,14 +467,16 @@ def fit_pattern(pattern, d_k, *, steps=600, rate=0.05, runs=8, seed=0, device=No
     """Fit free queries and keys (n, d_k) so that their attention weights come close to a given pattern.
 
     Args:
-        pattern: (n, n), each row sums to 1. d_k: width. steps, rate: of `fit`; runs: independent starts; seed: of all of them.
+        pattern: (n, n), each row sums to 1. d_k: width. steps, rate: of `fit`; runs: independent starts; seed: of all
+            of them.
     Returns:
         weights (runs, n, n) at the end.
     Raises:
         ValueError: pattern is not square or a row does not sum to 1.
     """
     if pattern.ndim != 2 or pattern.shape[0] != pattern.shape[1] or (pattern.sum(-1) - 1).abs().max() > 1e-4:
-        raise ValueError(f"pattern must be (n, n) with rows that sum to 1, got shape {tuple(pattern.shape)} and sums {pattern.sum(-1)}")
+        raise ValueError(f"pattern must be (n, n) with rows that sum to 1, got shape {tuple(pattern.shape)} and sums "
+                         f"{pattern.sum(-1)}")
     g = torch.Generator().manual_seed(seed)
     Q, K = (normal(g, runs, len(pattern), d_k, device=device) for _ in range(2))
     pattern = pattern.float().to(device)

@@ -1,4 +1,6 @@
-"""Pictures of attention, one call each. A function takes tensors and returns a Picture; nothing here computes attention."""
+"""Pictures of attention, one call each. A function takes tensors and returns a Picture; nothing here computes
+attention.
+"""
 import io
 import re
 from pathlib import Path
@@ -16,16 +18,19 @@ INK, BLUE, ORANGE, GREEN, VIOLET = "#010203", "#2f74c0", "#b94f12", "#2a8f6d", "
 class Picture:
     """A drawing as SVG whose ink is `currentColor`, and the text that stands for it.
 
-    svg: the drawing. text: first line, what the picture shows (the alt text); then a table of the numbers that it shows.
+    svg: the drawing. text: first line, what the picture shows (the alt text); then a table of the numbers that it
+    shows.
     """
 
     def __init__(self, figure, text):
         buffer = io.StringIO()
         with matplotlib.rc_context(fname=STYLE):
-            figure.draw_without_rendering()                                                # square axes: only the second pass of the layout leaves room for long labels
+            # square axes: only the second pass of the layout leaves room for long labels
+            figure.draw_without_rendering()
             figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
         svg = buffer.getvalue()
-        svg = svg[svg.index("<svg"):].replace("<svg", '<svg fill="currentColor"', 1)      # matplotlib writes no fill where it means black
+        # matplotlib writes no fill where it means black
+        svg = svg[svg.index("<svg"):].replace("<svg", '<svg fill="currentColor"', 1)
         svg = svg.replace(INK, "currentColor").replace("'DejaVu Sans', sans-serif", "inherit")
         self.svg, self.text = re.sub(r"\s*<metadata>.*?</metadata>", "", svg, flags=re.S), text
 
@@ -40,7 +45,8 @@ def table(alt, header, rows, digits=3):
     """The text of a picture: its alt text, then aligned columns. Floats are printed to `digits` decimals."""
     cells = [[f"{c + 0.0:.{digits}f}" if isinstance(c, float) else str(c) for c in row] for row in [header, *rows]]
     widths = [max(map(len, column)) for column in zip(*cells)]
-    lines = ["  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:]))]).rstrip() for row in cells]
+    lines = ["  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:]))]).rstrip()
+             for row in cells]
     return "\n".join([alt, "", *lines])
 
 
@@ -77,7 +83,9 @@ def bars(labels, **series):
         axis.spines[["left", "bottom"]].set_visible(False)
     axes[0].invert_yaxis()
     alt = f"Bars of {' and '.join(values)} for {len(labels)} keys."
-    return Picture(figure, table(alt, ["", *values], [[name, *(float(v[i]) for v in values.values())] for i, name in enumerate(labels)]))
+    return Picture(figure,
+                   table(alt, ["", *values], [[name, *(float(v[i]) for v in values.values())]
+                                              for i, name in enumerate(labels)]))
 
 
 def _map(axis, weights, rows, columns, title):
@@ -115,7 +123,8 @@ def heatmaps(weights, tokens, titles=None, columns=4, keys=None, alt=None):
         _map(axis, maps[i], *names, titles[i])
         if not names[0]:
             axis.set_xticks([]), axis.set_yticks([])
-    corner, alt = "" if alt else "query", alt or f"Attention weights of {h} head{'s' * (h > 1)} as maps, {n} queries by {m} keys."
+    corner, alt = ("" if alt else "query", alt or f"Attention weights of {h} head{'s' * (h > 1)} as maps, {n} queries "
+                                                  f"by {m} keys.")
     best = [[titles[i] or "map", *(keys[j] for j in maps[i].argmax(-1))] for i in range(h)]
     if h == 1:
         return Picture(figure, table(alt, [corner, *keys], [[t, *map(float, row)] for t, row in zip(tokens, maps[0])]))
@@ -133,12 +142,13 @@ def curves(x, xlabel, ylabel, log=False, points=5, **series):
     colours = {name: axis.plot(x, v)[0].get_color() for name, v in values.items()}
     axis.set(xlabel=xlabel, ylabel=ylabel, xscale="log" if log else "linear")
     room, at = 0.075 * (axis.get_ylim()[1] - axis.get_ylim()[0]), -np.inf
-    for name in sorted(values, key=lambda name: values[name][-1]):        # from the lowest end up, none on top of another
+    for name in sorted(values, key=lambda name: values[name][-1]):  # from the lowest end up, none on top of another
         at = max(values[name][-1], at + room)
         axis.annotate(f"  {name}", (x[-1], at), color=colours[name], va="center", annotation_clip=False)
     picked = np.unique(np.linspace(0, len(x) - 1, points).round().astype(int))
     alt = f"{ylabel} against {xlabel}: {', '.join(values)}."
-    return Picture(figure, table(alt, [xlabel, *values], [[f"{x[i]:g}", *(float(v[i]) for v in values.values())] for i in picked]))
+    return Picture(figure, table(alt, [xlabel, *values], [[f"{x[i]:g}", *(float(v[i]) for v in values.values())]
+                                                          for i in picked]))
 
 
 def dots(labels, ylabel, lines=(), grain=0.25, **series):
@@ -147,7 +157,8 @@ def dots(labels, ylabel, lines=(), grain=0.25, **series):
     Args:
         labels: m names along the x axis; ylabel: what the runs are measured by.
         lines: (height, name) of horizontal lines, such as a proved bound.
-        grain: the text table gives, in steps of this size, the range that holds all runs; a training ends a little differently on each machine.
+        grain: the text table gives, in steps of this size, the range that holds all runs; a training ends a little
+            differently on each machine.
         series: name -> (m, runs) numbers, at most four.
     """
     values = {name.replace("_", " "): _array(s) for name, s in series.items()}
@@ -156,7 +167,8 @@ def dots(labels, ylabel, lines=(), grain=0.25, **series):
     for place, (name, v) in enumerate(values.items()):
         x = spots + 0.22 * (place - (len(values) - 1) / 2)
         jitter = np.linspace(-0.05, 0.05, v.shape[1])
-        axis.scatter((x[:, None] + jitter).ravel(), v.ravel(), s=14, alpha=0.8, linewidth=0, color=(BLUE, ORANGE, GREEN, VIOLET)[place], marker="os^D"[place], label=name)
+        axis.scatter((x[:, None] + jitter).ravel(), v.ravel(), s=14, alpha=0.8, linewidth=0,
+                     color=(BLUE, ORANGE, GREEN, VIOLET)[place], marker="os^D"[place], label=name)
     for height, name in lines:
         axis.axhline(height, color=INK, linewidth=0.8, linestyle="--")
         axis.annotate(f" {name}", (len(labels) - 0.5, height), va="center", annotation_clip=False)
@@ -167,7 +179,9 @@ def dots(labels, ylabel, lines=(), grain=0.25, **series):
     def span(v):
         return f"{grain * np.floor(v.min() / grain):g} to {grain * np.ceil(v.max() / grain):g}"
     rows = [[label.replace("\n", " "), *(span(v[i]) for v in values.values())] for i, label in enumerate(labels)]
-    return Picture(figure, table(f"Dots of {ylabel}, one for each run: {', '.join(values)}. The table gives ranges that hold all runs.", ["", *values], rows))
+    return Picture(figure, table(f"Dots of {ylabel}, one for each run: {', '.join(values)}. The table gives ranges "
+                                 "that hold all runs.",
+                                 ["", *values], rows))
 
 
 def matrix(values, title="", row_label="", column_label="", cuts=(), alt=None):
@@ -181,7 +195,8 @@ def matrix(values, title="", row_label="", column_label="", cuts=(), alt=None):
     axis.set(title=title, xlabel=column_label, ylabel=row_label)
     axis.tick_params(length=0)
     rows = [["rows", v.shape[0]], ["columns", v.shape[1]], ["smallest", float(v.min())], ["largest", float(v.max())]]
-    return Picture(figure, table(alt or f"{title or 'A matrix'}, {v.shape[0]} rows by {v.shape[1]} columns.", ["", "value"], rows))
+    return Picture(figure, table(alt or f"{title or 'A matrix'}, {v.shape[0]} rows by {v.shape[1]} columns.",
+                                 ["", "value"], rows))
 
 
 def histograms(panels, alt, facts):
@@ -202,7 +217,8 @@ def histograms(panels, alt, facts):
 
 
 def lookup(names, keys, values, query, scores, weights, out):
-    """A soft lookup in the plane: keys and query at the left, values and the mixed value at the right, weights between."""
+    """A soft lookup in the plane: keys and query at the left, values and the mixed value at the right, weights between.
+    """
     keys, values, query, out = map(_array, (keys, values, query, out))
     figure, axes = _figure(7.2, 3.5, columns=2)
     for axis, points, title in zip(axes, (keys, values), ("keys, and the query", "values, and their mixture")):
@@ -222,33 +238,40 @@ def lookup(names, keys, values, query, scores, weights, out):
 
 
 def value_map(names, tokens, values, weights, target):
-    """Frozen weights over moved tokens: tokens and their mixture at the left, values, their mixture and its target at the right.
+    """Frozen weights over moved tokens: tokens and their mixture at the left, values, their mixture and its target at
+    the right.
 
     Args:
-        names: n words. tokens, values: (n, 2) points in the plane. weights: (n,), from 0 to 1, sum 1. target: (2,), a point.
+        names: n words. tokens, values: (n, 2) points in the plane. weights: (n,), from 0 to 1, sum 1. target: (2,), a
+            point.
     """
     tokens, values, weights, target = map(_array, (tokens, values, weights, target))
     figure, axes = _figure(7.2, 3.5, columns=2)
     reach = 1.25 * max(np.abs(np.vstack([tokens, values, target])).max(), 1)
     turns = np.linspace(0, 2 * np.pi, 721)
-    for axis, points, title in zip(axes, (tokens, values), ("tokens, and their mixture", "values, the output, and its target")):
+    for axis, points, title in zip(axes, (tokens, values),
+                                   ("tokens, and their mixture", "values, the output, and its target")):
         axis.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", title=title)
         axis.axhline(0, color=INK, linewidth=0.3), axis.axvline(0, color=INK, linewidth=0.3)
         axis.spines[:].set_visible(False)
         axis.tick_params(length=0, labelsize=7)
-        farthest = (points @ np.stack([np.cos(turns), np.sin(turns)])).argmax(0)      # in each direction: the corners of the hull, in order
+        # in each direction: the corners of the hull, in order
+        farthest = (points @ np.stack([np.cos(turns), np.sin(turns)])).argmax(0)
         axis.fill(*points[farthest].T, color=BLUE, alpha=0.09, linewidth=0)
         mixed = weights @ points
         for i, (point, weight) in enumerate(zip(points, weights)):
-            axis.plot(*np.stack([point, mixed]).T, color=ORANGE, alpha=0.55, linewidth=7 * weight, solid_capstyle="butt")
+            axis.plot(*np.stack([point, mixed]).T, color=ORANGE, alpha=0.55, linewidth=7 * weight,
+                      solid_capstyle="butt")
             axis.scatter(*point, s=60 + 400 * weight, color=BLUE, alpha=0.75, linewidth=0)
             axis.annotate(str(i + 1), point, ha="center", va="center", color="white", fontsize=8)
         axis.scatter(*mixed, marker="D", s=50, color=ORANGE, zorder=3)
     for i, (name, point) in enumerate(zip(names, tokens)):
-        axes[0].annotate(name, point, (0, 12 if point[1] > 0 else -12), textcoords="offset points", ha="center", va="center", fontsize=8)
+        axes[0].annotate(name, point, (0, 12 if point[1] > 0 else -12), textcoords="offset points", ha="center",
+                         va="center", fontsize=8)
     axes[1].scatter(*target, s=150, facecolor="none", edgecolor=ORANGE, linewidth=2)
     mixed, out = weights @ tokens, weights @ values
-    alt = f"{len(names)} tokens in the plane and their values, the weighted mean of both, and the target for the mean of the values."
+    alt = (f"{len(names)} tokens in the plane and their values, the weighted mean of both, and the target for the mean "
+           "of the values.")
     rows = [[f"{i + 1} {name}", *map(float, (weights[i], *values[i]))] for i, name in enumerate(names)]
     points = [("mixture of the tokens", mixed), ("output", out), ("target", target)]
     ends = [f"{name} ({x + 0.0:.3f}, {y + 0.0:.3f})" for name, (x, y) in points]
@@ -257,10 +280,12 @@ def value_map(names, tokens, values, weights, target):
 
 
 def arcs(tokens, weights, word, endings):
-    """Two sentences that differ in their last word: arcs from one word to all words, one sentence above, one below the line.
+    """Two sentences that differ in their last word: arcs from one word to all words, one sentence above, one below the
+    line.
 
     Args:
-        tokens: n names, those of the first sentence; weights: (2, n) of the one query `word` (an index); endings: the two last words.
+        tokens: n names, those of the first sentence; weights: (2, n) of the one query `word` (an index); endings: the
+            two last words.
     """
     w, n = _array(weights), len(tokens)
     figure, (axis,) = _figure(7.4, 3.9)
@@ -272,10 +297,12 @@ def arcs(tokens, weights, word, endings):
                       linewidth=max(0.3, 14 * w[row, j]), alpha=0.75, solid_capstyle="butt")
     for j, name in enumerate(tokens):
         last = j == n - 2
-        axis.text(j, 0.12 if last else 0, endings[0] if last else name, ha="center", va="center", weight="bold" if j == word else "normal", fontsize=8,
+        axis.text(j, 0.12 if last else 0, endings[0] if last else name, ha="center", va="center", weight="bold"
+                  if j == word else "normal", fontsize=8,
                   color=BLUE if last else INK)
     axis.text(n - 2, -0.22, endings[1], ha="center", va="center", fontsize=8, color=ORANGE)
     axis.axis("off")
-    alt = f"Arcs from the word {tokens[word]!r} to all words, with endings {endings[0]!r} (above) and {endings[1]!r} (below)."
+    alt = (f"Arcs from the word {tokens[word]!r} to all words, with endings {endings[0]!r} (above) and {endings[1]!r} "
+           "(below).")
     rows = [["/".join(endings) if j == n - 2 else t, float(w[0, j]), float(w[1, j])] for j, t in enumerate(tokens)]
     return Picture(figure, table(alt, [f"weight of {tokens[word]} on", *endings], rows))

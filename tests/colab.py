@@ -1,4 +1,5 @@
-"""Run chapters as Colab would: its versions of the notebook packages, mha fetched by the set-up cell from a git address.
+"""Run chapters as Colab would: its versions of the notebook packages, mha fetched by the set-up cell from a git
+address.
 
     .venv/bin/python tests/colab.py                               # every chapter, as committed
     .venv/bin/python tests/colab.py chapters/01_soft_lookup.ipynb
@@ -68,7 +69,8 @@ class QuietHandler(http.server.SimpleHTTPRequestHandler):
 
 def packages(python):
     """What pip lists, with the address of what came from one."""
-    return set(run(python, "-m", "pip", "freeze", "--disable-pip-version-check", capture_output=True).stdout.splitlines())
+    return set(run(python, "-m", "pip", "freeze", "--disable-pip-version-check",
+                   capture_output=True).stdout.splitlines())
 
 
 def try_chapter(path, address, set_up):

@@ -27,7 +27,9 @@ def tags(cell):
 # --- Cells ----------------------------------------------------------------------------------------------------------
 
 def cells_are_short(notebook):
-    """The median code cell has at most 4 lines, none has more than 15 and no line more than 82 characters; the set-up cell aside."""
+    """The median code cell has at most 4 lines, none has more than 15 and no line more than 82 characters; the set-up
+    cell aside.
+    """
     cells = [cell for cell in code_cells(notebook) if "set-up" not in tags(cell)]
     lines = [len([line for line in cell.source.splitlines() if line.strip()]) for cell in cells]
     if lines and statistics.median(lines) > 4:

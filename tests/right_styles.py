@@ -1,4 +1,6 @@
-"""Right answers to the exercises of all chapters, seven styles each, written from the statements alone by somebody who had not seen the checker."""
+"""Right answers to the exercises of all chapters, seven styles each, written from the statements alone by somebody who
+had not seen the checker.
+"""
 
 STYLES = {
     "retemper": [
@@ -729,7 +731,8 @@ def padding_weights(scores, lengths):
     real = (torch.arange(m).view(1, 1, m) < lengths.view(B, 1, 1)).expand(B, n, m)
     low = torch.where(real, scores, torch.full_like(scores, -torch.inf)).amax(-1, keepdim=True).detach()
     low = torch.where(torch.isinf(low), torch.zeros_like(low), low)
-    e = torch.where(real, torch.exp(torch.where(real, scores - low, torch.zeros_like(scores))), torch.zeros_like(scores))
+    zero = torch.zeros_like(scores)
+    e = torch.where(real, torch.exp(torch.where(real, scores - low, zero)), zero)
     z = e.sum(-1, keepdim=True)
     return e / torch.where(z > 0, z, torch.ones_like(z))""",
         # an empty sentence borrows its first word, the row is wiped afterwards
@@ -1062,19 +1065,38 @@ def per_head(y, W_O):
     return total""",
     ],
     "least_error": [
-        "def least_error(weights, r):\n    P = torch.linalg.pinv(weights) @ weights\n    return 1 - P.diagonal()[:r].sum() / r",
-        "def least_error(weights, r):\n    G = weights @ weights.mT\n    known = torch.linalg.solve(G, weights[:, :r])\n    return 1 - (weights[:, :r] * known).sum() / r",
-        "def least_error(weights, r):\n    U, S, Vh = torch.linalg.svd(weights, full_matrices=False)\n    return 1 - Vh[:, :r].pow(2).sum() / r",
-        "def least_error(weights, r):\n    targets = torch.eye(weights.shape[1], dtype=weights.dtype)[:, :r]\n    guess = torch.linalg.lstsq(weights.T, targets).solution\n    return (weights.T @ guess - targets).square().sum() / r",
-        "def least_error(weights, r):\n    rows = []\n    for w in weights:\n        for b in rows:\n            w = w - (w @ b) * b\n        rows.append(w / w.norm())\n    return 1 - sum(float((b[:r] ** 2).sum()) for b in rows) / torch.tensor(float(r), dtype=weights.dtype)",
-        "def least_error(weights, r):\n    n = weights.shape[-1]\n    Q = torch.linalg.qr(weights.T, mode='complete')[0][:, weights.shape[0]:]\n    return (Q[:r] ** 2).sum() / r",
+        "def least_error(weights, r):\n    P = torch.linalg.pinv(weights) @ weights\n    return 1 - "
+        "P.diagonal()[:r].sum() / r",
+        "def least_error(weights, r):\n    G = weights @ weights.mT\n    known = torch.linalg.solve(G, weights[:, "
+        ":r])\n    return 1 - (weights[:, :r] * known).sum() / r",
+        "def least_error(weights, r):\n    U, S, Vh = torch.linalg.svd(weights, full_matrices=False)\n    return 1 - "
+        "Vh[:, :r].pow(2).sum() / r",
+        "def least_error(weights, r):\n    targets = torch.eye(weights.shape[1], dtype=weights.dtype)[:, :r]\n    "
+        "guess = torch.linalg.lstsq(weights.T, targets).solution\n    return (weights.T @ guess - "
+        "targets).square().sum() / r",
+        "def least_error(weights, r):\n    rows = []\n    for w in weights:\n        for b in rows:\n            w = "
+        "w - (w @ b) * b\n        rows.append(w / w.norm())\n    return 1 - sum(float((b[:r] ** 2).sum()) for b in "
+        "rows) / torch.tensor(float(r), dtype=weights.dtype)",
+        "def least_error(weights, r):\n    n = weights.shape[-1]\n    Q = torch.linalg.qr(weights.T, "
+        "mode='complete')[0][:, weights.shape[0]:]\n    return (Q[:r] ** 2).sum() / r",
     ],
     "on_a_circle": [
-        "def on_a_circle(order):\n    n = len(order)\n    a = torch.arange(n) * (2 * math.pi / n)\n    K = torch.stack((torch.cos(a), torch.sin(a)), dim=1)\n    return 20 * n * n * K[order], K",
-        "def on_a_circle(order):\n    n = len(order)\n    z = torch.polar(torch.ones(n, dtype=torch.float64), 2 * math.pi * torch.arange(n, dtype=torch.float64) / n)\n    K = torch.view_as_real(z)\n    return 1e5 * K[order], K",
-        "def on_a_circle(order):\n    n = len(order)\n    K = torch.tensor([[math.cos(2 * math.pi * i / n + 0.3), math.sin(2 * math.pi * i / n + 0.3)] for i in range(n)], dtype=torch.float64)\n    Q = torch.stack([K[j] for j in order.tolist()]) * 1e4 * 5\n    return Q, K",
-        "def on_a_circle(order):\n    n = len(order)\n    c = 300.0 * n\n    a = torch.linspace(0, 2 * math.pi, n + 1, dtype=torch.float64)[:-1]\n    K = c ** 0.5 * torch.stack([a.sin(), a.cos()], 1)\n    return n * K.index_select(0, order), K",
-        "def on_a_circle(order):\n    n = len(order)\n    x = torch.arange(n, dtype=torch.float64) - (n - 1) / 2\n    K = torch.stack([x, -x ** 2], 1)\n    Q = torch.stack([2 * x, torch.ones(n, dtype=torch.float64)], 1)[order]\n    return 20 * Q, K",
-        "def on_a_circle(order):\n    n = order.numel()\n    K = torch.empty(n, 2, dtype=torch.float64)\n    for j in range(n):\n        t = math.tau * j / n\n        K[j, 0], K[j, 1] = math.cos(t), math.sin(t)\n    P = torch.nn.functional.one_hot(order, n).double()\n    return 1e6 * (P @ K), K",
+        "def on_a_circle(order):\n    n = len(order)\n    a = torch.arange(n) * (2 * math.pi / n)\n    K = "
+        "torch.stack((torch.cos(a), torch.sin(a)), dim=1)\n    return 20 * n * n * K[order], K",
+        "def on_a_circle(order):\n    n = len(order)\n    z = torch.polar(torch.ones(n, dtype=torch.float64), 2 * "
+        "math.pi * torch.arange(n, dtype=torch.float64) / n)\n    K = torch.view_as_real(z)\n    return 1e5 * "
+        "K[order], K",
+        "def on_a_circle(order):\n    n = len(order)\n    K = torch.tensor([[math.cos(2 * math.pi * i / n + 0.3), "
+        "math.sin(2 * math.pi * i / n + 0.3)] for i in range(n)], dtype=torch.float64)\n    Q = torch.stack([K[j] for "
+        "j in order.tolist()]) * 1e4 * 5\n    return Q, K",
+        "def on_a_circle(order):\n    n = len(order)\n    c = 300.0 * n\n    a = torch.linspace(0, 2 * math.pi, n + "
+        "1, dtype=torch.float64)[:-1]\n    K = c ** 0.5 * torch.stack([a.sin(), a.cos()], 1)\n    return n * "
+        "K.index_select(0, order), K",
+        "def on_a_circle(order):\n    n = len(order)\n    x = torch.arange(n, dtype=torch.float64) - (n - 1) / 2\n    "
+        "K = torch.stack([x, -x ** 2], 1)\n    Q = torch.stack([2 * x, torch.ones(n, dtype=torch.float64)], "
+        "1)[order]\n    return 20 * Q, K",
+        "def on_a_circle(order):\n    n = order.numel()\n    K = torch.empty(n, 2, dtype=torch.float64)\n    for j in "
+        "range(n):\n        t = math.tau * j / n\n        K[j, 0], K[j, 1] = math.cos(t), math.sin(t)\n    P = "
+        "torch.nn.functional.one_hot(order, n).double()\n    return 1e6 * (P @ K), K",
     ],
 }

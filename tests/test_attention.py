@@ -76,7 +76,8 @@ def test_output_and_gradients_equal_torchs(options, need_weights, d_v):
     expected = F.scaled_dot_product_attention(q, k, v, **theirs)
     close(out, expected)
     d_out = torch.randn_like(out)
-    for ours, theirs in zip(torch.autograd.grad(out, (q, k, v), d_out), torch.autograd.grad(expected, (q, k, v), d_out)):
+    for ours, theirs in zip(torch.autograd.grad(out, (q, k, v), d_out),
+                            torch.autograd.grad(expected, (q, k, v), d_out)):
         close(ours, theirs)
 
 
@@ -207,7 +208,8 @@ def test_a_query_that_sees_nothing_is_zero_with_zero_gradients(blinder, way, kv_
     out, weights = attention(q, k, v, **BLINDERS[blinder](), **WAYS[way])
     assert (out[:, :, BLIND] == 0).all()
     assert weights is None or (weights[:, :, BLIND] == 0).all()
-    d_q, d_k, d_v = torch.autograd.grad(out.float().pow(2).sum() if weights is None else (out.sum() + weights.pow(2).sum()),
+    d_q, d_k, d_v = torch.autograd.grad(out.float().pow(2).sum() if weights is None
+                                        else (out.sum() + weights.pow(2).sum()),
                                         (q, k, v))
     assert (d_q[:, :, BLIND] == 0).all() and (d_q[:, :, 0] != 0).any()
     assert d_k.isfinite().all() and d_v.isfinite().all()
@@ -308,7 +310,8 @@ def test_autocast_lowers_the_precision_and_accepts_mixed_dtypes(options):
 
 
 @ROADS
-@pytest.mark.parametrize("options", [{}, {"causal": True}, {"mask": torch.rand(N, N) > 0.5}], ids=["plain", "causal", "mask"])
+@pytest.mark.parametrize("options", [{}, {"causal": True}, {"mask": torch.rand(N, N) > 0.5}],
+                         ids=["plain", "causal", "mask"])
 def test_one_graph_holds_it_all_under_torch_compile(options, need_weights):
     q, k, v = random_qkv(n=N, m=N, dtype=torch.float32, grad=True)
     function = lambda q, k, v: attention(q, k, v, need_weights=need_weights, **options)  # noqa: E731
@@ -415,21 +418,27 @@ ERRORS = {
     "bias_device": (lambda: attention(Q, K, V, bias=YES.to("meta").float()), ValueError, "cpu but bias is on meta"),
     "float_mask": (lambda: attention(Q, K, V, mask=YES.float()), TypeError, r"float32.*mask.bool\(\).*bias="),
     "int_mask": (lambda: attention(Q, K, V, mask=YES.int()), TypeError, r"mask is torch.int32.*mask.bool\(\)"),
-    "mask_shape": (lambda: attention(Q, K, V, mask=YES.T), ValueError, r"\(7, 5\), which does not broadcast to \(2, 3, 5, 7\)"),
-    "mask_3_axes": (lambda: attention(Q, K, V, mask=YES.expand(3, N, M)), ValueError, r"ambiguous.*mask\[:, None\].*mask\[None\]"),
-    "mask_1_axis": (lambda: attention(Q, K, V, mask=YES[0]), ValueError, r"mask has 1 axes, \(7,\); give 2, \(n, m\) = \(5, 7\)"),
+    "mask_shape": (lambda: attention(Q, K, V, mask=YES.T), ValueError,
+                   r"\(7, 5\), which does not broadcast to \(2, 3, 5, 7\)"),
+    "mask_3_axes": (lambda: attention(Q, K, V, mask=YES.expand(3, N, M)), ValueError,
+                    r"ambiguous.*mask\[:, None\].*mask\[None\]"),
+    "mask_1_axis": (lambda: attention(Q, K, V, mask=YES[0]), ValueError,
+                    r"mask has 1 axes, \(7,\); give 2, \(n, m\) = \(5, 7\)"),
     "mask_5_axes": (lambda: attention(Q, K, V, mask=YES[None, None, None]), ValueError, "mask has 5 axes"),
     "mask_list": (lambda: attention(Q, K, V, mask=[[True]]), TypeError, "mask is a list"),
     "bool_bias": (lambda: attention(Q, K, V, bias=YES), TypeError, "bias is torch.bool.*use mask="),
     "int_bias": (lambda: attention(Q, K, V, bias=YES.int()), TypeError, "bias is torch.int32"),
-    "bias_shape": (lambda: attention(Q, K, V, bias=torch.zeros(M, N)), ValueError, "bias has shape .* does not broadcast"),
+    "bias_shape": (lambda: attention(Q, K, V, bias=torch.zeros(M, N)), ValueError,
+                   "bias has shape .* does not broadcast"),
     "bias_3_axes": (lambda: attention(Q, K, V, bias=torch.zeros(H, N, M)), ValueError, r"ambiguous.*bias\[None\]"),
     "causal": (lambda: attention(Q, K, V, causal=True), ValueError,
                r"causal=True with n=5 queries and m=7 keys.*offset=0.*offset=2.*mha.masks.causal"),
     "window_length": (lambda: attention(Q, K, V, window=(1, 1)), ValueError, "window= with n=5 queries and m=7 keys"),
     "lost_offset": (lambda: attention(Q, K, V, offset=2), ValueError, "offset=2 does nothing by itself"),
-    "negative_window": (lambda: attention(SQUARE, SQUARE, SQUARE, window=(-1, 0)), ValueError, r"window=\(-1, 0\) has a negative side"),
-    "window_number": (lambda: attention(SQUARE, SQUARE, SQUARE, window=3), ValueError, r"must be a pair \(left, right\)"),
+    "negative_window": (lambda: attention(SQUARE, SQUARE, SQUARE, window=(-1, 0)), ValueError,
+                        r"window=\(-1, 0\) has a negative side"),
+    "window_number": (lambda: attention(SQUARE, SQUARE, SQUARE, window=3), ValueError,
+                      r"must be a pair \(left, right\)"),
     "dropout": (lambda: attention(Q, K, V, dropout=1.5), ValueError, "dropout=1.5 is no probability"),
     "negative_dropout": (lambda: attention(Q, K, V, dropout=-0.1), ValueError, "dropout=-0.1 is no probability"),
 }

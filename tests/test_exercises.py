@@ -1,4 +1,6 @@
-"""The checker: right answers pass in every style, wrong ones are rejected and named, and nothing a learner does makes it raise."""
+"""The checker: right answers pass in every style, wrong ones are rejected and named, and nothing a learner does makes
+it raise.
+"""
 import ast
 import copy
 import math
@@ -55,10 +57,12 @@ def test_the_reference_runs_on_a_gpu(exercise):
         assert same(exercise.observe(exercise.reference(*args), *args).cpu(), expected)
 
 
-@pytest.mark.parametrize("exercise, settings, mistake", MISTAKES, ids=lambda part: getattr(part, "id", None) if not isinstance(part, dict) else str(part))
+@pytest.mark.parametrize("exercise, settings, mistake", MISTAKES, ids=lambda part: getattr(part, "id", None)
+                         if not isinstance(part, dict) else str(part))
 def test_a_listed_mistake_is_rejected_and_named_as_itself(exercise, settings, mistake):
     report = check(exercise.id, lambda *args: exercise.model(*args, **settings))
-    same_id = [other.says for _, (other,) in exercise.singles() if other.id == mistake.id]              # two ways to write one function
+    # two ways to write one function
+    same_id = [other.says for _, (other,) in exercise.singles() if other.id == mistake.id]
     assert not report.ok and mistake.id in report.mistakes and any(says in report.text for says in same_id)
 
 
@@ -99,7 +103,8 @@ def changes(node):
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         if node.func.attr in ("transpose", "permute", "swapaxes", "contiguous", "softmax", "tril", "triu", "exp"):
             yield node.func.value
-        swap = {"tril": "triu", "triu": "tril", "softmax": "log_softmax", "sum": "mean", "amax": "amin", "exp": "sigmoid"}.get(node.func.attr)
+        swap = {"tril": "triu", "triu": "tril", "softmax": "log_softmax", "sum": "mean", "amax": "amin",
+                "exp": "sigmoid"}.get(node.func.attr)
         if swap:
             yield ast.Call(ast.Attribute(node.func.value, swap, ast.Load()), node.args, node.keywords)
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in "qkv":
@@ -134,7 +139,9 @@ def equivalent(exercise, answer):
     return True
 
 
-MUTANTS = [(name, mutant) for name, sources in RIGHT.items() for source in sources for mutant in dict.fromkeys(mutants(source)) if not re.search(r"range\(|while |def .*def |trace|svd|eigh", mutant, re.S)]
+MUTANTS = [(name, mutant) for name, sources in RIGHT.items() for source in sources
+           for mutant in dict.fromkeys(mutants(source))
+           if not re.search(r"range\(|while |def .*def |trace|svd|eigh", mutant, re.S)]
 
 
 def test_there_are_hundreds_of_mutants():
@@ -164,16 +171,21 @@ def broken(q, k, v):
 
 def test_an_exception_is_shown_with_the_learners_own_line_and_shapes():
     report = check("2.1", broken)
-    assert not report.ok and "scores = q @ k" in report.text and "q (2, 4), k (3, 4)" in report.text and "Traceback" not in report.text
+    assert (not report.ok and "scores = q @ k" in report.text and "q (2, 4), k (3, 4)" in report.text
+            and "Traceback" not in report.text)
 
 
 @pytest.mark.parametrize("answer, mistake, part", [
-    (lambda q, k, v: mha.attention(q, k, v, need_weights=True) if q.ndim == 2 else ((q @ k.mT / q.shape[-1] ** 0.5).softmax(-1) @ v, None), "returns-tuple", "a tuple of 2"),
+    (lambda q, k, v: mha.attention(q, k, v, need_weights=True) if q.ndim == 2
+     else ((q @ k.mT / q.shape[-1] ** 0.5).softmax(-1) @ v, None), "returns-tuple", "a tuple of 2"),
     (lambda q, k, v: F.dropout((q @ k.mT / q.shape[-1] ** 0.5).softmax(-1), 0.5) @ v, "random", "different outputs"),
-    (lambda q, k, v: ((q @ k.mT / q.shape[-1] ** 0.5).softmax(-1) @ v).detach(), "no-gradient", "no gradient reaches q or k or v"),
+    (lambda q, k, v: ((q @ k.mT / q.shape[-1] ** 0.5).softmax(-1) @ v).detach(), "no-gradient",
+     "no gradient reaches q or k or v"),
     (lambda q, k, v: (q.detach() @ k.mT / q.shape[-1] ** 0.5).softmax(-1) @ v, "no-gradient", "no gradient reaches q."),
-    (lambda q, k, v: (q.div_(q.shape[-1] ** 0.5) @ k.mT).softmax(-1) @ v, "changes-input", "changes its own inputs: q holds other numbers"),
-    (lambda q, k, v: (lambda e: e / e.sum(-1, keepdim=True))((q @ k.mT / q.shape[-1] ** 0.5).exp()) @ v, "overflow", "NaN"),
+    (lambda q, k, v: (q.div_(q.shape[-1] ** 0.5) @ k.mT).softmax(-1) @ v, "changes-input",
+     "changes its own inputs: q holds other numbers"),
+    (lambda q, k, v: (lambda e: e / e.sum(-1, keepdim=True))((q @ k.mT / q.shape[-1] ** 0.5).exp()) @ v, "overflow",
+     "NaN"),
     (torch.randn(2, 3), "not-a-function", "without brackets"),
     ("attention", "not-a-function", "without quotation marks"),
 ])
@@ -182,12 +194,16 @@ def test_what_is_not_a_wrong_number_is_named_too(answer, mistake, part):
     assert not report.ok and report.mistakes == [mistake] and part in report.text
 
 
-@pytest.mark.parametrize("answer", [None, ..., 5, "attention", lambda: 1, lambda *a: 1 / 0, lambda *a: a, lambda q, k, v: q[99], lambda *a: [1], lambda *a: "x",
-                                    lambda q, k, v: torch.full((2, 2), math.nan), lambda q, k, v: q.bool(), torch.nn.Linear(3, 3), print])
+@pytest.mark.parametrize("answer", [None, ..., 5, "attention", lambda: 1, lambda *a: 1 / 0, lambda *a: a, lambda q, k,
+                                    v: q[99], lambda *a: [1], lambda *a: "x",
+                                    lambda q, k, v: torch.full((2, 2), math.nan), lambda q, k, v: q.bool(),
+                                    torch.nn.Linear(3, 3), print])
 def test_nothing_a_learner_passes_makes_it_raise(answer):
     for exercise in EXERCISES.values():
         report = check(exercise.id, answer)
-        assert report.text.startswith(exercise.id) and (not report.ok or exercise.kind == "explain") and "not-analysed" not in report.mistakes
+        assert report.text.startswith(exercise.id) and (not report.ok
+                                                        or exercise.kind
+                                                        == "explain") and "not-analysed" not in report.mistakes
 
 
 def test_a_way_back_that_fails_does_not_make_it_raise():
@@ -232,14 +248,19 @@ def degrees(order):
 
 @pytest.mark.parametrize("id, answer, part", [
     ("7.2", degrees, "not for order (4,)"),
-    ("2.3", lambda a, la, b, lb: (lambda u, v: (u * a + v * b) / (u + v))(*(torch.exp(l - max(la.max(), lb.max()))[..., None] for l in (la, lb))), "With l1 from -3000 to 3000"),
+    ("2.3", lambda a, la, b,
+     lb: (lambda u, v: (u * a + v * b) / (u + v))(*(torch.exp(l - max(la.max(), lb.max()))[..., None]
+                                                    for l in (la, lb))), "With l1 from -3000 to 3000"),
     ("1.3", lambda w: torch.exp(-(w * w.clamp(min=0.01).log()).sum(-1)), "not for weights (300,)"),
     ("1.3", lambda w: torch.exp(torch.nan_to_num(-(w * w.log()).sum(-1))), "This input has zeros in it"),
     ("5.3", lambda n, m: torch.ones(n, m).tril(m - n), "not True and False"),
-    ("5.3", lambda n, m: torch.zeros(n, m).masked_fill(torch.ones(n, m).triu(m - n + 1).bool(), -torch.inf), "wanted is a boolean tensor"),
+    ("5.3", lambda n, m: torch.zeros(n, m).masked_fill(torch.ones(n, m).triu(m - n + 1).bool(), -torch.inf),
+     "wanted is a boolean tensor"),
     ("3.3", lambda n: (torch.diag(torch.ones(n - 1), -1) * math.inf, torch.eye(n)), "the weights of token 0 are NaN"),
-    ("3.3", lambda n: (torch.diag(torch.full((n - 1,), 30.0 * n), -1), torch.eye(n)), "token 0 gives 0.20 to each of the tokens 0, 1, 2, 3, 4"),
-], ids=["degrees", "one-largest-for-all", "clamped", "nan-to-zero", "mask-of-floats", "additive-mask", "infinite", "a-tie"])
+    ("3.3", lambda n: (torch.diag(torch.full((n - 1,), 30.0 * n), -1), torch.eye(n)),
+     "token 0 gives 0.20 to each of the tokens 0, 1, 2, 3, 4"),
+], ids=["degrees", "one-largest-for-all", "clamped", "nan-to-zero", "mask-of-floats", "additive-mask", "infinite",
+        "a-tie"])
 def test_what_a_newcomer_once_got_past_it(id, answer, part):
     report = check(id, answer)
     assert not report.ok and part in report.text and "exchanged" not in report.text
@@ -248,8 +269,10 @@ def test_what_a_newcomer_once_got_past_it(id, answer, part):
 # --- The other doors ------------------------------------------------------------------------------------------------
 
 def test_find_knows_the_names_and_lists_them():
-    assert [find(name) for name in ("softmax", "attention", "head", "causal_weights", "split_heads", "merge_heads")] == ["1.1", "2.1", "4.1", "5.1", "6.1", "6.2"]
-    with pytest.raises(ValueError, match=r"no exercise asks for 'atention'; there are softmax \(1.1\), retemper \(1.2\)"):
+    assert [find(name) for name in ("softmax", "attention", "head", "causal_weights", "split_heads",
+                                    "merge_heads")] == ["1.1", "2.1", "4.1", "5.1", "6.1", "6.2"]
+    with pytest.raises(ValueError,
+                       match=r"no exercise asks for 'atention'; there are softmax \(1.1\), retemper \(1.2\)"):
         find("atention")
     with pytest.raises(ValueError, match="no exercise has the id '9.9'. .*There are 1.1 to 1.9"):
         check("9.9", print)

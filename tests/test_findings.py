@@ -6,7 +6,8 @@ from mha import findings, measure
 
 
 def test_a_heads_name_and_number_belong_together():
-    assert findings.name_of(37) == "3.1" and all(findings.number_of(findings.name_of(head)) == head for head in range(72))
+    assert findings.name_of(37) == "3.1" and all(findings.number_of(findings.name_of(head)) == head
+                                                 for head in range(72))
 
 
 def test_an_unknown_relation_is_refused():
@@ -28,7 +29,8 @@ def test_some_heads_only_repeat_an_offset(kind):
 
 def test_a_relation_knows_the_sentence_of_each_word_and_where_the_offset_is_right():
     found = findings.relation("det")
-    assert found.sentence.shape == (156,) and float(found.by_offset.double().mean(-1).max()) == pytest.approx(found.offset[1])
+    assert (found.sentence.shape == (156,) and float(found.by_offset.double().mean(-1).max())
+            == pytest.approx(found.offset[1]))
     low, high = found.lead
     assert 0.15 < low < float(found.shares.max()) - found.offset[1] < high
 
@@ -55,7 +57,8 @@ def test_one_learned_matrix_costs_heads_more_than_two_learned_in_the_same_way():
     assert found.learned.shape == (2, *found.right.shape) and 0 < found.unseen.sum() < len(found.unseen)
     assert two - one > 0.2 and findings.pronouns_learned().shape == (2, 72, 30)
     stored, items, head = findings.real_heads(), findings.sentences.pronouns(again=True), findings.number_of("1.3")
-    trained, one, two = (findings.on_antecedent(rows, items)[head].mean() for rows in (stored["pronouns_again"], *stored["pronouns_again_learned"]))
+    trained, one, two = (findings.on_antecedent(rows, items)[head].mean()
+                         for rows in (stored["pronouns_again"], *stored["pronouns_again_learned"]))
     assert trained > two > 1.5 * one
     trained, one, two = stored["before_learned"][findings.number_of("0.2")]
     assert trained > 0.99 and two - one > 0.2
@@ -68,7 +71,8 @@ def test_a_head_for_rare_words_beats_offsets_and_untrained_heads():
 
 
 def test_backwards_asks_once_for_each_word_that_has_an_answer():
-    assert findings.relation("amod").right.shape == (72, 139) and findings.relation("amod", backwards=True).right.shape == (72, 115)
+    assert (findings.relation("amod").right.shape == (72, 139)
+            and findings.relation("amod", backwards=True).right.shape == (72, 115))
 
 
 def test_one_head_finds_every_antecedent_by_agreement_and_none_by_meaning():
@@ -88,4 +92,6 @@ def test_mentions_compare_with_the_strongest_rival():
 
 def test_it_prefers_the_animal_in_two_heads_whatever_the_ending():
     for ending in ("tired", "wide"):
-        assert all(animal > street for animal, street in findings.from_it(ending)[[findings.number_of("3.1"), findings.number_of("5.11")]])
+        assert all(animal > street
+                   for animal, street in findings.from_it(ending)[[
+                       findings.number_of("3.1"), findings.number_of("5.11")]])

@@ -40,6 +40,7 @@ def test_no_fit_magnifies_rounding_so_far_that_two_machines_could_show_different
     g = torch.Generator().manual_seed(3)
     fits = [(pattern, start) for pattern in range(len(PATTERNS)) for start in range(len(fitter.STARTS))]
     before = [fitter.fits(*fit)[0] for fit in fits]
-    monkeypatch.setattr(fitter, "STARTS", fitter.STARTS + 1e-14 * torch.randn(fitter.STARTS.shape, generator=g, dtype=torch.float64))
+    monkeypatch.setattr(fitter, "STARTS",
+                        fitter.STARTS + 1e-14 * torch.randn(fitter.STARTS.shape, generator=g, dtype=torch.float64))
     for fit, weights in zip(fits, before):
         assert (fitter.fits.__wrapped__(*fit)[0] - weights).abs().max() < 1e-6, fit

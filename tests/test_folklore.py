@@ -15,15 +15,23 @@ PAGE = nbformat.read(CHAPTERS / "A_folklore.ipynb", as_version=4)
 PARTS = list(dict.fromkeys(claim.part for claim in folklore.CLAIMS))
 
 LISTED = {  # what the book set out to check: a word of each claim, and its verdict
-    "0.66, 0.24, 0.10": "wrong", "0.3, 0.5, 0.2": "wrong", "Cat sat": "right", "100x": "wrong", "same dimension as the input": "true under a condition",
-    "large gradients": "true under a condition", "j != i": "wrong", "Finally, we concatenate": "wrong", "Closeness": "true under a condition",
+    "0.66, 0.24, 0.10": "wrong", "0.3, 0.5, 0.2": "wrong", "Cat sat": "right", "100x": "wrong",
+    "same dimension as the input": "true under a condition",
+    "large gradients": "true under a condition", "j != i": "wrong", "Finally, we concatenate": "wrong",
+    "Closeness": "true under a condition",
     "out-of-vocabulary": "true under a condition",
-    "long distances\"": "true under a condition", "animal 0.7": "not found here", "masked_fill": "wrong", "don't add parameters": "true under a condition",
-    "only focus on one": "true under a condition", "512 / 8 = 64": "true under a condition", "to be symmetric": "true under a condition",
-    "subject from object": "true under a condition", "grows with dimension": "true under a condition", "subject-verb": "true under a condition",
-    "pruning many heads": "true under a condition", "slices": "wrong", "the mechanism is there": "true under a condition", "Sum to 1": "right", "10 x 10": "right",
-    "same shape": "right", "99 steps": "right", "rank d_k at most": "right", "sees a set": "right", "1 - h / r": "true under a condition",
-    "More heads capture": "true under a condition", "fixed offsets": "true under a condition", "a job of its own": "true under a condition",
+    "long distances\"": "true under a condition", "animal 0.7": "not found here", "masked_fill": "wrong",
+    "don't add parameters": "true under a condition",
+    "only focus on one": "true under a condition", "512 / 8 = 64": "true under a condition",
+    "to be symmetric": "true under a condition",
+    "subject from object": "true under a condition", "grows with dimension": "true under a condition",
+    "subject-verb": "true under a condition",
+    "pruning many heads": "true under a condition", "slices": "wrong",
+    "the mechanism is there": "true under a condition", "Sum to 1": "right", "10 x 10": "right",
+    "same shape": "right", "99 steps": "right", "rank d_k at most": "right", "sees a set": "right",
+    "1 - h / r": "true under a condition",
+    "More heads capture": "true under a condition", "fixed offsets": "true under a condition",
+    "a job of its own": "true under a condition",
     "much is handed on": "true under a condition", "W_O could be left out": "true under a condition",
 }
 
@@ -51,14 +59,15 @@ def test_a_claim_that_the_book_set_out_to_check_is_on_the_list(words, verdict):
 
 def test_claims_are_numbered_in_the_order_of_their_parts():
     assert [claim.number for claim in folklore.CLAIMS] == list(range(1, len(folklore.CLAIMS) + 1))
-    assert [claim.part for claim in folklore.CLAIMS] == sorted((claim.part for claim in folklore.CLAIMS), key=PARTS.index)
+    assert [claim.part for claim in folklore.CLAIMS] == sorted((claim.part for claim in folklore.CLAIMS),
+                                                               key=PARTS.index)
     assert {claim.verdict for claim in folklore.CLAIMS} == set(folklore.VERDICTS)
     assert len({claim.printed for claim in folklore.CLAIMS}) == len(folklore.CLAIMS)
 
 
 @pytest.mark.parametrize("claim", folklore.CLAIMS, ids=lambda claim: claim.compute.__name__)
 def test_a_computation_is_short(claim):
-    assert len(inspect.getsource(claim.compute).splitlines()) <= 14                              # its two lines of head, and twelve
+    assert len(inspect.getsource(claim.compute).splitlines()) <= 14  # its two lines of head, and twelve
 
 
 def test_computing_a_claim_leaves_the_random_numbers_alone():
@@ -73,8 +82,10 @@ def test_computing_a_claim_leaves_the_random_numbers_alone():
 
 @pytest.mark.parametrize("supported", [False, torch.tensor(False)])
 def test_a_claim_whose_numbers_do_not_support_it_raises_an_error(supported):
-    false = folklore.Claim(97, "softmax", "The sky is green.", "right", "02_one_head", lambda: ("It is 0.5.", supported))
-    with pytest.raises(ValueError, match=r"claim 97, The sky is green\.: the verdict 'right' is not what came out: It is 0\.5\."):
+    false = folklore.Claim(97, "softmax", "The sky is green.", "right", "02_one_head",
+                           lambda: ("It is 0.5.", supported))
+    with pytest.raises(ValueError,
+                       match=r"claim 97, The sky is green\.: the verdict 'right' is not what came out: It is 0\.5\."):
         false.found()
     with pytest.raises(ValueError, match="claim 97"):
         folklore.Told([false])
@@ -112,25 +123,32 @@ def equal_errors(r, h, **options):
     ("relation of its own", layers, "trained_heads", equal_errors),
     ("don't add parameters", layers, "MultiHeadAttention", lambda *_, **__: torch.nn.Linear(2, 2)),
     ("average", layers, "attention", lambda Q, K, V, **_: (Q, torch.ones(len(Q), Q.shape[1], Q.shape[1]) / Q.shape[1])),
-    ("W_O could be left out", layers, "merge_heads", lambda outs: torch.zeros(outs.shape[1], outs.shape[0] * outs.shape[2]).double()),
+    ("W_O could be left out", layers, "merge_heads",
+     lambda outs: torch.zeros(outs.shape[1], outs.shape[0] * outs.shape[2]).double()),
     ("to spare", layers, "prune_heads", lambda h, r, **_: (torch.zeros(2, h + 1), None)),
     ("80 %", trained.measure, "luckiest", lambda **_: 0.5),
-    ("large weight", trained, "real_heads", lambda: {name: torch.ones(72, 2) for name in ("sinks", "sinks_carried", "carried_rank")}),
-    ("large weight", trained, "real_heads", lambda real=trained.real_heads: real() | {"carried_rank": real()["carried_rank"][:, [0, 0]]}),
+    ("large weight", trained, "real_heads",
+     lambda: {name: torch.ones(72, 2) for name in ("sinks", "sinks_carried", "carried_rank")}),
+    ("large weight", trained, "real_heads",
+     lambda real=trained.real_heads: real() | {"carried_rank": real()["carried_rank"][:, [0, 0]]}),
     ("animal 0.7", trained.findings, "from_it", lambda ending: torch.tensor([0.7, 0.2]).expand(72, 2)),
     ("out-of-vocabulary", trained.findings, "rare", lambda: trained.findings.relation("nsubj")),
     ("fixed offsets", trained, "real_heads", lambda: {"near": torch.ones(72, 3), "tops": torch.ones(72, 3)}),
-    ("fixed offsets", trained, "real_heads", lambda real=trained.real_heads: real() | {"near": real()["near"][:, [0, 1, 0]]}),
+    ("fixed offsets", trained, "real_heads",
+     lambda real=trained.real_heads: real() | {"near": real()["near"][:, [0, 1, 0]]}),
     ("a job of its own", trained.findings, "apart", lambda kind: torch.zeros(72, 20)),
     ("a job of its own", trained.findings, "relations", lambda real=trained.findings.relations: {"det": real()["det"]}),
     ("the mechanism is there", trained, "induction_runs", lambda kind, real=trained.induction_runs: real("two layers")),
     ("need two layers", trained, "induction_runs", lambda kind, real=trained.induction_runs: real("two layers")),
-    ("pruning many heads", trained, "pruning", lambda real=trained.pruning: real() | {"curves": real()["curves"][[5] * 11]}),
+    ("pruning many heads", trained, "pruning",
+     lambda real=trained.pruning: real() | {"curves": real()["curves"][[5] * 11]}),
     ("Not all heads", trained, "pruning", lambda real=trained.pruning: real() | {"alone": torch.ones(6, 12)}),
     ("Not all heads", trained, "pruning", lambda real=trained.pruning: real() | {"curves": real()["curves"][[0] * 18]}),
     ("derivative of the loss", trained, "pruning", lambda real=trained.pruning: real() | {"slope": real()["size"]}),
-    ("derivative of the loss", trained, "pruning", lambda real=trained.pruning: real() | {"flat_gradient": real()["size"]}),
-    ("subject-verb", trained.findings, "relations", lambda real=trained.findings.relations: {name: real()["nsubj"] for name in real()}),
+    ("derivative of the loss", trained, "pruning",
+     lambda real=trained.pruning: real() | {"flat_gradient": real()["size"]}),
+    ("subject-verb", trained.findings, "relations",
+     lambda real=trained.findings.relations: {name: real()["nsubj"] for name in real()}),
 ])
 def test_a_claim_notices_when_what_it_computes_with_is_wrong(words, module, name, false, monkeypatch):
     monkeypatch.setattr(module, name, false)
@@ -147,25 +165,30 @@ def test_the_wrong_padding_mask_is_noticed_by_its_claim(monkeypatch):
 # --- How it is told ---------------------------------------------------------------------------------------------------
 
 def test_a_claim_is_told_with_what_is_printed_what_came_out_and_the_verdict():
-    quotation = folklore.Claim(7, "softmax", '"a < b", they say.', "wrong", "02_one_head", lambda: ("It is 3 & 4.", True))
+    quotation = folklore.Claim(7, "softmax", '"a < b", they say.', "wrong", "02_one_head",
+                               lambda: ("It is 3 & 4.", True))
     ours = folklore.Claim(8, "softmax", "b > a", "right", "11_sharing_heads", lambda: ("So it is. " * 20, True))
     told = folklore.Told([quotation, ours])
     text = repr(told).splitlines()
-    assert text[:5] == ['7. "a < b", they say.', "Found: It is 3 & 4.", "Verdict: wrong (chapter 2)", "", "8. In our words: b > a"]
+    assert text[:5] == ['7. "a < b", they say.', "Found: It is 3 & 4.", "Verdict: wrong (chapter 2)", "",
+                        "8. In our words: b > a"]
     assert max(map(len, text)) <= 80 and text[-1] == "Verdict: right (chapter 11)"
-    assert '<p><strong>7.</strong> "a &lt; b", they say.<br><strong>Found:</strong> It is 3 &amp; 4.<br>' in told._repr_html_()
+    assert ('<p><strong>7.</strong> "a &lt; b", they say.<br><strong>Found:</strong> It is 3 &amp; '
+            '4.<br>' in told._repr_html_())
 
 
 def test_each_quotation_is_in_the_table_of_texts():
     table = PAGE.cells[-1].source.split("## References")[1]
-    listed = [int(number) for row in re.findall(r"^\| .*\| ([\d, ]+) \|$", table, flags=re.M) for number in row.split(", ")]
+    listed = [int(number) for row in re.findall(r"^\| .*\| ([\d, ]+) \|$", table, flags=re.M)
+              for number in row.split(", ")]
     quoting = {claim.number for claim in folklore.CLAIMS if '"' in claim.printed}
     assert len(listed) == len(set(listed)) and quoting <= set(listed) <= {claim.number for claim in folklore.CLAIMS}
 
 
 def test_where_names_each_claim_of_a_part_once():
     for part in PARTS:
-        numbers = [int(number) for number in re.findall(r"(?<=[ ,])\d+(?=,| ·|$)", re.sub(r"\[.*?\]", "", folklore.where(part)))]
+        numbers = [int(number) for number in re.findall(r"(?<=[ ,])\d+(?=,| ·|$)",
+                                                        re.sub(r"\[.*?\]", "", folklore.where(part)))]
         assert sorted(numbers) == [claim.number for claim in folklore.CLAIMS if claim.part == part]
 
 

@@ -46,7 +46,8 @@ def is_normalised(notebook):
 
 
 CHAPTER_RULES = [rules.cells_are_short, rules.cells_teach, rules.exceptions_are_few, rules.decimals_are_printed,
-                 rules.markdown_is_portable, links_resolve, names_exist, set_up_comes_first, is_normalised, rules.outputs_are_narrow]
+                 rules.markdown_is_portable, links_resolve, names_exist, set_up_comes_first, is_normalised,
+                 rules.outputs_are_narrow]
 
 
 @pytest.mark.parametrize("rule", CHAPTER_RULES, ids=lambda rule: rule.__name__)
@@ -190,7 +191,8 @@ ARROWS = {  # module: what it may import, the standard library and torch aside
     "measure": CORE,
     "surgery": CORE,
     "real": CORE | {"safetensors", "tokenizers"},
-    "assets": CORE | {"numpy", "safetensors", "tokenizers", "train", "induction", "sentences", "measure", "surgery", "real"},
+    "assets": CORE | {"numpy", "safetensors", "tokenizers", "train", "induction", "sentences", "measure", "surgery",
+                      "real"},
     "findings": CORE | {"assets", "measure", "sentences"},
     "folklore": CORE | {"__init__", "assets", "data", "findings", "induction", "measure", "sentences", "train"},
     "exercises": CORE | {"viz", "induction"},
@@ -262,7 +264,8 @@ def test_no_failure_is_hidden(path):
     assert list(hidden_failures(path.read_text(encoding="utf-8"))) == []
 
 
-@pytest.mark.parametrize("source", ["assert x", "try:\n    x\nexcept:\n    pass", "try:\n    x\nexcept Exception:\n    y"])
+@pytest.mark.parametrize("source", ["assert x", "try:\n    x\nexcept:\n    pass",
+                                    "try:\n    x\nexcept Exception:\n    y"])
 def test_a_hidden_failure_is_caught(source):
     assert list(hidden_failures(source))
 
@@ -302,6 +305,7 @@ def test_the_citation_names_the_version():
 def test_the_address_stands_in_one_place():
     address = re.search(r"git\+(\S+)@v", SET_UP)[1]
     assert address.startswith("https://") and not address.endswith((".git", "/"))
-    copies = [path for path in tracked("*.py", "*.md", "*.toml", "*.yml", "*.cff", "*.bib") if path.name != "_config.yml"
+    copies = [path for path in tracked("*.py", "*.md", "*.toml", "*.yml", "*.cff", "*.bib")
+              if path.name != "_config.yml"
               and address in path.read_text(encoding="utf-8")]
     assert copies == []

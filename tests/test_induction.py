@@ -1,4 +1,6 @@
-"""Induction: the scores of hand-made maps are exact, the model cannot see ahead, and the stored runs are what the code makes."""
+"""Induction: the scores of hand-made maps are exact, the model cannot see ahead, and the stored runs are what the code
+makes.
+"""
 import math
 import random
 
@@ -7,7 +9,8 @@ import torch
 
 from mha import record
 from mha.assets import make_induction
-from mha.induction import (KINDS, Repeats, TokenModel, evaluate, fit_induction, induction_runs, prefix_matching, previous_token, sinusoids, smear,
+from mha.induction import (KINDS, Repeats, TokenModel, evaluate, fit_induction, induction_runs, prefix_matching,
+                           previous_token, sinusoids, smear,
                            without_each_head)
 
 
@@ -28,7 +31,7 @@ def test_every_token_repeats_the_one_a_period_before(period):
 
 def test_a_pattern_is_not_a_repetition_itself():
     tokens, _ = Repeats(V=13, n=23, period=11, seed=2).draw(1009)
-    same = (tokens[:, :11, None] == tokens[:, None, :11]).double().mean(0)             # (11, 11), how often two places agree
+    same = (tokens[:, :11, None] == tokens[:, None, :11]).double().mean(0)  # (11, 11), how often two places agree
     assert (same[~torch.eye(11, dtype=torch.bool)] - 1 / 13).abs().max() < 0.06
 
 
@@ -51,7 +54,7 @@ def test_a_perfect_induction_head_scores_one_and_its_neighbours_nothing(period):
 
 def test_only_queries_whose_token_has_stood_before_count():
     weights = torch.zeros(7, 7)
-    weights[3, 0] = 1.0                                                                # the last query of the first pattern of 4
+    weights[3, 0] = 1.0  # the last query of the first pattern of 4
     assert prefix_matching(weights, 4) == 0
     weights[5, 2] = 0.75
     torch.testing.assert_close(prefix_matching(weights, 4), torch.tensor(0.25))        # of the queries 4, 5 and 6
@@ -109,7 +112,9 @@ def test_a_position_decides_where_a_head_looks_but_not_what_it_brings():
 
 def test_positions_start_as_waves_of_all_lengths():
     waves = sinusoids(13, 6).double()
-    torch.testing.assert_close(waves[1], torch.tensor([f(10000 ** (-i / 3)) for i in range(3) for f in (math.sin, math.cos)], dtype=torch.float64))
+    torch.testing.assert_close(waves[1],
+                               torch.tensor([f(10000 ** (-i / 3)) for i in range(3) for f in (math.sin, math.cos)],
+                                            dtype=torch.float64))
     torch.testing.assert_close(waves.square().sum(-1), torch.full((13,), 3.0, dtype=torch.float64))
     assert sinusoids(13, 7).shape == (13, 7)
 
@@ -125,9 +130,11 @@ def test_a_smeared_key_is_a_mixture_with_the_one_before():
 
 
 def test_one_smeared_layer_does_induction_by_hand():
-    """Tokens one-hot, W_Q and W_K alike, each key that of the place before: the head finds what followed the current token.
+    """Tokens one-hot, W_Q and W_K alike, each key that of the place before: the head finds what followed the current
+    token.
 
-    The first key stays its own, so of the 7 queries that have a copy the first finds two keys alike and splits its weight.
+    The first key stays its own, so of the 7 queries that have a copy the first finds two keys alike and splits its
+    weight.
     """
     layer = TokenModel(1, V=8, n=15, d_model=8, num_heads=1, smeared=True).layers[0]
     with torch.no_grad():
@@ -162,7 +169,8 @@ def test_a_seed_trains_the_same_model_again_and_leaves_the_generator_alone():
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
 def test_the_gpu_starts_where_the_cpu_starts():
-    (_, _, here), (there, _, found) = (fit_induction(2, steps=1, every=1, seed=5, device=device) for device in ("cpu", "cuda"))
+    (_, _, here), (there, _, found) = (fit_induction(2, steps=1, every=1, seed=5, device=device)
+                                       for device in ("cpu", "cuda"))
     assert there.positions.device.type == "cuda" and found.later.device.type == "cpu"
     torch.testing.assert_close(found.later[0], here.later[0], rtol=1e-3, atol=1e-3)
 
@@ -172,7 +180,8 @@ def test_the_start_of_one_stored_run_drawn_at_random_comes_out_again():
     runs = induction_runs(kind)
     _, at, history = fit_induction(**KINDS[kind], seed=int(runs.seeds[r]), steps=25)
     assert at.tolist() == runs.at[:2].tolist()
-    torch.testing.assert_close(history.later, runs.history.later[r, :2], rtol=0, atol=0.02)        # another machine's arithmetic, and float16
+    # another machine's arithmetic, and float16
+    torch.testing.assert_close(history.later, runs.history.later[r, :2], rtol=0, atol=0.02)
     torch.testing.assert_close(history.prefix, runs.history.prefix[r, :2], rtol=0, atol=0.01)
 
 
@@ -180,7 +189,8 @@ def test_the_start_of_one_stored_run_drawn_at_random_comes_out_again():
 def test_what_is_stored_has_its_shapes_and_its_maps_have_its_scores(kind):
     runs, layers = induction_runs(kind), KINDS[kind]["layers"]
     R, S, P = len(make_induction.SEEDS), len(runs.at), len(make_induction.PERIODS)
-    assert runs.history.prefix.shape == (R, S, layers, 4) and runs.tests.later.shape == (R, P) and runs.without.shape == (R, layers, 4)
+    assert (runs.history.prefix.shape == (R, S, layers, 4) and runs.tests.later.shape == (R, P)
+            and runs.without.shape == (R, layers, 4))
     assert runs.maps.shape == (R, 2, layers, 4, 31, 31) and (runs.maps.triu(1) == 0).all()
     assert (runs.maps.sum(-1) - 1).abs().max() < 31 / 510 + 1e-5
     for i, period in enumerate(runs.shown.tolist()):
@@ -191,15 +201,17 @@ def test_what_is_stored_has_its_shapes_and_its_maps_have_its_scores(kind):
 
 def test_every_stored_seed_gives_the_same_verdict():
     kinds = {kind: induction_runs(kind) for kind in KINDS}
-    own, other = 11, [i for i in range(16) if i not in (3, 11)]                        # period 16; those by which 16 cannot be divided
+    own, other = 11, [i for i in range(16) if i not in (3, 11)]  # period 16; those by which 16 cannot be divided
     assert all(runs.periods[own] == 16 and runs.periods[3] == 8 for runs in kinds.values())
     accuracy = {kind: runs.tests.accuracy for kind, runs in kinds.items()}
     best = {kind: runs.tests.prefix[:, own].amax(-1) for kind, runs in kinds.items()}  # (R, layers)
-    assert (accuracy["two layers"][:, own] > 0.95).all() and (best["two layers"][:, 1] > 0.8).all() and (best["two layers"][:, 0] < 0.05).all()
+    assert ((accuracy["two layers"][:, own] > 0.95).all() and (best["two layers"][:, 1] > 0.8).all()
+            and (best["two layers"][:, 0] < 0.05).all())
     assert (accuracy["one layer"][:, own] < 0.5).all() and (best["one layer"] < 0.2).all()
     assert (accuracy["one layer, smeared keys"][:, own] > 0.85).all() and (best["one layer, smeared keys"] > 0.5).all()
     fraud = accuracy["one layer, fixed period"]
-    assert (best["one layer, fixed period"] > 0.9).all() and (fraud[:, own] > 0.99).all() and (fraud[:, other] < 0.1).all()
+    assert ((best["one layer, fixed period"] > 0.9).all() and (fraud[:, own] > 0.99).all()
+            and (fraud[:, other] < 0.1).all())
 
 
 @pytest.mark.parametrize("call,message", [

@@ -75,7 +75,8 @@ ERRORS = {
     "none": (lambda: masks.from_torch(), ValueError, "got no mask"),
     "float_torch": (lambda: masks.from_torch(torch.zeros(N, M)), TypeError, "give a float one as bias="),
     "no_num_heads": (lambda: masks.from_torch(torch.ones(6, N, M).bool()), ValueError, "num_heads= is needed"),
-    "multiple": (lambda: masks.from_torch(torch.ones(6, N, M).bool(), num_heads=4), ValueError, "no multiple of num_heads=4"),
+    "multiple": (lambda: masks.from_torch(torch.ones(6, N, M).bool(), num_heads=4), ValueError,
+                 "no multiple of num_heads=4"),
 }
 
 

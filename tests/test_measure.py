@@ -34,7 +34,8 @@ def test_pieces_of_asked_words_add_up_and_pieces_of_asking_words_are_averaged():
     w = weights(3, 6, 6)
     joined = measure.of_words(w, [None, 0, 1, 1, 2, None])
     assert joined.shape == (3, 3, 3)
-    assert torch.allclose(joined[:, 0, 1], w[:, 1, 2] + w[:, 1, 3]) and torch.allclose(joined[:, 1, 2], (w[:, 2, 4] + w[:, 3, 4]) / 2)
+    assert torch.allclose(joined[:, 0, 1],
+                          w[:, 1, 2] + w[:, 1, 3]) and torch.allclose(joined[:, 1, 2], (w[:, 2, 4] + w[:, 3, 4]) / 2)
     assert torch.allclose(joined.sum(-1)[:, 0], 1 - w[:, 1, 0] - w[:, 1, 5])
 
 
@@ -105,10 +106,13 @@ def test_a_rank_correlation_sees_the_order_and_nothing_else():
 
 def test_divergence_is_zero_for_equal_rows_and_ln_2_for_rows_apart():
     p = torch.tensor([[0.5, 0.5, 0, 0]], dtype=torch.float64)
-    assert measure.divergence(p, p).abs().max() < 1e-12 and math.isclose(measure.divergence(p, p.flip(-1)).item(), math.log(2))
+    assert measure.divergence(p, p).abs().max() < 1e-12 and math.isclose(
+        measure.divergence(p, p.flip(-1)).item(), math.log(2))
     a, b = weights(3, 5, seed=1), weights(3, 5, seed=2)
     middle = (a + b) / 2
-    wanted = (torch.nn.functional.kl_div(middle.log(), a, reduction="none") + torch.nn.functional.kl_div(middle.log(), b, reduction="none")).sum(-1) / 2
+    wanted = (torch.nn.functional.kl_div(middle.log(), a,
+                                         reduction="none")
+              + torch.nn.functional.kl_div(middle.log(), b, reduction="none")).sum(-1) / 2
     assert torch.allclose(measure.divergence(a, b), wanted)
 
 
@@ -136,7 +140,8 @@ def test_asymmetry_is_zero_for_symmetric_and_one_for_random_matrices():
 def test_head_scores_of_losses_that_are_known():
     cost = torch.tensor([[1.0, -2, 0], [3, 0.5, 7]])
     size, slope, removal = measure.head_scores(lambda gates: (cost * (gates - 2) ** 2).sum(), 2, 3)
-    assert torch.allclose(size, (2 * cost).abs()) and torch.allclose(slope, -2 * cost) and torch.allclose(removal, 3 * cost)
+    assert (torch.allclose(size, (2 * cost).abs()) and torch.allclose(slope, -2 * cost)
+            and torch.allclose(removal, 3 * cost))
 
 
 def test_slopes_of_opposite_sign_cancel_and_their_sizes_do_not():

@@ -61,7 +61,8 @@ def test_the_packed_layer_equals_the_loop_over_its_heads(context, masked):
     loop.W_O = layer.W_O
     x, other = tokens(B, N, D), tokens(B, M, D_CONTEXT) if context else None
     mask = torch.rand(B, H, N, M if context else N) > 0.4 if masked else None
-    for mine, theirs in zip(layer(x, other, mask=mask, need_weights=True), loop(x, other, mask=mask, need_weights=True)):
+    for mine, theirs in zip(layer(x, other, mask=mask, need_weights=True),
+                            loop(x, other, mask=mask, need_weights=True)):
         close(mine, theirs)
 
 
@@ -264,7 +265,8 @@ ERRORS = {
     "context": (lambda: LAYER(X, torch.zeros(B, M, 5)), ValueError, "context has shape .* d_context=12"),
     "batch": (lambda: LAYER(X, torch.zeros(1, M, D)), ValueError, "nothing is broadcast in silence"),
     "no_context": (lambda: MultiHeadAttention(D, H, d_context=5)(X), ValueError, "since none was given"),
-    "causal_context": (lambda: MultiHeadAttention(D, H, causal=True)(X, torch.zeros(B, M, D)), ValueError, "can mean two things"),
+    "causal_context": (lambda: MultiHeadAttention(D, H, causal=True)(X, torch.zeros(B, M, D)), ValueError,
+                       "can mean two things"),
     "float_mask": (lambda: LAYER(X, mask=torch.zeros(N, N)), TypeError, r"bias=.*|mask.bool\(\)"),
     "head_mask": (lambda: LAYER(X, head_mask=torch.ones(2)), ValueError, r"head_mask has shape \(2,\)"),
     "head_mask_list": (lambda: LAYER(X, head_mask=[1, 0, 1]), TypeError, "head_mask is a list"),
@@ -277,14 +279,20 @@ ERRORS = {
     "no_heads": (lambda: MultiHeadLoop([]), ValueError, "got no heads"),
     "not_a_head": (lambda: MultiHeadLoop([nn.Linear(2, 2)]), TypeError, "one of the heads is a Linear"),
     "unequal": (lambda: MultiHeadAttention.from_heads(HEADS), ValueError, r"the heads have d_k = \[11, 12\]"),
-    "W_O": (lambda: MultiHeadAttention.from_heads(HEADS[:1], nn.Linear(5, 5)), ValueError, "W_O takes 5 numbers.* give 11"),
+    "W_O": (lambda: MultiHeadAttention.from_heads(HEADS[:1], nn.Linear(5, 5)), ValueError,
+            "W_O takes 5 numbers.* give 11"),
     "split": (lambda: split_heads(X, 5), ValueError, r"\(2, 5, 12\); to split it into 5 heads"),
     "from_other": (lambda: MultiHeadAttention.from_torch(nn.Linear(2, 2)), TypeError, "got a Linear"),
-    "bias_kv": (lambda: MultiHeadAttention.from_torch(nn.MultiheadAttention(D, H, add_bias_kv=True)), ValueError, "add_bias_kv=True"),
-    "zero_attn": (lambda: MultiHeadAttention.from_torch(nn.MultiheadAttention(D, H, add_zero_attn=True)), ValueError, "add_zero_attn=True"),
-    "kdim": (lambda: MultiHeadAttention.from_torch(nn.MultiheadAttention(D, H, kdim=5, vdim=7)), ValueError, "kdim=5 and vdim=7"),
-    "to_torch_d_k": (lambda: MultiHeadAttention(D, H, d_k=5).to_torch(), ValueError, r"num_heads \* d_k = 15 is not d_model=12"),
-    "to_torch_causal": (lambda: MultiHeadAttention(D, H, causal=True).to_torch(), ValueError, "causal=True is no option"),
+    "bias_kv": (lambda: MultiHeadAttention.from_torch(nn.MultiheadAttention(D, H, add_bias_kv=True)), ValueError,
+                "add_bias_kv=True"),
+    "zero_attn": (lambda: MultiHeadAttention.from_torch(nn.MultiheadAttention(D, H, add_zero_attn=True)), ValueError,
+                  "add_zero_attn=True"),
+    "kdim": (lambda: MultiHeadAttention.from_torch(nn.MultiheadAttention(D, H, kdim=5, vdim=7)), ValueError,
+             "kdim=5 and vdim=7"),
+    "to_torch_d_k": (lambda: MultiHeadAttention(D, H, d_k=5).to_torch(), ValueError,
+                     r"num_heads \* d_k = 15 is not d_model=12"),
+    "to_torch_causal": (lambda: MultiHeadAttention(D, H, causal=True).to_torch(), ValueError,
+                        "causal=True is no option"),
 }
 
 

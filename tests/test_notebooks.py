@@ -25,7 +25,8 @@ def figure(text):
 # --- Normalising ----------------------------------------------------------------------------------------------------
 
 def test_text_and_cell_ids_stay_and_the_rest_goes():
-    cell = new_code_cell("f", outputs=[figure("a figure")], execution_count=7, metadata={"trusted": True, "tags": ["a"]})
+    cell = new_code_cell("f", outputs=[figure("a figure")], execution_count=7,
+                         metadata={"trusted": True, "tags": ["a"]})
     notebook = notebooks.normalise(new_notebook(cells=[deepcopy(cell)], metadata={"widgets": {"state": {}}}), "set up")
     kept = notebook.cells[0]
     assert (kept.id, kept.execution_count, kept.metadata) == (cell.id, 1, {"tags": ["a"]})
@@ -34,7 +35,8 @@ def test_text_and_cell_ids_stay_and_the_rest_goes():
 
 
 def test_normalising_twice_changes_nothing_more():
-    cells = [new_markdown_cell("# Title"), new_code_cell("f", outputs=[figure("a")]), new_code_cell("", metadata={"tags": ["set-up"]})]
+    cells = [new_markdown_cell("# Title"), new_code_cell("f", outputs=[figure("a")]),
+             new_code_cell("", metadata={"tags": ["set-up"]})]
     once = notebooks.normalise(new_notebook(cells=cells), "set up")
     assert notebooks.normalise(deepcopy(once), "set up") == once and once.cells[2].source == "set up"
 
@@ -122,7 +124,8 @@ FAIL = ["stale number", "stale figure", "missing figure", "never run", "gone err
 def test_the_strict_run_fails_what_it_should_and_nothing_else(tmp_path):
     (tmp_path / "conftest.py").write_text((ROOT / "chapters/conftest.py").read_text())
     nbformat.write(new_notebook(cells=list(CELLS.values()), metadata=notebooks.METADATA), tmp_path / "page.ipynb")
-    run = subprocess.run([sys.executable, "-m", "pytest", "--nbval", "-rA", "-p", "no:cacheprovider", "--rootdir", tmp_path,
+    run = subprocess.run([sys.executable, "-m", "pytest", "--nbval", "-rA", "-p", "no:cacheprovider", "--rootdir",
+                          tmp_path,
                           tmp_path], cwd=ROOT, capture_output=True, text=True)
     failed = [name for number, name in enumerate(CELLS) if re.search(rf"^FAILED .*::Cell {number}\b", run.stdout, re.M)]
     assert failed == FAIL, run.stdout
@@ -133,7 +136,8 @@ def test_the_strict_run_fails_what_it_should_and_nothing_else(tmp_path):
 
 def test_refresh_stores_what_a_run_gives_and_a_second_time_changes_nothing(tmp_path):
     path = tmp_path / "page.ipynb"
-    cells = [cell("x = 1 / 4", tags=["set-up"]), cell("x", text("0.26")), cell("2 * x + 1e-9", text("0.5000")), cell(FIGURE)]
+    cells = [cell("x = 1 / 4", tags=["set-up"]), cell("x", text("0.26")), cell("2 * x + 1e-9", text("0.5000")),
+             cell(FIGURE)]
     nbformat.write(new_notebook(cells=cells), path)
     assert notebooks.refresh(path, "x = 1 / 4")
     stored = [notebooks.text_of(output) for c in nbformat.read(path, as_version=4).cells for output in c.outputs]
@@ -150,7 +154,8 @@ CHAPTERS = sorted(notebooks.CHAPTERS.glob("*.ipynb"))
 def test_a_chapter_holds_its_exercises_as_they_are_generated(path):
     stored = nbformat.read(path, as_version=4)
     stamped = exercise_cells.stamp(deepcopy(stored), path.stem)
-    assert [cell.source for cell in stamped.cells] == [cell.source for cell in stored.cells], "run `python3 book.py refresh`"
+    assert [cell.source for cell in stamped.cells] == [cell.source
+                                                       for cell in stored.cells], "run `python3 book.py refresh`"
 
 
 def test_every_exercise_stands_in_a_chapter_that_there_is():
@@ -167,7 +172,8 @@ def test_a_changed_stub_is_put_back_and_loses_its_output():
 
 
 def test_a_chapter_without_a_place_for_its_exercises_is_named():
-    with pytest.raises(ValueError, match="02_one_head has exercises and needs one Markdown cell that starts with '## Exercises', found 0"):
+    with pytest.raises(ValueError, match="02_one_head has exercises and needs one Markdown cell that starts with '## "
+                                         "Exercises', found 0"):
         exercise_cells.stamp(new_notebook(), "02_one_head")
 
 
@@ -178,4 +184,5 @@ def test_no_stub_holds_its_solution():
             assert "return" not in cells[1].source and item.hints[2] in cells[0].source
             assert "return" in exercise_cells.cells(item, solved=True)[1].source
         else:
-            assert cells[-1].source.endswith(", ...)") and not exercise_cells.cells(item, solved=True)[-1].source.endswith(", ...)")
+            assert (cells[-1].source.endswith(", ...)")
+                    and not exercise_cells.cells(item, solved=True)[-1].source.endswith(", ...)"))

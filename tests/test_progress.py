@@ -60,7 +60,8 @@ def test_one_wrong_sign_in_a_code_is_noticed():
             memory.decode(other)
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"version": 1}', '{"version": "x", "exercises": {}}', '{"version": 1, "exercises": {"1.1": 5}}'])
+@pytest.mark.parametrize("text", ["{", "[]", '{"version": 1}', '{"version": "x", "exercises": {}}',
+                                  '{"version": 1, "exercises": {"1.1": 5}}'])
 def test_a_file_that_cannot_be_read_is_set_aside(own_file, text):
     own_file.parent.mkdir()
     own_file.write_text(text)

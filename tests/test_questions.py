@@ -1,4 +1,6 @@
-"""Questions: every foreseen wrong answer has a reply of its own, numbers and letters are read in every way that people write them; the zoo bites."""
+"""Questions: every foreseen wrong answer has a reply of its own, numbers and letters are read in every way that people
+write them; the zoo bites.
+"""
 import ast
 import re
 
@@ -43,13 +45,20 @@ def test_each_option_has_a_reply_and_the_right_ones_are_few(item):
     assert len(set(ids)) == len(ids)
 
 
-@pytest.mark.parametrize("text, number", [("0.25", 0.25), ("0,25", 0.25), ("1/4", 0.25), (" .25 ", 0.25), ("25 %", 0.25), ("2.5e-1", 0.25), ("-3", -3), ("+3", 3), (3, 3), (torch.tensor(0.5), 0.5),
-                                          ("", None), ("a", None), ("1,050,624", 1050624), ("1 050 624", 1050624), ("1'000", 1000), ("1,000", None), ("0,546", 0.546), ("\u22120.5", -0.5), (float("nan"), None), ("1/0", None), ("0x10", None), ("--1", None), ([1], None), (True, None)])
+@pytest.mark.parametrize("text, number", [("0.25", 0.25), ("0,25", 0.25), ("1/4", 0.25), (" .25 ", 0.25),
+                                          ("25 %", 0.25), ("2.5e-1", 0.25), ("-3", -3), ("+3", 3), (3, 3),
+                                          (torch.tensor(0.5), 0.5),
+                                          ("", None), ("a", None), ("1,050,624", 1050624), ("1 050 624", 1050624),
+                                          ("1'000", 1000), ("1,000", None), ("0,546", 0.546), ("\u22120.5", -0.5),
+                                          (float("nan"), None), ("1/0", None), ("0x10", None), ("--1", None),
+                                          ([1], None), (True, None)])
 def test_numbers_are_read_as_people_write_them(text, number):
     assert read_number(text) == number
 
 
-@pytest.mark.parametrize("answer, letters", [("b", "B"), ("CA", "AC"), ("a, c", "AC"), ("A and C", "AC"), ({"A", "C"}, "AC"), (["c"], "C"), ("AA", "A"), ("", None), ("E", None), (3, None), ("A?", None)])
+@pytest.mark.parametrize("answer, letters", [("b", "B"), ("CA", "AC"), ("a, c", "AC"), ("A and C", "AC"),
+                                             ({"A", "C"}, "AC"), (["c"], "C"), ("AA", "A"), ("", None), ("E", None),
+                                             (3, None), ("A?", None)])
 def test_letters_are_read_as_people_write_them(answer, letters):
     assert read_letters(answer, "ABCD") == letters
 
@@ -62,7 +71,8 @@ def test_a_prediction_shows_the_outcome_whatever_the_guess():
 
 def test_a_choice_of_several_says_how_many_are_missing():
     report = check("1.7", "A")
-    assert not report.ok and report.mistakes == ["incomplete"] and "1 of the options that you did not pick belongs to the answer" in report.text
+    assert (not report.ok and report.mistakes == ["incomplete"] and
+            "1 of the options that you did not pick belongs to the answer" in report.text)
 
 
 def test_an_explanation_wants_words_and_gives_its_checklist():
@@ -81,7 +91,8 @@ def test_every_chapter_has_exercises_of_many_kinds_and_more_than_half_are_code()
     items = [item for group in chapters.values() for item in group]
     code = [item for item in items if isinstance(item, Exercise)]
     assert len(items) - sum(item.kind == "explain" for item in items) >= 30 and len(code) > len(items) / 2 - 3
-    assert {item.kind for item in items} == {"code", "number", "choice", "plot", "predict", "explain"} and len(zoo) >= 12
+    assert {item.kind for item in items} == {"code", "number", "choice", "plot", "predict",
+                                             "explain"} and len(zoo) >= 12
 
 
 @pytest.mark.parametrize("item", EXERCISES.values(), ids=lambda item: item.id)
@@ -94,7 +105,8 @@ def test_what_a_learner_needs_to_know_before_is_said(item):
 
 @pytest.mark.parametrize("item", SPECIMENS, ids=lambda item: item.id)
 def test_a_specimen_differs_from_what_it_should_be_and_cites_its_source(item):
-    assert item.buggy().shape == item.sound().shape and not torch.allclose(item.buggy().double(), item.sound().double(), atol=0.05)
+    assert item.buggy().shape == item.sound().shape and not torch.allclose(
+        item.buggy().double(), item.sound().double(), atol=0.05)
     assert "https://github.com/" in item.note and re.search(r"\(20\d\d\)|20\d\d", item.note)
 
 

@@ -1,4 +1,6 @@
-"""mha.real: trained models out of our own modules, equal to transformers', and files that are checked wherever they come from."""
+"""mha.real: trained models out of our own modules, equal to transformers', and files that are checked wherever they
+come from.
+"""
 import hashlib
 import json
 import os
@@ -30,17 +32,21 @@ def folder(tmp_path, request):
     transformers = pytest.importorskip("transformers")
     torch.manual_seed(3)
     if request.param == "bert":
-        theirs = transformers.BertModel(transformers.BertConfig(vocab_size=29, hidden_size=21, num_hidden_layers=2, num_attention_heads=3, intermediate_size=84, max_position_embeddings=17),
+        theirs = transformers.BertModel(transformers.BertConfig(vocab_size=29, hidden_size=21, num_hidden_layers=2,
+                                                                num_attention_heads=3, intermediate_size=84,
+                                                                max_position_embeddings=17),
                                         add_pooling_layer=False)
     else:
-        theirs = transformers.GPT2LMHeadModel(transformers.GPT2Config(vocab_size=29, n_embd=21, n_layer=2, n_head=3, n_positions=17))
+        theirs = transformers.GPT2LMHeadModel(transformers.GPT2Config(
+            vocab_size=29, n_embd=21, n_layer=2, n_head=3, n_positions=17))
     with torch.no_grad():
         for parameter in theirs.parameters():
             parameter.add_(0.1 * torch.randn_like(parameter))                # biases and norms that are not 0 and 1
     theirs.set_attn_implementation("eager")
     theirs.save_pretrained(tmp_path)
     tiny_tokenizer().save(str(tmp_path / real.TOKENIZER))
-    source = real.Source("nobody/nothing", "0", {name: "" for name in (real.WEIGHTS, real.TOKENIZER)}, num_heads=3, causal=request.param == "gpt2")
+    source = real.Source("nobody/nothing", "0", {name: "" for name in (real.WEIGHTS, real.TOKENIZER)}, num_heads=3,
+                         causal=request.param == "gpt2")
     return tmp_path, theirs.eval(), source
 
 
@@ -56,7 +62,8 @@ def test_outputs_and_maps_equal_those_of_transformers(folder):
         assert (ours(ids, lengths) - hidden)[padding].abs().max() < 1e-5
         trace = ours.trace(TEXTS)
         assert (trace.hidden - hidden)[padding].abs().max() < 1e-5
-        assert all((a - b).transpose(1, 2)[padding].abs().max() < 1e-5 for a, b in zip(trace.weights, wanted.attentions))
+        assert all((a - b).transpose(1, 2)[padding].abs().max() < 1e-5
+                   for a, b in zip(trace.weights, wanted.attentions))
         if source.causal:
             assert (ours.logits(ids[:1]) - theirs(input_ids=ids[:1]).logits).abs().max() < 1e-4
 
@@ -71,14 +78,17 @@ def test_padding_changes_nothing():
     alone, together = model.trace(TEXTS[1:]), model.trace(TEXTS)
     n = int(alone.lengths[0])
     assert n < together.hidden.shape[1]
-    assert torch.allclose(together.hidden[1, :n], alone.hidden[0], atol=1e-6) and torch.allclose(together.weights[:, 1, :, :n, :n], alone.weights[:, 0], atol=1e-6)
+    assert torch.allclose(together.hidden[1, :n], alone.hidden[0],
+                          atol=1e-6) and torch.allclose(together.weights[:, 1, :, :n, :n], alone.weights[:, 0],
+                                                        atol=1e-6)
     assert torch.allclose(model.sentence_vectors(TEXTS)[1], model.sentence_vectors(TEXTS[1:])[0], atol=1e-6)
 
 
 def test_a_trace_and_a_forward_pass_agree_with_heads_switched_off():
     model, gates = small(), torch.tensor([[1.0, 0, 1], [0, 1, 0]])
     ids, lengths, _ = model.encode(TEXTS[:1])
-    assert torch.allclose(model(ids, lengths, head_mask=gates), model.trace(TEXTS[:1], head_mask=gates).hidden, atol=1e-6)
+    assert torch.allclose(model(ids, lengths, head_mask=gates), model.trace(TEXTS[:1], head_mask=gates).hidden,
+                          atol=1e-6)
     assert not torch.allclose(model(ids, lengths, head_mask=gates), model(ids, lengths), atol=1e-3)
 
 
@@ -112,10 +122,12 @@ def test_a_language_model_does_not_see_later_words():
     ids, _, _ = model.encode(TEXTS[:1])
     other = ids.clone()
     other[0, 4:] = (other[0, 4:] + 1) % 29
-    assert torch.equal(model(ids)[0, :4], model(other)[0, :4]) and not torch.equal(model(ids)[0, 4:], model(other)[0, 4:])
+    assert torch.equal(model(ids)[0, :4],
+                       model(other)[0, :4]) and not torch.equal(model(ids)[0, 4:], model(other)[0, 4:])
 
 
-# --- Where files come from ----------------------------------------------------------------------------------------------
+# --- Where files come from
+# ----------------------------------------------------------------------------------------------
 
 @pytest.fixture
 def nowhere(monkeypatch, tmp_path):
@@ -133,7 +145,9 @@ def saved(path, **source):
     """A small model of ours written as BERT's files, and a Source that fits it."""
     from safetensors.torch import save_file
     path.mkdir(parents=True, exist_ok=True)
-    theirs = {"embeddings.word_embeddings.weight": torch.randn(29, 21), "embeddings.token_type_embeddings.weight": torch.randn(2, 21), "embeddings.position_embeddings.weight": torch.randn(17, 21),
+    theirs = {"embeddings.word_embeddings.weight": torch.randn(29, 21),
+              "embeddings.token_type_embeddings.weight": torch.randn(2, 21),
+              "embeddings.position_embeddings.weight": torch.randn(17, 21),
               "embeddings.LayerNorm.weight": torch.ones(21), "embeddings.LayerNorm.bias": torch.zeros(21)}
     for our, name in real.BERT.items():
         size = {"up": (84, 21), "down": (21, 84)}.get(our, (21, 21))
@@ -159,7 +173,8 @@ def test_a_folder_is_found_by_the_environment(nowhere, monkeypatch):
 def test_an_installed_package_is_found_and_not_imported(nowhere, monkeypatch):
     monkeypatch.undo()
     monkeypatch.delenv("MHA_MODELS", raising=False)
-    monkeypatch.setitem(real.MODELS, "minilm", saved(nowhere / "heads_in_a_package" / "model", package="heads_in_a_package"))
+    monkeypatch.setitem(real.MODELS, "minilm", saved(nowhere / "heads_in_a_package" / "model",
+                                                     package="heads_in_a_package"))
     (nowhere / "heads_in_a_package" / "__init__.py").write_text("raise RuntimeError('imported')")
     monkeypatch.syspath_prepend(nowhere)
     assert real.find("minilm") == nowhere / "heads_in_a_package" / "model"
@@ -175,12 +190,14 @@ def test_what_the_hub_sends_is_checked_and_kept(nowhere, monkeypatch):
     monkeypatch.setitem(real.MODELS, "minilm", source)
     monkeypatch.setattr(torch.hub, "download_url_to_file", send)
     assert real.find("minilm") == nowhere / "hub" / "mha" / "minilm" == real.find("minilm")
-    assert asked == [(source.url(name), source.sha256[name]) for name in source.sha256] and source.revision in asked[0][0]
+    assert asked == [(source.url(name), source.sha256[name])
+                     for name in source.sha256] and source.revision in asked[0][0]
 
 
 def test_without_weights_the_message_says_where_they_were_looked_for(nowhere, monkeypatch):
     monkeypatch.setattr(real.Path, "home", lambda: nowhere)
-    with pytest.raises(FileNotFoundError, match=r"'minilm' are not at ~/hub/mha/minilm.*.*could not be fetched \(no route to.*MHA_MODELS"):
+    with pytest.raises(FileNotFoundError,
+                       match=r"'minilm' are not at ~/hub/mha/minilm.*.*could not be fetched \(no route to.*MHA_MODELS"):
         real.find("minilm")
 
 
@@ -196,7 +213,8 @@ def test_an_empty_folder_is_refused(tmp_path):
 def test_another_file_of_that_name_is_refused(tmp_path, monkeypatch):
     monkeypatch.setitem(real.MODELS, "minilm", saved(tmp_path))
     (tmp_path / real.TOKENIZER).write_text(json.dumps({}))
-    with pytest.raises(ValueError, match=r"tokenizer.json has sha256 [0-9a-f]{64}, wanted [0-9a-f]{64}: it is not tokenizer.json of sentence-transformers"):
+    with pytest.raises(ValueError, match=r"tokenizer.json has sha256 [0-9a-f]{64}, wanted [0-9a-f]{64}: it is not "
+                                         r"tokenizer.json of sentence-transformers"):
         real.load("minilm", folder=tmp_path)
 
 

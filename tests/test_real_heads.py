@@ -1,4 +1,6 @@
-"""What is stored of all-MiniLM-L6-v2 against the model itself, where its weights are at hand: a part drawn anew at each run."""
+"""What is stored of all-MiniLM-L6-v2 against the model itself, where its weights are at hand: a part drawn anew at each
+run.
+"""
 import copy
 import random
 
@@ -44,8 +46,11 @@ def test_whom_a_sentences_words_look_at_is_stored(model, some):
     assert (found == stored).float().mean() > 0.99                            # two words may tie up to rounding
 
 
-@pytest.mark.parametrize("name, items", [("pronouns", sentences.pronouns()), ("pronouns_again", sentences.pronouns(again=True)), ("apart", [item for _, item in sentences.apart()]),
-                                         ("twins", [one for pair in sentences.twins() for one in pair]), ("late", sentences.late())])
+@pytest.mark.parametrize("name, items", [("pronouns", sentences.pronouns()),
+                                         ("pronouns_again", sentences.pronouns(again=True)),
+                                         ("apart", [item for _, item in sentences.apart()]),
+                                         ("twins", [one for pair in sentences.twins() for one in pair]),
+                                         ("late", sentences.late())])
 def test_what_a_pronoun_gives_is_stored(model, some, name, items):
     number = some.randrange(len(items))
     item, trace = items[number], model.trace([items[number].words])
@@ -59,7 +64,8 @@ def test_what_the_heads_of_a_layer_do_with_learned_matrices_is_stored(model, som
     first = copy.deepcopy(model)
     first.layers = first.layers[:1]                                           # each layer learns by itself
     matrices = some.choice((1, 2))
-    learned = token_before(surgery.learned_like(first, learned_from(first), matrices).trace([text for text, _, _ in sentences.paraphrases()]))[0]
+    learned = token_before(surgery.learned_like(first, learned_from(first),
+                                                matrices).trace([text for text, _, _ in sentences.paraphrases()]))[0]
     assert (learned - real_heads()["before_learned"][:12, matrices]).abs().max() < 0.02
 
 
@@ -88,7 +94,11 @@ def test_a_point_of_the_curves_is_stored(model, some):
 def test_what_a_head_does_to_a_sentence_is_stored(model, some):
     from mha.assets.make_pruning import Sentences
 
-    stored, found, sentence, layer, head = pruning(), Sentences(model), some.randrange(60), some.randrange(6), some.randrange(12)
+    stored = pruning()
+    found = Sentences(model)
+    sentence = some.randrange(60)
+    layer = some.randrange(6)
+    head = some.randrange(12)
     gates, without = torch.ones(6, 12, requires_grad=True), torch.ones(6, 12)
     without[layer, head] = 0
     each = found.matching(gates)
@@ -109,7 +119,8 @@ def test_orders_are_what_their_names_say():
     order, size = dict(zip(PRUNING_ORDERS, stored["orders"].long())), stored["size"]
     assert len(order) == len(stored["orders"]) == len(stored["curves"])
     assert torch.equal(order["mean size of the gradient"], size.flatten().argsort())
-    assert torch.equal(order["mean size, divided within layers"], (size / size.square().sum(-1, keepdim=True).sqrt()).flatten().argsort())
+    assert torch.equal(order["mean size, divided within layers"],
+                       (size / size.square().sum(-1, keepdim=True).sqrt()).flatten().argsort())
     assert torch.equal(order["gradient that is zero"], stored["flat_gradient"].flatten().argsort())
     for name in PRUNING_ORDERS:
         spared = bool((order[name][:60] < 60).all())
@@ -119,5 +130,6 @@ def test_orders_are_what_their_names_say():
 def test_every_order_removes_every_head_once_and_ends_on_the_same_score():
     stored = pruning()
     assert (stored["orders"].long().sort(-1).values == torch.arange(72)).all()
-    assert (stored["curves"][:, 0] == stored["curves"][0, 0]).all() and (stored["curves"][:, 72] - stored["curves"][0, 72]).abs().max() < 1e-3
+    assert (stored["curves"][:, 0]
+            == stored["curves"][0, 0]).all() and (stored["curves"][:, 72] - stored["curves"][0, 72]).abs().max() < 1e-3
     assert torch.allclose(stored["subsets"][:, 0], torch.ones(6), atol=1e-3)

@@ -27,7 +27,8 @@ def test_an_ordinary_quote_has_no_lead():
     assert admonitions.lead_of(nodes.block_quote("", nodes.paragraph(text="Attention is all you need."))) is None
 
 
-PICTURE = """<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><metadata>who made it</metadata>
+PICTURE = """<?xml version="1.0"?>
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><metadata>who made it</metadata>
 <defs><style>*{stroke-linejoin: round}</style><clipPath id="a"><rect width="9" height="9"/></clipPath></defs>
 <g clip-path="url(#a)" fill="#abc"><use href="#a"/></g></svg>"""
 
@@ -56,11 +57,14 @@ def test_a_control_is_written_with_its_name_its_range_and_its_reading():
 def test_a_figure_carries_its_own_widgets_and_no_others():
     models = {
         "box": {"model_name": "VBoxModel", "state": {"children": ["IPY_MODEL_slider", "IPY_MODEL_canvas"]}},
-        "slider": {"model_name": "IntSliderModel", "state": {"value": 1, "_view_name": "IntSliderView", "tooltip": None}},
+        "slider": {"model_name": "IntSliderModel", "state": {"value": 1, "_view_name": "IntSliderView",
+                                                             "tooltip": None}},
         "canvas": {"model_name": "AnyModel", "state": {}},
-        "link": {"model_name": "LinkModel", "state": {"source": ["IPY_MODEL_slider", "value"], "target": ["IPY_MODEL_canvas", "h"]}},
+        "link": {"model_name": "LinkModel", "state": {"source": ["IPY_MODEL_slider", "value"],
+                                                      "target": ["IPY_MODEL_canvas", "h"]}},
         "stray": {"model_name": "IntSliderModel", "state": {"value": 2}},
-        "stray link": {"model_name": "LinkModel", "state": {"source": ["IPY_MODEL_stray", "value"], "target": ["IPY_MODEL_canvas", "h"]}},
+        "stray link": {"model_name": "LinkModel", "state": {"source": ["IPY_MODEL_stray", "value"],
+                                                            "target": ["IPY_MODEL_canvas", "h"]}},
     }
     mine = live_figures.closure("box", models)
     assert set(mine) == {"box", "slider", "canvas", "link"}
@@ -68,6 +72,7 @@ def test_a_figure_carries_its_own_widgets_and_no_others():
 
 
 # As MathJax set them in Chromium, in em.
-@pytest.mark.parametrize("tex, em", [("d_k", 1.06), (r"\sqrt{d_k}", 1.98), (r"h \cdot d_v = d_\text{model}", 6.47), (r"(n, d_\text{model})", 4.5), ("W^O", 1.85)])
+@pytest.mark.parametrize("tex, em", [("d_k", 1.06), (r"\sqrt{d_k}", 1.98), (r"h \cdot d_v = d_\text{model}", 6.47),
+                                     (r"(n, d_\text{model})", 4.5), ("W^O", 1.85)])
 def test_the_room_kept_for_a_formula_is_about_its_own(tex, em):
     assert formulas.width_of(tex) == pytest.approx(em, rel=0.15)

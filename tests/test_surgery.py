@@ -33,7 +33,8 @@ def operated(attention, change):
 
 def test_circuits_hold_the_scores_and_the_biases(x):
     attention = layer()
-    q, k = (torch.nn.functional.linear(x, W.weight, W.bias).unflatten(-1, (3, 5)).transpose(0, 1) for W in (attention.W_Q, attention.W_K))
+    q, k = (torch.nn.functional.linear(x, W.weight, W.bias).unflatten(-1, (3, 5)).transpose(0, 1)
+            for W in (attention.W_Q, attention.W_K))
     assert torch.allclose(scores(attention, x), q @ k.mT / 5**0.5)
 
 
@@ -74,7 +75,8 @@ def test_the_model_itself_and_its_values_stay(x):
 def test_another_number_in_each_row_changes_no_weight_and_another_symmetric_part(x):
     attention = layer()
     same = surgery.as_keys_prefer(torch.nn.ModuleDict({"a": attention}), x.mean(0)[None])["a"]
-    weights = [surgery.operate(torch.nn.ModuleDict({"a": one}), surgery.symmetric)["a"](x, need_weights=True)[1] for one in (attention, same)]
+    weights = [surgery.operate(torch.nn.ModuleDict({"a": one}), surgery.symmetric)["a"](x, need_weights=True)[1]
+               for one in (attention, same)]
     assert torch.allclose(same(x)[0], attention(x)[0], atol=1e-12)
     assert (weights[0] - weights[1]).abs().max() > 0.05
 
@@ -83,11 +85,13 @@ def test_one_matrix_with_care_finds_the_one_that_is_there_behind_numbers_added_t
     attention = layer()
     attention.W_K = copy.deepcopy(attention.W_Q)                       # scores of one matrix
     row, one = torch.randn(3, 12, 1, dtype=torch.float64), torch.eye(12, dtype=torch.float64)[-1:].T.expand(3, 12, 1)
-    hidden = operated(attention, lambda Q, K: (torch.cat([Q, 9 * row], -1), torch.cat([K, one], -1)))      # x row is added to the row of x
+    # x row is added to the row of x
+    hidden = operated(attention, lambda Q, K: (torch.cat([Q, 9 * row], -1), torch.cat([K, one], -1)))
     wanted, same = (each(x, need_weights=True)[1] for each in (attention, hidden))
     assert torch.allclose(wanted, same)
     found = surgery.one_matrix_for(torch.nn.ModuleDict({"a": hidden}), x[None], rounds=200, ridge=1e-6)["a"]
-    assert torch.allclose(found.W_Q.weight, found.W_K.weight) and torch.allclose(found(x, need_weights=True)[1], wanted, atol=0.01)
+    assert torch.allclose(found.W_Q.weight, found.W_K.weight) and torch.allclose(
+        found(x, need_weights=True)[1], wanted, atol=0.01)
     assert not torch.allclose(operated(hidden, surgery.one_matrix)(x, need_weights=True)[1], wanted, atol=0.1)
 
 
@@ -108,7 +112,8 @@ def test_a_learned_matrix_is_nearer_to_the_heads_weights_than_one_that_was_compu
         own = attention(x, mask=mask, need_weights=True)[1]                # (B, h, n, n)
     model, there = torch.nn.ModuleDict({"a": attention}), torch.arange(13) < lengths[:, None]
     learned = surgery.learned_like(model, SimpleNamespace(inputs=x[None], weights=own[None], real=there), steps=300)
-    assert torch.equal(learned["a"].W_Q.weight, learned["a"].W_K.weight) and torch.equal(learned["a"].W_Q.bias, learned["a"].W_K.bias)
+    assert torch.equal(learned["a"].W_Q.weight,
+                       learned["a"].W_K.weight) and torch.equal(learned["a"].W_Q.bias, learned["a"].W_K.bias)
     off = [(changed["a"](x, mask=mask, need_weights=True)[1] - own).abs().sum(-1).transpose(1, 2)[there].mean()
            for changed in (learned, surgery.one_matrix_for(model, x[there][None]))]
     assert 0.05 < off[0] < off[1]

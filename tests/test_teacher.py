@@ -32,7 +32,9 @@ def rows_of(paths, **options):
 def test_what_is_handed_out_is_not_started_and_holds_no_solution(folders):
     path = folders[0] / "06_multi_head.ipynb"
     assert {row["state"] for row in rows_of([path])} == {"not started"}
-    assert "transpose(1, 2).flatten(2)" not in "".join("".join(c["source"]) for c in json.loads(path.read_text())["cells"] if c["cell_type"] == "code")
+    assert "transpose(1, 2).flatten(2)" not in "".join("".join(c["source"])
+                                                       for c in json.loads(path.read_text())["cells"]
+                                                       if c["cell_type"] == "code")
 
 
 def test_what_is_solved_is_right_for_every_exercise(folders):
@@ -51,13 +53,15 @@ def answered(path, target, **sources):
 
 def test_each_answer_gets_its_own_line(folders, tmp_path):
     path = answered(folders[0] / "06_multi_head.ipynb", tmp_path / "ada.ipynb",
-                    exercise_6_1_stub="def cut(x, h):\n    return x.unflatten(-1, (h, -1))\n\ndef split_heads(x, h):\n    return cut(x, h).transpose(1, 2)",
+                    exercise_6_1_stub="def cut(x, h):\n    return x.unflatten(-1, (h, -1))\n\ndef split_heads(x, "
+                                      "h):\n    return cut(x, h).transpose(1, 2)",
                     exercise_6_2_stub="def merge_heads(y):\n    print('hello')\n    return y.sum(1)",
                     exercise_6_3_stub="def multi_head(x, W_Q, W_K, W_V, W_O, h, mask:\n    return x",
                     exercise_6_5_check='from mha.exercises import check\ncheck("6.5", 1048576)')
     notebook = json.loads(path.read_text())
     check = next(cell for cell in notebook["cells"] if cell["id"] == "exercise-6-2-check")
-    check["outputs"] = [{"output_type": "execute_result", "data": {}, "metadata": {"mha": {"exercise": "6.2", "tries": 4}}}]
+    check["outputs"] = [{"output_type": "execute_result", "data": {},
+                         "metadata": {"mha": {"exercise": "6.2", "tries": 4}}}]
     path.write_text(json.dumps(notebook))
     rows = {row["exercise"]: row for row in rows_of([path])}
     assert rows["6.1"]["state"] == "right" and rows["6.4"]["state"] == "not started"
@@ -67,7 +71,8 @@ def test_each_answer_gets_its_own_line(folders, tmp_path):
 
 
 def test_a_notebook_that_hangs_or_is_none_costs_one_line(folders, tmp_path):
-    slow = answered(folders[0] / "06_multi_head.ipynb", tmp_path / "slow.ipynb", exercise_6_1_stub="import time\ndef split_heads(x, h):\n    time.sleep(1000)")
+    slow = answered(folders[0] / "06_multi_head.ipynb", tmp_path / "slow.ipynb",
+                    exercise_6_1_stub="import time\ndef split_heads(x, h):\n    time.sleep(1000)")
     broken = tmp_path / "broken.ipynb"
     broken.write_text("{")
     states = [row["state"] for row in rows_of([slow, broken, tmp_path / "missing.ipynb"], limit=8)]

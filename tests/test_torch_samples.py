@@ -18,15 +18,18 @@ def layer_samples():
 
 def supported(sample):
     kwargs = sample.constructor_input.kwargs
-    return not kwargs.get("add_bias_kv") and not kwargs.get("add_zero_attn") and kwargs.get("kdim") == kwargs.get("vdim")
+    return (not kwargs.get("add_bias_kv") and not kwargs.get("add_zero_attn")
+            and kwargs.get("kdim") == kwargs.get("vdim"))
 
 
 def test_every_sample_of_torchs_layer_that_we_support_gives_the_same():
-    """The samples have no batch. Where they hide every key from a query torch gives NaN; there we are tested elsewhere."""
+    """The samples have no batch. Where they hide every key from a query torch gives NaN; there we are tested elsewhere.
+    """
     samples = list(filter(supported, layer_samples()))
     assert len(samples) >= 16
     for sample in samples:
-        theirs = nn.MultiheadAttention(*sample.constructor_input.args, **sample.constructor_input.kwargs).double().eval()
+        theirs = nn.MultiheadAttention(*sample.constructor_input.args,
+                                       **sample.constructor_input.kwargs).double().eval()
         query, key = sample.forward_input.args[:2]
         hidden, padding = (sample.forward_input.kwargs[name] for name in ("attn_mask", "key_padding_mask"))
         out, weights = theirs(query, key, key, attn_mask=hidden, key_padding_mask=padding, average_attn_weights=False)

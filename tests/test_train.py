@@ -48,7 +48,8 @@ def test_the_threads_are_as_before_even_after_an_error():
 def test_the_rate_is_constant_without_warm_up():
     W = torch.zeros(1, 1, requires_grad=True)
     train.fit([W], lambda: W[:, 0], steps=7, rate=0.5, warm_up=0)
-    torch.testing.assert_close(W.detach(), torch.full((1, 1), -3.5))       # Adam's step is its rate where the gradient never changes
+    # Adam's step is its rate where the gradient never changes
+    torch.testing.assert_close(W.detach(), torch.full((1, 1), -3.5))
 
 
 def test_a_seed_gives_the_same_errors_again_and_another_seed_does_not():
@@ -60,8 +61,10 @@ def test_a_seed_gives_the_same_errors_again_and_another_seed_does_not():
 def test_the_scale_is_a_smaller_start_and_a_smaller_step(d_k):
     scaled = train.fit_lookup(d_k, steps=100, runs=3, seed=1)
     small = d_k**-0.25
-    torch.testing.assert_close(scaled, train.fit_lookup(d_k, steps=100, runs=3, seed=1, scale=1.0, start=small, rate=0.01 * small), rtol=1e-4, atol=1e-5)
-    assert not torch.allclose(scaled, train.fit_lookup(d_k, steps=100, runs=3, seed=1, scale=1.0, start=small), rtol=1e-3)
+    torch.testing.assert_close(scaled, train.fit_lookup(d_k, steps=100, runs=3, seed=1, scale=1.0, start=small,
+                                                        rate=0.01 * small), rtol=1e-4, atol=1e-5)
+    assert not torch.allclose(scaled, train.fit_lookup(d_k, steps=100, runs=3, seed=1, scale=1.0, start=small),
+                              rtol=1e-3)
 
 
 def test_head_and_LSTM_of_about_one_size_learn_to_name_the_first_of_few_symbols():
@@ -127,7 +130,8 @@ def test_heads_end_on_the_floor_and_say_whom_they_look_at():
 
 def test_one_stored_cell_drawn_at_random_comes_out_again():
     """The errors are those of another machine's arithmetic, so they agree in their middle, not to the digit."""
-    name, setting = random.choice([cell for cell in make_trained_heads.cells() if cell[1]["h"] <= 8 and "steps" not in cell[1]])
+    name, setting = random.choice([cell for cell in make_trained_heads.cells() if cell[1]["h"] <= 8
+                                   and "steps" not in cell[1]])
     error, _ = fit_heads(runs=8, seed=0, **setting)
     stored, shares = trained_heads(setting["r"], setting["h"], setting.get("d_k"))
     assert shares.shape == (8, setting["h"], setting["r"])
@@ -146,7 +150,7 @@ def test_single_sentences_are_stored_beside_their_mean():
     _, shares, weights = fit_heads(4, 4, runs=2, steps=60, batch=16, samples=3)
     assert weights.shape == (2, 3, 4, 16) and torch.allclose(weights.sum(-1), torch.ones(2, 3, 4), atol=1e-4)
     for r in RELATIONS:
-        samples = trained_samples(r, r)                              # a head for each relation: the single sentences show what the mean says
+        samples = trained_samples(r, r)  # a head for each relation: the single sentences show what the mean says
         assert samples.shape == (8, 4, r, 16) and (samples[..., :r].mean(1) - trained_heads(r, r)[1]).abs().mean() < 0.1
     with pytest.raises(ValueError, match=r"nothing is stored for r=3, h=4"):
         trained_samples(3, 4)
@@ -167,13 +171,15 @@ def test_one_number_reaches_two_tokens_and_two_numbers_reach_all():
     assert right == [[2, 2, 2], [6, 6, 6]]
 
 
-# --- Cut open, without W_O, in two layers (chapter 7) ------------------------------------------------------------------
+# --- Cut open, without W_O, in two layers (chapter 7)
+# ------------------------------------------------------------------
 
 def test_heads_are_switched_off_from_the_cheapest_on():
     costs = torch.rand(3, 5, dtype=torch.float64) + 0.1
     left, without = train._prune(lambda on: ((1 - on) * costs).sum(-1), 3, 5)
     torch.testing.assert_close(without, costs)
-    torch.testing.assert_close(left, torch.cat([torch.zeros(3, 1), costs.sort(-1).values.cumsum(-1)], -1).flip(-1).to(left))
+    torch.testing.assert_close(left, torch.cat([torch.zeros(3, 1), costs.sort(-1).values.cumsum(-1)],
+                                               -1).flip(-1).to(left))
 
 
 def test_a_pruned_layer_knows_nothing_without_heads_and_stays_above_the_floor():
@@ -187,30 +193,36 @@ def test_the_mixed_target_is_turned_and_a_mixture_of_its_contents_explains_a_qua
     M, weights = train._mixing(), torch.rand(7, 4) + 0.01
     torch.testing.assert_close(M @ M.T, torch.eye(16))
     for w in weights:
-        basis = torch.kron(w / w.norm(), torch.eye(4))                    # (4, 16), the four numbers that a head brings back for these weights
+        # (4, 16), the four numbers that a head brings back for these weights
+        basis = torch.kron(w / w.norm(), torch.eye(4))
         torch.testing.assert_close((basis @ M).square().sum(0), torch.full((16,), 0.25))
 
 
 @pytest.mark.parametrize("calls,parameters", [
-    ([lambda: train.fit_output("mixed", W_O=True, runs=2), lambda: train.fit_output("blocks", W_O=False, runs=2)], 5632),
-    ([lambda: train.fit_layers(1, 1, runs=2), lambda: train.fit_layers(1, 2, runs=2), lambda: train.fit_layers(2, 1, runs=2)], 3328),
+    ([lambda: train.fit_output("mixed", W_O=True, runs=2), lambda: train.fit_output("blocks", W_O=False, runs=2)],
+     5632),
+    ([lambda: train.fit_layers(1, 1, runs=2), lambda: train.fit_layers(1, 2, runs=2),
+      lambda: train.fit_layers(2, 1, runs=2)], 3328),
 ])
 def test_what_is_compared_has_equally_many_parameters(calls, parameters, monkeypatch):
     counts = []
-    monkeypatch.setattr(train, "fit", lambda leaves, *args, **settings: counts.append(sum(leaf[0].numel() for leaf in leaves)))
+    monkeypatch.setattr(train, "fit", lambda leaves, *args,
+                        **settings: counts.append(sum(leaf[0].numel() for leaf in leaves)))
     for call in calls:
         call()
     assert counts == [parameters] * len(calls)
 
 
 def test_blocks_need_no_W_O_and_a_mixture_does():
-    blocks, mixed, joined = (train.fit_output(target, W_O=W_O, runs=3, steps=400) for target, W_O in [("blocks", False), ("mixed", False), ("mixed", True)])
+    blocks, mixed, joined = (train.fit_output(target, W_O=W_O, runs=3, steps=400)
+                             for target, W_O in [("blocks", False), ("mixed", False), ("mixed", True)])
     assert (blocks < 0.05).all() and (mixed > 0.7).all() and joined.median() < 0.4
 
 
 def test_a_second_layer_asks_with_what_the_first_one_found(monkeypatch):
     asked, attend = [], train._attend
-    monkeypatch.setattr(train, "_attend", lambda asking, x, *rest: asked.append((asking, x)) or attend(asking, x, *rest))
+    monkeypatch.setattr(train, "_attend", lambda asking, x, *rest: asked.append((asking, x))
+                        or attend(asking, x, *rest))
     train.fit_layers(2, 1, runs=2, steps=1)
     (first, sentence), (second, again) = asked[:2]
     assert torch.equal(sentence, again) and (first != second).all(-1).all()

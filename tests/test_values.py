@@ -10,7 +10,7 @@ from mha.widgets.values import SHARPNESS, TARGETS, TOKENS, ValueMap, attend, val
 def test_no_weights_over_the_tokens_reach_a_target():
     angles = torch.linspace(0, 2 * math.pi, 721, dtype=torch.float64)
     directions = torch.stack([angles.cos(), angles.sin()])                                    # (2, 721)
-    beyond = TARGETS @ directions - (TOKENS @ directions).max(0).values                       # > 0: further than every token
+    beyond = TARGETS @ directions - (TOKENS @ directions).max(0).values  # > 0: further than every token
     assert (beyond.max(1).values > 0.2).all()
 
 

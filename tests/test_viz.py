@@ -14,11 +14,14 @@ PICTURES = {
     "maps": lambda: viz.heatmaps(WEIGHTS, list("abcd"), keys=KEYS),
     "curves": lambda: viz.curves(torch.arange(1.0, 9), "x", "y", log=True, a=torch.rand(8), b=torch.rand(8)),
     "matrix": lambda: viz.matrix(torch.randn(4, 6), "a matrix", cuts=(3,)),
-    "lookup": lambda: viz.lookup(KEYS, torch.randn(5, 2), torch.randn(5, 2), torch.randn(2), torch.rand(5), WEIGHTS[0, 0], torch.randn(2)),
+    "lookup": lambda: viz.lookup(KEYS, torch.randn(5, 2), torch.randn(5, 2), torch.randn(2), torch.rand(5),
+                                 WEIGHTS[0, 0], torch.randn(2)),
     "dots": lambda: viz.dots(list("abc"), "loss", lines=[(0.7, "a bound")], one=torch.rand(3, 8), two=torch.rand(3, 8)),
-    "histograms": lambda: viz.histograms({"scores": (range(5), WEIGHTS[0, 0]), "weights": (range(5), WEIGHTS[0, 1])}, "Two histograms.",
+    "histograms": lambda: viz.histograms({"scores": (range(5), WEIGHTS[0, 0]), "weights": (range(5), WEIGHTS[0, 1])},
+                                         "Two histograms.",
                                          {"spread": 1.5, "mean": 0.25, "median": 0.2}),
-    "value map": lambda: viz.value_map(list("abcd"), torch.randn(4, 2), torch.randn(4, 2), WEIGHTS[0, 0, :4], torch.randn(2)),
+    "value map": lambda: viz.value_map(list("abcd"), torch.randn(4, 2), torch.randn(4, 2), WEIGHTS[0, 0, :4],
+                                       torch.randn(2)),
     "arcs": lambda: viz.arcs(KEYS, WEIGHTS[0, :2], 1, ["this", "that"]),
 }
 
@@ -45,7 +48,8 @@ def test_the_same_picture_is_drawn_twice_alike(picture, request):
 
 
 def test_long_labels_stay_inside_the_drawing():
-    drawing = xml.fromstring(viz.heatmaps(torch.rand(2, 4, 4), list("abcd"), ["should be", "is"], keys=["real", "real", "filling", "filling"]).svg)
+    drawing = xml.fromstring(viz.heatmaps(torch.rand(2, 4, 4), list("abcd"), ["should be", "is"],
+                                          keys=["real", "real", "filling", "filling"]).svg)
     height = float(drawing.get("viewBox").split()[3])
     texts = {e.text: e for e in drawing.iter("{http://www.w3.org/2000/svg}text")}
     label, title = texts["filling"].get("transform"), texts["should be"].get("y")

@@ -1,4 +1,5 @@
-"""Make induction.npz: `python -m mha.assets.make_induction` trains the language models of chapter 8 again, in minutes on one core.
+"""Make induction.npz: `python -m mha.assets.make_induction` trains the language models of chapter 8 again, in minutes
+on one core.
 
 A test repeats the start of one run, drawn at random, and compares.
 """
@@ -24,9 +25,11 @@ def runs(kind):
         with torch.no_grad():
             maps = torch.stack(model(tokens, need_weights=True)[1], 1)             # (2, layers, h, n, n)
         each.append((history, tests, without_each_head(model, 16), maps))
-        print(f"{kind}, seed {seed}: later loss {history.later[-1]:.3f}, accuracy {history.accuracy[-1]:.2f}", flush=True)
+        print(f"{kind}, seed {seed}: later loss {history.later[-1]:.3f}, accuracy {history.accuracy[-1]:.2f}",
+              flush=True)
     history, tests, without, maps = zip(*each)
-    return InductionRuns(torch.tensor(SEEDS), at, Scores.stack(history), torch.tensor(PERIODS), Scores.stack(tests), torch.stack(without),
+    return InductionRuns(torch.tensor(SEEDS), at, Scores.stack(history), torch.tensor(PERIODS), Scores.stack(tests),
+                         torch.stack(without),
                          torch.tensor(SHOWN), tokens, torch.stack(maps))
 
 
@@ -35,7 +38,8 @@ def arrays(kind, found):
     values = {**vars(found), "maps": (found.maps * 255).round().byte()}
     for name in ("history", "tests"):
         values |= {f"{name}.{field}": value for field, value in vars(values.pop(name)).items()}
-    return {f"{kind}: {name}": (value.half() if value.is_floating_point() else value).numpy() for name, value in values.items()}
+    return {f"{kind}: {name}": (value.half() if value.is_floating_point() else value).numpy()
+            for name, value in values.items()}
 
 
 def main():

@@ -1,4 +1,5 @@
-"""Make minilm.npz: `python -m mha.assets.make_minilm [FOLDER]` keeps queries and keys of all-MiniLM-L6-v2 on a few sentences.
+"""Make minilm.npz: `python -m mha.assets.make_minilm [FOLDER]` keeps queries and keys of all-MiniLM-L6-v2 on a few
+sentences.
 
 FOLDER holds model.safetensors and tokenizer.json; without it `mha.real.load` looks for them.
 """
@@ -11,15 +12,16 @@ from mha import real, surgery
 from mha.assets import MINILM
 
 STREET = "The animal didn't cross the street because it was too "
-SENTENCES = {"tired": (STREET + "tired", [0, 5]), "wide": (STREET + "wide", [5]), "bank": ("The bank by the river overflowed", [0]),
+SENTENCES = {"tired": (STREET + "tired", [0, 5]), "wide": (STREET + "wide", [5]),
+             "bank": ("The bank by the river overflowed", [0]),
              "deposit": ("I am going to deposit my money at the bank", [0, 5])}
 
 
 def sorted_head(x, W_Q, W_K):
     """Queries and keys of one head with the same scores, the strongest direction of W_Q W_K^T first.
 
-    Q A and K A^-T give the scores of Q and K for any invertible A, so the columns inside a head have no order of their own.
-    The singular value decomposition W_Q W_K^T = U S V^T gives them one: Q = x U S^1/2, K = x V S^1/2.
+    Q A and K A^-T give the scores of Q and K for any invertible A, so the columns inside a head have no order of their
+    own. The singular value decomposition W_Q W_K^T = U S V^T gives them one: Q = x U S^1/2, K = x V S^1/2.
     """
     (basis_q, upper_q), (basis_k, upper_k) = torch.linalg.qr(W_Q), torch.linalg.qr(W_K)
     U, S, V = torch.linalg.svd(upper_q @ upper_k.T)
@@ -42,9 +44,11 @@ def main(folder=None):
         for layer in layers:
             Q, K = queries_and_keys(trace.inputs[layer, 0], model.layers[layer].attention)
             name = f"{sentence}.{layer}"
-            stored |= {f"{name}.Q": Q.numpy().astype(np.float16), f"{name}.K": K.numpy().astype(np.float16), f"{name}.tokens": np.array(trace.tokens[0])}
+            stored |= {f"{name}.Q": Q.numpy().astype(np.float16), f"{name}.K": K.numpy().astype(np.float16),
+                       f"{name}.tokens": np.array(trace.tokens[0])}
     np.savez_compressed(MINILM, **stored)
-    print(f"{MINILM.name}: {MINILM.stat().st_size} bytes, {', '.join(sorted({key.rsplit('.', 1)[0] for key in stored}))}")
+    print(f"{MINILM.name}: {MINILM.stat().st_size} bytes, "
+          f"{', '.join(sorted({key.rsplit('.', 1)[0] for key in stored}))}")
     return 0
 
 

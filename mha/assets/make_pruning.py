@@ -1,4 +1,5 @@
-"""Make pruning.npz: `python -m mha.assets.make_pruning [FOLDER]` switches heads of all-MiniLM-L6-v2 off, in many ways, and keeps what that costs.
+"""Make pruning.npz: `python -m mha.assets.make_pruning [FOLDER]` switches heads of all-MiniLM-L6-v2 off, in many ways,
+and keeps what that costs.
 
 FOLDER as in make_real_heads. Takes up to an hour on one core.
 """
@@ -48,7 +49,9 @@ class Sentences:
 
 
 def matching(triples):
-    """(60, 3, d) -> (60,), cross entropy of finding each sentence's counterpart among 60, with scores 20 times the cosine (van den Oord et al. 2018, section 2.3)."""
+    """(60, 3, d) -> (60,), cross entropy of finding each sentence's counterpart among 60, with scores 20 times the
+    cosine (van den Oord et al. 2018, section 2.3).
+    """
     first, second, _ = triples.unbind(1)
     return torch.nn.functional.cross_entropy(20 * first @ second.T, torch.arange(len(first)), reduction="none")
 
@@ -78,10 +81,12 @@ def orders(first, size, slope, removal, alone, flat):
     """The orders in which heads go, PRUNING_ORDERS: (orders, 72). first: the greedy one."""
     g, last = torch.Generator().manual_seed(0), (LAYERS - 1) * HEADS
     chance = [torch.randperm(LAYERS * HEADS, generator=g) for _ in range(RANDOM_ORDERS)]
-    in_place = [torch.cat([torch.randperm(last, generator=g), last + torch.randperm(HEADS, generator=g)]) for _ in range(RANDOM_ORDERS)]
+    in_place = [torch.cat([torch.randperm(last, generator=g), last + torch.randperm(HEADS, generator=g)])
+                for _ in range(RANDOM_ORDERS)]
     least_first = [scores.flatten().argsort() for scores in (alone, size, slope.abs(), removal)]
     divided = size / size.norm(dim=-1, keepdim=True)
-    return torch.stack([first, *least_first, alone.flatten().argsort(descending=True), *chance, divided.flatten().argsort(), flat.flatten().argsort(), *in_place])
+    return torch.stack([first, *least_first, alone.flatten().argsort(descending=True), *chance,
+                        divided.flatten().argsort(), flat.flatten().argsort(), *in_place])
 
 
 def curve(found, order):
@@ -95,7 +100,9 @@ def curve(found, order):
 
 @torch.no_grad()
 def subsets(found):
-    """(6, 4096): the cosine on every seventh text, with any set of one layer's heads removed. Bit i of the number says that head i is off."""
+    """(6, 4096): the cosine on every seventh text, with any set of one layer's heads removed. Bit i of the number says
+    that head i is off.
+    """
     some, rows = torch.arange(0, 180, 7), []
     bits = (torch.arange(2**HEADS)[:, None] >> torch.arange(HEADS)) & 1
     model, lengths = found.model, found.lengths[some]
@@ -129,12 +136,17 @@ def main(folder=None):
     print("orders", flush=True)
     curves = torch.stack([curve(found, order) for order in found_orders])
     print("curves", flush=True)
-    whole_layers = torch.tensor([found.scores((torch.arange(LAYERS)[:, None] != layer).float().expand(-1, HEADS)) for layer in range(LAYERS)])
-    words = torch.nn.functional.normalize(torch.stack([model.embedding(ids[1 : n - 1]).mean(0) for ids, n in zip(found.ids, found.lengths)]), dim=-1)
-    np.savez_compressed(PRUNING, size=size.numpy(), slope=slope.numpy(), removal=removal.numpy(), flat_gradient=flat.numpy(), flat_gradient_double=flat_double.numpy(),
+    whole_layers = torch.tensor([found.scores((torch.arange(LAYERS)[:, None] != layer).float().expand(-1, HEADS))
+                                 for layer in range(LAYERS)])
+    words = torch.nn.functional.normalize(torch.stack([model.embedding(ids[1 : n - 1]).mean(0)
+                                                       for ids, n in zip(found.ids, found.lengths)]), dim=-1)
+    np.savez_compressed(PRUNING, size=size.numpy(), slope=slope.numpy(), removal=removal.numpy(),
+                        flat_gradient=flat.numpy(), flat_gradient_double=flat_double.numpy(),
                         alone=alone.numpy(), slopes=slopes.half().numpy(), rises=rises.half().numpy(),
-                        orders=found_orders.to(torch.uint8).numpy(), curves=curves.half().numpy(), whole_layers=whole_layers.numpy(),
-                        words=np.array([float(s) for s in tests(words.detach().unflatten(0, (-1, 3)))]), subsets=subsets(found).half().numpy())
+                        orders=found_orders.to(torch.uint8).numpy(), curves=curves.half().numpy(),
+                        whole_layers=whole_layers.numpy(),
+                        words=np.array([float(s) for s in tests(words.detach().unflatten(0, (-1, 3)))]),
+                        subsets=subsets(found).half().numpy())
     print(f"{PRUNING.name}: {PRUNING.stat().st_size:,} bytes; {', '.join(PRUNING_ORDERS)}")
     return 0
 

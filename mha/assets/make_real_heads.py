@@ -1,6 +1,8 @@
-"""Make real_heads.npz: `python -m mha.assets.make_real_heads [FOLDER]` runs all-MiniLM-L6-v2 on the sentences of `mha.sentences` and keeps what its heads did.
+"""Make real_heads.npz: `python -m mha.assets.make_real_heads [FOLDER]` runs all-MiniLM-L6-v2 on the sentences of
+`mha.sentences` and keeps what its heads did.
 
-FOLDER holds model.safetensors and tokenizer.json; without it `mha.real.load` looks for them. Takes a minute or two on one core.
+FOLDER holds model.safetensors and tokenizer.json; without it `mha.real.load` looks for them. Takes a minute or two on
+one core.
 """
 import copy
 import sys
@@ -13,7 +15,9 @@ from mha.assets import BROWSED, REAL_HEADS, UNTRAINED
 
 
 def surgeries(model, means, others):
-    """(name, changed model, options of its forward pass), one by one. means: (6, d_model), the mean input of each layer's heads; others: the `Trace` of other texts."""
+    """(name, changed model, options of its forward pass), one by one. means: (6, d_model), the mean input of each
+    layer's heads; others: the `Trace` of other texts.
+    """
     rewritten = surgery.as_keys_prefer(model, means)
     off = {"head_mask": torch.zeros(len(model.layers), model.num_heads)}
     yield "as trained", model, {}
@@ -61,7 +65,7 @@ def browsed(model):
     for number, text in enumerate(BROWSED):
         trace = model.trace([text])
         kept[f"tokens.{number}"] = np.array(trace.tokens[0])
-        kept[f"maps.{number}"] = (255 * trace.weights[:, 0]).round().to(torch.uint8).numpy()              # (6, 12, n, n)
+        kept[f"maps.{number}"] = (255 * trace.weights[:, 0]).round().to(torch.uint8).numpy()  # (6, 12, n, n)
     return kept
 
 
@@ -69,14 +73,17 @@ def relations(model):
     texts, _ = sentences.relations()
     kept = {"looked_at": looked_at(model, texts).to(torch.int8).numpy()}
     ids, _, encodings = model.encode(texts)
-    rarest = [max(number for number, at in zip(row.tolist(), one.word_ids) if at == word) for row, one, words in zip(ids, encodings, texts) for word in range(len(words))]
+    rarest = [max(number for number, at in zip(row.tolist(), one.word_ids) if at == word)
+              for row, one, words in zip(ids, encodings, texts) for word in range(len(words))]
     kept["vocabulary"] = np.array(rarest, dtype=np.uint16)
-    kept["looked_at_untrained"] = np.stack([looked_at(untrained(model, seed), texts).to(torch.int8).numpy() for seed in range(UNTRAINED)])
+    kept["looked_at_untrained"] = np.stack([looked_at(untrained(model, seed), texts).to(torch.int8).numpy()
+                                            for seed in range(UNTRAINED)])
     return kept
 
 
 def rows_of_pronouns(model, found):
-    """(72, items, longest sentence): the weights of each item's pronoun on the words of its sentence, 0 behind its end."""
+    """(72, items, longest sentence): the weights of each item's pronoun on the words of its sentence, 0 behind its end.
+    """
     maps = word_maps(model.trace([item.words for item in found]))
     longest = max(len(item.words) for item in found)
     rows = torch.zeros(len(maps[0]), len(found), longest)
@@ -86,7 +93,9 @@ def rows_of_pronouns(model, found):
 
 
 def embedding_rows(model, found):
-    """(items, longest sentence): the cosine of each item's pronoun with each word, by the embeddings of their pieces alone."""
+    """(items, longest sentence): the cosine of each item's pronoun with each word, by the embeddings of their pieces
+    alone.
+    """
     rows = torch.zeros(len(found), max(len(item.words) for item in found))
     for number, item in enumerate(found):
         ids, _, encodings = model.encode([item.words])
@@ -97,30 +106,37 @@ def embedding_rows(model, found):
 
 
 def bare_rows(model, found):
-    """(72, items, longest sentence): `rows_of_pronouns` of heads that read the embeddings, with no layer before them and no positions."""
+    """(72, items, longest sentence): `rows_of_pronouns` of heads that read the embeddings, with no layer before them
+    and no positions.
+    """
     rows = torch.zeros(72, len(found), max(len(item.words) for item in found))
     for number, item in enumerate(found):
         ids, _, encodings = model.encode([item.words])
         x = model.embed(ids, use_positions=False)
-        weights = torch.cat([layer.attention(x, need_weights=True)[1][0] for layer in model.layers]).detach()          # (72, n, n)
+        # (72, n, n)
+        weights = torch.cat([layer.attention(x, need_weights=True)[1][0] for layer in model.layers]).detach()
         rows[:, number, :len(item.words)] = measure.of_words(weights, encodings[0].word_ids)[:, item.pronoun]
     return rows
 
 
 def pronouns(model):
     fresh = [untrained(model, seed) for seed in range(UNTRAINED)]
-    items = {"twins": [one for pair in sentences.twins() for one in pair], "late": sentences.late(), "apart": [item for _, item in sentences.apart()]}
+    items = {"twins": [one for pair in sentences.twins() for one in pair], "late": sentences.late(),
+             "apart": [item for _, item in sentences.apart()]}
     kept = {name: rows_of_pronouns(model, found) for name, found in items.items()}
     for name, again in (("pronouns", False), ("pronouns_again", True)):
         found = sentences.pronouns(again)
-        kept |= {name: rows_of_pronouns(model, found), f"{name}_embedding": embedding_rows(model, found), f"{name}_bare": bare_rows(model, found),
+        kept |= {name: rows_of_pronouns(model, found), f"{name}_embedding": embedding_rows(model, found),
+                 f"{name}_bare": bare_rows(model, found),
                  f"{name}_untrained": torch.stack([rows_of_pronouns(one, found) for one in fresh])}
     return {name: rows.half().numpy() for name, rows in kept.items()}
 
 
 def positions_and_sinks(model):
-    """Of each head: mean weight on the token before, itself and after; how often each is the row's largest; the same of itself among words only; entropy; what [CLS]
-    and [SEP] get and hand on; and how well weight and what is handed on agree within a row."""
+    """Of each head: mean weight on the token before, itself and after; how often each is the row's largest; the same of
+    itself among words only; entropy; what [CLS] and [SEP] get and hand on; and how well weight and what is handed on
+    agree within a row.
+    """
     texts, _ = sentences.relations()
     near, tops, own, entropies, shares, handed, agree = [], [], [], [], [], [], []
     for text in texts:
@@ -131,19 +147,25 @@ def positions_and_sinks(model):
         top, place = weights.argmax(-1), torch.arange(weights.shape[-1])
         tops.append(torch.stack([(top == place + k)[..., 1:-1].float().mean(-1) for k in (-1, 0, 1)], -1))
         among = inner / inner.sum(-1, keepdim=True)
-        own.append(torch.stack([among.diagonal(0, -2, -1).mean(-1), (among.argmax(-1) == place[:-2]).float().mean(-1)], -1))
+        own.append(torch.stack([among.diagonal(0, -2, -1).mean(-1), (among.argmax(-1) == place[:-2]).float().mean(-1)],
+                               -1))
         entropies.append(measure.entropy(weights)[..., 1:-1].mean(-1))
-        moved = torch.stack([measure.carried(weights[number][None], trace.inputs[number], layer.attention)[0].detach() for number, layer in enumerate(model.layers)])
-        agree.append(torch.stack([measure.rank_correlation(inner, moved[..., 1:-1, 1:-1]), measure.rank_correlation(weights, moved)[..., 1:-1]], -1).mean(-2))
+        moved = torch.stack([measure.carried(weights[number][None], trace.inputs[number], layer.attention)[0].detach()
+                             for number, layer in enumerate(model.layers)])
+        agree.append(torch.stack([measure.rank_correlation(inner, moved[..., 1:-1, 1:-1]),
+                                  measure.rank_correlation(weights, moved)[..., 1:-1]], -1).mean(-2))
         for kept, each in ((shares, weights), (handed, moved)):
             total = each[..., 1:-1, :].sum((-2, -1))
             kept.append(torch.stack([each[..., 1:-1, 0].sum(-1) / total, each[..., 1:-1, -1].sum(-1) / total], -1))
     mean = lambda found: torch.stack(found).mean(0).flatten(0, 1).half().numpy()      # noqa: E731
-    return {"near": mean(near), "tops": mean(tops), "own": mean(own), "entropy": mean(entropies), "sinks": mean(shares), "sinks_carried": mean(handed), "carried_rank": mean(agree)}
+    return {"near": mean(near), "tops": mean(tops), "own": mean(own), "entropy": mean(entropies), "sinks": mean(shares),
+            "sinks_carried": mean(handed), "carried_rank": mean(agree)}
 
 
 def likeness(model):
-    """(72, 72): divergence between the maps of two heads, mean over sentences; and between what is left of them when only words count."""
+    """(72, 72): divergence between the maps of two heads, mean over sentences; and between what is left of them when
+    only words count.
+    """
     texts, _ = sentences.relations()
     total, words = torch.zeros(2, 72, 72)
     for text in texts:
@@ -166,14 +188,18 @@ def circuit_asymmetry(model):
 
 
 def retrieval(vectors):
-    """(60, 3, d) -> share of sentences whose counterpart is the nearest of 60, and share whose counterpart is nearer than the decoy."""
+    """(60, 3, d) -> share of sentences whose counterpart is the nearest of 60, and share whose counterpart is nearer
+    than the decoy.
+    """
     first, second, decoy = vectors.unbind(1)
     nearest = (first @ second.T).argmax(-1) == torch.arange(len(first))
     return nearest.float().mean(), ((first * second).sum(-1) > (first * decoy).sum(-1)).float().mean()
 
 
 def learned_from(model):
-    """What the heads read and give on every second sentence with relations, the first pronouns and the twins: from these, one matrix is fitted or learned."""
+    """What the heads read and give on every second sentence with relations, the first pronouns and the twins: from
+    these, one matrix is fitted or learned.
+    """
     items = sentences.pronouns() + [item for pair in sentences.twins() for item in pair]
     return model.trace(sentences.relations()[0][::2] + [item.words for item in items])
 
@@ -185,7 +211,9 @@ def token_before(trace):
 
 @torch.no_grad()
 def operations(model):
-    """Of each surgery: cosine with the model's own vectors, nearest of 60, nearer than the decoy, mean total variation between maps, mean weight on oneself, role swap."""
+    """Of each surgery: cosine with the model's own vectors, nearest of 60, nearer than the decoy, mean total variation
+    between maps, mean weight on oneself, role swap.
+    """
     triples = sentences.paraphrases()
     texts = [text for triple in triples for text in triple]
     swapped = [text for pair in sentences.roles() for text in pair]
@@ -196,19 +224,24 @@ def operations(model):
     for name, other, options in surgeries(model, maps.inputs[:, maps.real].mean(1), learned_from(model)):
         vectors = other.sentence_vectors(texts, **options)
         trace = other.trace(texts[::3], **options)
-        weights = trace.weights                                                                         # (6, B, 12, n, n)
+        weights = trace.weights  # (6, B, 12, n, n)
         distance = (weights - maps.weights).abs().sum(-1) / 2
         pairs = other.sentence_vectors(swapped, **options).unflatten(0, (-1, 2))
         blind = other.sentence_vectors(swapped, use_positions=False, **options).unflatten(0, (-1, 2))
-        rows.append([(own * vectors).sum(-1).mean(), *retrieval(vectors.unflatten(0, (-1, 3))), pick(distance), pick(weights.diagonal(0, -2, -1)),
+        rows.append([(own * vectors).sum(-1).mean(), *retrieval(vectors.unflatten(0, (-1, 3))), pick(distance),
+                     pick(weights.diagonal(0, -2, -1)),
                      (pairs[:, 0] * pairs[:, 1]).sum(-1).mean(), (blind[:, 0] * blind[:, 1]).sum(-1).min()])
         names.append(name)
         if name in ("as trained", "two learned", "learned matrix"):
             before.append(token_before(trace).flatten())
         if name in ("two learned", "learned matrix"):
-            learned.setdefault("pronouns_again_learned", []).append(rows_of_pronouns(other, sentences.pronouns(again=True)).half().numpy())
-            learned.setdefault("looked_at_learned", []).append(looked_at(other, sentences.relations()[0]).to(torch.int8).numpy())
-    return {"surgeries": np.array(names), "surgery_scores": torch.tensor(rows).numpy(), "before_learned": torch.stack(before, -1).half().numpy(), **{name: np.stack(both) for name, both in learned.items()}}
+            learned.setdefault("pronouns_again_learned", []).append(rows_of_pronouns(
+                other, sentences.pronouns(again=True)).half().numpy())
+            learned.setdefault("looked_at_learned", []).append(
+                looked_at(other, sentences.relations()[0]).to(torch.int8).numpy())
+    return {"surgeries": np.array(names), "surgery_scores": torch.tensor(rows).numpy(),
+            "before_learned": torch.stack(before, -1).half().numpy(),
+            **{name: np.stack(both) for name, both in learned.items()}}
 
 
 def main(folder=None):

@@ -1,4 +1,5 @@
-"""Make trained_heads.npz: `python -m mha.assets.make_trained_heads` trains every model of chapter 7 again, in about half an hour on one core.
+"""Make trained_heads.npz: `python -m mha.assets.make_trained_heads` trains every model of chapter 7 again, in about
+half an hour on one core.
 
 A test recomputes one cell, drawn at random, and compares.
 """
@@ -13,7 +14,9 @@ RUNS, SAMPLES = 8, 4
 
 
 def cells():
-    """(name, arguments of fit_heads): h heads on r relations with d_k = 64 / h; h heads of a fixed d_k on 4 relations; and some with more steps."""
+    """(name, arguments of fit_heads): h heads on r relations with d_k = 64 / h; h heads of a fixed d_k on 4 relations;
+    and some with more steps.
+    """
     for r in RELATIONS:
         for h in HEADS:
             yield f"r{r}_h{h}", {"h": h, "r": r}

@@ -17,9 +17,11 @@ from mha.exercises.report import Report
 
 def _all():
     """Every exercise, one in each module whose name starts as e1_2_, in order."""
-    names = [module.name for module in pkgutil.iter_modules(__path__) if module.name[:1] == "e" and module.name[1:2].isdigit()]
+    names = [module.name for module in pkgutil.iter_modules(__path__) if module.name[:1] == "e"
+             and module.name[1:2].isdigit()]
     found = [importlib.import_module(f"{__name__}.{name}").EXERCISE for name in names]
-    return {item.id: item for item in sorted(found, key=lambda item: tuple(map(int, item.id.split(".")))) + zoo.SPECIMENS}
+    return {item.id: item for item in sorted(found, key=lambda item: tuple(map(int, item.id.split("."))))
+            + zoo.SPECIMENS}
 
 
 EXERCISES: dict[str, Item] = _all()
@@ -33,7 +35,8 @@ def find(name):
     """
     functions = {item.name: item.id for item in EXERCISES.values() if isinstance(item, Exercise)}
     if name not in functions:
-        raise ValueError(f"no exercise asks for {name!r}; there are {', '.join(f'{known} ({id})' for known, id in functions.items())}")
+        raise ValueError(f"no exercise asks for {name!r}; there are "
+                         f"{', '.join(f'{known} ({id})' for known, id in functions.items())}")
     return functions[name]
 
 
@@ -42,7 +45,8 @@ def check(id, answer=...):
 
     Args:
         id: of the exercise, such as "2.1"; `find` knows it by the function's name.
-        answer: the function itself; for a question its number (0.25 or "1/4"), its letter or letters ("B", "AC"), or your words.
+        answer: the function itself; for a question its number (0.25 or "1/4"), its letter or letters ("B", "AC"), or
+            your words.
     Returns:
         Report with ok, mistakes (ids, most likely first) and text, which is what a notebook shows.
     Raises:
@@ -109,7 +113,9 @@ def progress(code=None):
     for id in ids:
         memory.note(id, solved=True)
     new = [id for id in ids if not before.get(id, {}).get("solved")]
-    return Progress(memory.load(), f"The code holds {len(ids)} solved exercises; new here: {', '.join(new) or 'none'}.\n\n" if code is not None else "")
+    return Progress(memory.load(),
+                    (f"The code holds {len(ids)} solved exercises; new here: "
+                     f"{', '.join(new) or 'none'}.\n\n") if code is not None else "")
 
 
 class Progress:
@@ -127,8 +133,10 @@ class Progress:
             items = [item for item in EXERCISES.values() if item.chapter == chapter]
             done = [item for item in items if item.id in self.solved]
             lines.append(f"{chapter}: {len(done)} of {len(items)}")
-            lines += [f"  {'[x]' if item.id in self.solved else '[~]' if item.id in self.tried else '[ ]'} {item.heading} · {item.about}" for item in items]
-        return self.news + "\n".join([*lines, "", f"[x] solved, [~] tried. To carry it elsewhere: progress(\"{self.code}\")"])
+            lines += [f"  {'[x]' if item.id in self.solved else '[~]' if item.id in self.tried else '[ ]'} "
+                      f"{item.heading} · {item.about}" for item in items]
+        return self.news + "\n".join([*lines, "",
+                                      f"[x] solved, [~] tried. To carry it elsewhere: progress(\"{self.code}\")"])
 
 
 def _item(id):
@@ -139,8 +147,9 @@ def _item(id):
     if wanted not in known:
         near = difflib.get_close_matches(wanted, known, 3)
         chapters = dict.fromkeys(item.id.split(".")[0] for item in EXERCISES.values())
+        last = {c: sum(item.id.split(".")[0] == c for item in EXERCISES.values()) for c in chapters}
         raise ValueError(f"no exercise has the id {id!r}. " + (f"Near it: {', '.join(near)}. " if near else "")
-                         + "There are " + ", ".join(f"{c}.1 to {c}.{sum(item.id.split('.')[0] == c for item in EXERCISES.values())}" for c in chapters))
+                         + "There are " + ", ".join(f"{c}.1 to {c}.{last[c]}" for c in chapters))
     return known[wanted]
 
 

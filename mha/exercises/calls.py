@@ -1,4 +1,6 @@
-"""Calls a learner's function: whatever it raises is kept, what it remembers can be left out, and its inputs can be filled anew."""
+"""Calls a learner's function: whatever it raises is kept, what it remembers can be left out, and its inputs can be
+filled anew.
+"""
 import copy
 import signal
 import threading
@@ -12,7 +14,9 @@ from mha.exercises.probe import same
 
 
 class Caught:
-    """Keeps what is raised inside a `with`, whatever it is, short of stopping Python: a learner's error becomes a sentence."""
+    """Keeps what is raised inside a `with`, whatever it is, short of stopping Python: a learner's error becomes a
+    sentence.
+    """
     failure = None
 
     def __enter__(self):
@@ -73,13 +77,17 @@ class Unread:
     def __str__(self):
         if isinstance(self.output, torch.Tensor):
             return f"a tensor of shape {tuple(self.output.shape)}"
-        if isinstance(self.output, (tuple, list)) and self.output and all(isinstance(part, torch.Tensor) for part in self.output):
-            return f"a {type(self.output).__name__} of {len(self.output)} tensors: {', '.join(str(tuple(part.shape)) for part in self.output)}"
+        if isinstance(self.output, (tuple, list)) and self.output and all(
+            isinstance(part, torch.Tensor) for part in self.output):
+            return (f"a {type(self.output).__name__} of {len(self.output)} tensors: "
+                    f"{', '.join(str(tuple(part.shape)) for part in self.output)}")
         return f"a {type(self.output).__name__}"
 
 
 class Pristine:
-    """A function as it was before its first call: variables of its module that it uses, and its default arguments, are copied."""
+    """A function as it was before its first call: variables of its module that it uses, and its default arguments, are
+    copied.
+    """
 
     def __init__(self, answer):
         self.answer = answer
@@ -92,7 +100,8 @@ class Pristine:
         if not isinstance(self.answer, types.FunctionType):
             return self.answer(*args)
         world = {**self.answer.__globals__, **{name: kept(value) for name, value in self.world.items()}}
-        alone = types.FunctionType(self.answer.__code__, world, self.answer.__name__, tuple(map(kept, self.defaults)) or None, self.answer.__closure__)
+        alone = types.FunctionType(self.answer.__code__, world, self.answer.__name__, tuple(map(kept, self.defaults))
+                                   or None, self.answer.__closure__)
         alone.__kwdefaults__ = self.answer.__kwdefaults__
         return alone(*args)
 

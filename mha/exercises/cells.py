@@ -1,7 +1,8 @@
 """An exercise as the cells of a notebook: as a learner finds it or, solved, with a right answer in place.
 
-Each cell is a dict of the notebook format and has the tag `exercise` and an id that stays. An exercise in code has what is asked, with the hints folded
-away; the stub; and the check. A question has what is asked, its picture if there is one, its options, and the check.
+Each cell is a dict of the notebook format and has the tag `exercise` and an id that stays. An exercise in code has what
+is asked, with the hints folded away; the stub; and the check. A question has what is asked, its picture if there is
+one, its options, and the check.
 """
 import inspect
 import textwrap
@@ -23,8 +24,11 @@ def question(item, solved):
     verb = "predict" if getattr(item, "predicted", False) else "check"
     parts = {"text": markdown(heading(item), item.statement, options(item), hints(item))}
     if item.picture:
-        parts = {"text": markdown(heading(item), item.statement), "figure": code(f'from mha.exercises import show\nshow("{item.id}")'), "options": markdown(options(item), hints(item))}
-    parts["check"] = code(f'from mha.exercises import {verb}\n{verb}("{item.id}", {item.solution if solved else "..."})')
+        parts = {"text": markdown(heading(item), item.statement),
+                 "figure": code(f'from mha.exercises import show\nshow("{item.id}")'),
+                 "options": markdown(options(item), hints(item))}
+    parts["check"] = code(f'from mha.exercises import {verb}\n{verb}("{item.id}", '
+                          f'{item.solution if solved else "..."})')
     return marked(item, parts)
 
 
@@ -37,12 +41,14 @@ def hints(item):
     """The hints, folded away; the last hint of an exercise in code is code."""
     def shown(i, hint):
         return f"`{hint}`" if hasattr(item, "reference") and i == len(item.hints) else hint.replace("*", "\\*")
-    return "\n\n".join(f"<details><summary>Hint {i}</summary>\n\n{shown(i, hint)}\n\n</details>" for i, hint in enumerate(item.hints, 1))
+    return "\n\n".join(f"<details><summary>Hint {i}</summary>\n\n{shown(i, hint)}\n\n</details>"
+                       for i, hint in enumerate(item.hints, 1))
 
 
 def options(item):
     """The options of a choice as a list."""
-    return "\n".join(f"* **{letter}.** {option.text}" for letter, option in zip(getattr(item, "letters", ""), getattr(item, "options", ())))
+    return "\n".join(f"* **{letter}.** {option.text}"
+                     for letter, option in zip(getattr(item, "letters", ""), getattr(item, "options", ())))
 
 
 def solution(item):
@@ -50,8 +56,8 @@ def solution(item):
     return "import math\n" + textwrap.dedent(inspect.getsource(item.reference)).rstrip()
 
 
-# The tags that begin with remove- are for the page. It shows pictures without their code and checks without their output, and has a form in
-# place of the check of a question (_ext/exercise_pages.py).
+# The tags that begin with remove- are for the page. It shows pictures without their code and checks without their
+# output, and has a form in place of the check of a question (_ext/exercise_pages.py).
 TAGS = {"text": [], "options": [], "stub": ["stub"], "figure": ["remove-input"], "check": ["check"]}
 
 

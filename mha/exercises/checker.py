@@ -1,14 +1,17 @@
-"""Finds what is wrong with an answer, from cheap to dear; the first layer that can explain it speaks, and what was measured is always shown.
+"""Finds what is wrong with an answer, from cheap to dear; the first layer that can explain it speaks, and what was
+measured is always shown.
 
-Nothing here may say an untrue sentence. A mistake is named only where a model of it gives the learner's numbers on every case, or where the fault
-itself was seen; that an answer works for some shapes is said only after other numbers of the same shapes have been tried.
+Nothing here may say an untrue sentence. A mistake is named only where a model of it gives the learner's numbers on
+every case, or where the fault itself was seen; that an answer works for some shapes is said only after other numbers of
+the same shapes have been tried.
 """
 import itertools
 
 import torch
 
 from mha.exercises import raised
-from mha.exercises.calls import LIMIT, Caught, Pristine, Unread, always, are_shares, guarded, observe_run, observed, refilled, run
+from mha.exercises.calls import (LIMIT, Caught, Pristine, Unread, always, are_shares, guarded, observe_run, observed,
+                                 refilled, run)
 from mha.exercises.probe import same
 
 GOT_NOTHING = (type(None), type(Ellipsis))
@@ -24,7 +27,9 @@ def examine(exercise, answer):
         args = case.copies()
         output, failure = run(answer, args)
         if isinstance(failure, TimeoutError):
-            return exercise.report(False, ["does-not-end"], f"For {exercise.describe(case)} it had not come back after {LIMIT} seconds. Is there a loop whose condition stays true?")
+            return exercise.report(False, ["does-not-end"],
+                                   f"For {exercise.describe(case)} it had not come back after {LIMIT} seconds. Is "
+                                   "there a loop whose condition stays true?")
         nothing = failure is None and isinstance(output, GOT_NOTHING)
         if not outputs and (nothing or isinstance(failure, NotImplementedError)) and untouched(answer):
             return exercise.not_started()
@@ -32,13 +37,16 @@ def examine(exercise, answer):
             return nothing_returned(exercise, case, bool(outputs))
         outputs.append(observed(exercise, output, args) if failure is None else None)
         failures.append(failure)
-        touched.update({name: change(a, b) for name, a, b in zip(exercise.arguments, args, case.args) if isinstance(a, torch.Tensor) and not same(a, b, 0)})
+        touched.update({name: change(a, b) for name, a, b in zip(exercise.arguments, args, case.args)
+                        if isinstance(a, torch.Tensor) and not same(a, b, 0)})
     right = [same(output, expected) for output, expected in zip(outputs, exercise.expected)]
     if all(right):
         return when_values_are_right(exercise, answer, alone, touched, outputs)
     with Caught():
         return explain(exercise, answer, alone, outputs, failures, right, touched)
-    return exercise.report(False, ["not-analysed"], "It is not right, and what it does could not be analysed further.", f'hint("{exercise.id}") says more.')
+    return exercise.report(False, ["not-analysed"],
+                           "It is not right, and what it does could not be analysed further.",
+                           f'hint("{exercise.id}") says more.')
 
 
 # --- Before the values -----------------------------------------------------------------------------------------------
@@ -50,55 +58,80 @@ def untouched(answer):
 
 
 def nothing_returned(exercise, case, later):
-    said = ", though it returned something for smaller inputs. Is there a `return` on every path?" if later else ". Is the last line a `return`?"
+    said = (", though it returned something for smaller inputs. Is there a `return` on every path?" if later
+            else ". Is the last line a `return`?")
     return exercise.report(False, ["no-return"], f"It returns nothing for {exercise.describe(case)}{said}")
 
 
 def wrong_kind(exercise, answer):
     why = "without quotation marks" if isinstance(answer, str) else "without brackets after the name"
-    return exercise.report(False, ["not-a-function"], f"check wants the function itself, {exercise.signature}. This is of type {type(answer).__name__}. "
-                           f"Write check(\"{exercise.id}\", {exercise.name}), {why}.")
+    return exercise.report(False, ["not-a-function"],
+                           f"check wants the function itself, {exercise.signature}. This is of type "
+                           f"{type(answer).__name__}. Write check(\"{exercise.id}\", {exercise.name}), {why}.")
 
 
 # --- The values are right --------------------------------------------------------------------------------------------
 
 def when_values_are_right(exercise, answer, alone, touched, outputs):
-    """Right on every case. What remains: side effects, gradients, large numbers, and remarks that do not cost the point."""
+    """Right on every case. What remains: side effects, gradients, large numbers, and remarks that do not cost the
+    point.
+    """
     if touched:
-        return exercise.report(False, ["changes-input"], f"The values are right, but the function changes its own inputs: {side_effects(touched)}. Whoever called it will be surprised. "
-                               "Functions whose names end in _ (masked_fill_, transpose_, resize_) do that, and so do x[...] = ..., x += ..., x -= ..., x *= ... and x /= ...")
-    kinds = [output.dtype for output, failure in (run(answer, case.copies()) for case in exercise.cases) if isinstance(output, torch.Tensor)]
+        return exercise.report(False, ["changes-input"],
+                               "The values are right, but the function changes its own inputs: "
+                               f"{side_effects(touched)}. Whoever called it will be surprised. Functions whose names "
+                               "end in _ (masked_fill_, transpose_, resize_) do that, and so do x[...] = ..., x += "
+                               "..., x -= ..., x *= ... and x /= ...")
+    kinds = [output.dtype for output, failure in (run(answer, case.copies()) for case in exercise.cases)
+             if isinstance(output, torch.Tensor)]
     if exercise.boolean and any(kind != torch.bool for kind in kinds):
-        return exercise.report(False, ["not-boolean"], f"The entries are right, but they are numbers ({str(kinds[0])}) and not True and False. scaled_dot_product_attention adds a mask of floats to the scores, "
-                               "so this one would hide nothing, and it refuses whole numbers. A comparison gives booleans, and so does .bool() at the end.")
+        return exercise.report(False, ["not-boolean"],
+                               f"The entries are right, but they are numbers ({str(kinds[0])}) and not True and False. "
+                               "scaled_dot_product_attention adds a mask of floats to the scores, so this one would "
+                               "hide nothing, and it refuses whole numbers. A comparison gives booleans, and so does "
+                               ".bool() at the end.")
     for case, expected, earlier in zip(exercise.cases, exercise.expected, outputs):
         other, failed = observe_run(exercise, answer, refilled(case, 1))
         again, failed_again = observe_run(exercise, answer, case.copies())
-        if failed or failed_again or not same(other, reference(exercise, refilled(case, 1))) or not same(again, expected):
+        if failed or failed_again or not same(other,
+                                              reference(exercise, refilled(case, 1))) or not same(again, expected):
             return unsteady(exercise, alone, case)
         if not same(earlier, expected):
-            return exercise.report(False, ["overwrites-results"], f"The values are right, but a later call changes what an earlier one has returned, for {exercise.describe(case)}: "
-                                   "it gives out a buffer that it writes into again. Make a new tensor at each call.")
+            return exercise.report(False, ["overwrites-results"],
+                                   "The values are right, but a later call changes what an earlier one has returned, "
+                                   f"for {exercise.describe(case)}: it gives out a buffer that it writes into again. "
+                                   "Make a new tensor at each call.")
     for scattered in (in_columns, in_a_wider_one):
         args = [scattered(a) if isinstance(a, torch.Tensor) and a.ndim > 1 else a for a in exercise.cases[1].copies()]
         output, failure = observe_run(exercise, answer, args)
         if failure is None and not same(output, exercise.expected[1]):
-            return exercise.report(False, ["assumes-contiguous"], "The values are right for tensors whose numbers lie side by side in memory. For the same numbers in a slice or a transposed view of another tensor "
-                                   "they are wrong: strides were assumed, as with as_strided.")
+            return exercise.report(False, ["assumes-contiguous"],
+                                   "The values are right for tensors whose numbers lie side by side in memory. For "
+                                   "the same numbers in a slice or a transposed view of another tensor they are "
+                                   "wrong: strides were assumed, as with as_strided.")
     cut = gradient_fault(exercise, answer)
     if cut and "NaN" in cut:
-        return exercise.report(False, ["nan-gradient"], f"The values are right, but {cut} A NaN that is replaced afterwards still stands in the way back: 0 times NaN is NaN. "
-                               "Let no NaN arise: give such a row harmless scores before the softmax, and set its weights to 0 after it.")
+        return exercise.report(False, ["nan-gradient"],
+                               f"The values are right, but {cut} A NaN that is replaced afterwards still stands in the "
+                               "way back: 0 times NaN is NaN. Let no NaN arise: give such a row harmless scores "
+                               "before the softmax, and set its weights to 0 after it.")
     if cut:
-        return exercise.report(False, ["no-gradient"], f"The values are right, but {cut} Whatever this function is part of would learn wrongly, or not at all. "
-                               "Look for .detach(), .item(), .data, round, numpy, torch.tensor(...) of computed numbers, or torch.no_grad().")
+        return exercise.report(False, ["no-gradient"],
+                               f"The values are right, but {cut} Whatever this function is part of would learn "
+                               "wrongly, or not at all. Look for .detach(), .item(), .data, round, numpy, "
+                               "torch.tensor(...) of computed numbers, or torch.no_grad().")
     for case in exercise.large:
         output, failure = observe_run(exercise, answer, case.copies())
         if failure is not None or not same(output, exercise.outcome(exercise.reference, case), 1e-3):
-            shown = "raises " + type(failure).__name__ if failure else "gives " + ("NaN" if isinstance(output, torch.Tensor) and output.isnan().any() else "other numbers")
-            return exercise.report(False, ["overflow"], rows_apart(case, output, exercise) or f"The values are right for ordinary numbers. With {exercise.extremes(case)} it {shown}. Usual reasons: e^1000 does not fit into a float, and "
-                                   "e^-1000 is 0, so the row's largest score should be subtracted first (softmax does that); a clamp that is too near"
-                                   + ("; a fill that is not far enough out, such as -1000 for minus infinity; a mask that comes only after the powers." if exercise.masks else "."),
+            shown = "raises " + type(failure).__name__ if failure else "gives " + (
+                "NaN" if isinstance(output, torch.Tensor) and output.isnan().any() else "other numbers")
+            return exercise.report(False, ["overflow"], rows_apart(case, output, exercise) or
+                                   f"The values are right for ordinary numbers. With {exercise.extremes(case)} it "
+                                   f"{shown}. Usual reasons: e^1000 does not fit into a float, and e^-1000 is 0, so "
+                                   "the row's largest score should be subtracted first (softmax does that); a clamp "
+                                   "that is too near"
+                                   + (("; a fill that is not far enough out, such as -1000 for minus infinity; a mask "
+                                       "that comes only after the powers.") if exercise.masks else "."),
                                    f'hint("{exercise.id}") says more.')
     return exercise.report(True, [], exercise.note, *(f"A remark: {remark}" for remark in remarks(exercise, alone)))
 
@@ -108,13 +141,19 @@ def reference(exercise, args):
 
 
 def unsteady(exercise, alone, case):
-    """The report on an answer that was right at first, and is wrong when it is called again or with other numbers of the same shapes."""
+    """The report on an answer that was right at first, and is wrong when it is called again or with other numbers of
+    the same shapes.
+    """
     output, failure = observe_run(exercise, alone, refilled(case, 1))
     if failure is not None or not same(output, reference(exercise, refilled(case, 1))):
-        return exercise.report(False, [], f"It is right for one input of shapes {exercise.describe(case)} and wrong for another of the same shapes: it depends on the numbers.",
+        return exercise.report(False, [],
+                               f"It is right for one input of shapes {exercise.describe(case)} and wrong for another "
+                               "of the same shapes: it depends on the numbers.",
                                f'hint("{exercise.id}") says more.')
     ids, line = remembers_or_random(exercise, alone, case)
-    return exercise.report(False, ids, line, f"The first time the values are right. Called again for {exercise.describe(case)}, they are not.")
+    return exercise.report(False, ids, line,
+                           f"The first time the values are right. Called again for {exercise.describe(case)}, they are "
+                           "not.")
 
 
 def in_columns(tensor):
@@ -131,13 +170,15 @@ def in_a_wider_one(tensor):
 def rows_apart(case, output, exercise):
     """Said where exactly the rows of lower scores fail: one largest score was subtracted for all."""
     scores, wanted = case.args[0], exercise.outcome(exercise.reference, case)
-    if not isinstance(output, torch.Tensor) or output.shape != wanted.shape or scores.shape != wanted.shape or scores.ndim < 2:
+    if (not isinstance(output, torch.Tensor) or output.shape != wanted.shape or scores.shape != wanted.shape
+        or scores.ndim < 2):
         return ""
     right = torch.isclose(output, wanted, atol=1e-3).all(-1).flatten()
     top = scores.amax(-1).flatten()
     if right.any() and not right.all() and top[right].min() > top[~right].max():
-        return ("The values are right for ordinary numbers. With scores in the thousands, rows with higher scores are right and rows with lower ones are not: one largest score is subtracted "
-                "for all rows, where each row needs its own (amax along the last axis, with keepdim=True).")
+        return ("The values are right for ordinary numbers. With scores in the thousands, rows with higher scores are "
+                "right and rows with lower ones are not: one largest score is subtracted for all rows, where each row "
+                "needs its own (amax along the last axis, with keepdim=True).")
     return ""
 
 
@@ -146,53 +187,69 @@ def change(after, before):
 
 
 def side_effects(touched):
-    return " and ".join(f"{name} is {what} after the call" if what.startswith("now") else f"{name} holds {what} after the call" for name, what in touched.items())
+    return " and ".join(f"{name} is {what} after the call" if what.startswith("now")
+                        else f"{name} holds {what} after the call" for name, what in touched.items())
 
 
 def remembers_or_random(exercise, alone, case):
     """(ids, line) for outputs that differ between two calls."""
     (one, failed), (other, failed_too) = (observe_run(exercise, alone, case.copies()) for _ in range(2))
     if failed is None and failed_too is None and isinstance(one, torch.Tensor) and not same(one, other):
-        return ["random"], "Called twice with the same input, it gives different outputs. Something in it is random: dropout, or a layer made anew at each call."
-    return ["keeps-state"], ("It remembers something from one call to the next: a variable outside the function, a default argument, or a buffer that is filled further. "
-                             "What it returns should depend on its arguments alone.")
+        return (["random"],
+                "Called twice with the same input, it gives different outputs. Something in it is random: dropout, or "
+                "a layer made anew at each call.")
+    return ["keeps-state"], ("It remembers something from one call to the next: a variable outside the function, a "
+                             "default argument, or a buffer that is filled further. What it returns should depend on "
+                             "its arguments alone.")
 
 
 def gradient_fault(exercise, answer):
     """What is wrong with the gradients, as a clause; empty where they are those of the reference."""
     names = exercise.arguments
     for case in (exercise.cases[i] for i in exercise.trained):
-        wanted, found = along_shares(gradients(exercise, exercise.reference, case), case), along_shares(gradients(exercise, answer, case), case)
+        wanted, found = along_shares(gradients(exercise, exercise.reference, case),
+                                     case), along_shares(gradients(exercise, answer, case), case)
         if found is None:
             output, failure = observe_run(exercise, answer, with_gradients(case)[0])
             if failure is None:
                 continue
-            return f"it cannot be run on tensors that require gradients ({type(failure).__name__}), so none reaches {' or '.join(names[i] for i in wanted)}."
-        lost = [names[i] for i, grad in wanted.items() if grad is not None and (found.get(i) is None or not found[i].any() and grad.any())]
+            return (f"it cannot be run on tensors that require gradients ({type(failure).__name__}), so none reaches "
+                    f"{' or '.join(names[i] for i in wanted)}.")
+        lost = [names[i] for i, grad in wanted.items() if grad is not None
+                and (found.get(i) is None or not found[i].any() and grad.any())]
         if lost:
             return f"no gradient reaches {' or '.join(lost)}."
-        nan = [names[i] for i, grad in wanted.items() if grad is not None and found[i].isnan().any() and not grad.isnan().any()]
+        nan = [names[i] for i, grad in wanted.items() if grad is not None and found[i].isnan().any()
+               and not grad.isnan().any()]
         if nan:
             return f"the gradient that reaches {' and '.join(nan)} is NaN for {exercise.describe(case)}."
         other = [names[i] for i, grad in wanted.items() if grad is not None and not same(found[i], grad)]
         if other:
-            return f"the gradient that reaches {' and '.join(other)} is not the right one: a part of the computation was cut off from it."
+            return (f"the gradient that reaches {' and '.join(other)} is not the right one: a part of the computation "
+                    "was cut off from it.")
     return ""
 
 
 def nan_arrives(exercise, answer, case):
     """Whether a gradient is NaN where that of the reference is not."""
     wanted, found = gradients(exercise, exercise.reference, case), gradients(exercise, answer, case)
-    return bool(exercise.trained) and bool(found) and any(grad is not None and grad.isnan().any() and not (wanted[i] is None or wanted[i].isnan().any()) for i, grad in found.items())
+    return bool(exercise.trained) and bool(found) and any(grad is not None and grad.isnan().any()
+                                                          and not (wanted[i] is None or wanted[i].isnan().any())
+                                                          for i, grad in found.items())
 
 
 def along_shares(grads, case):
-    """Gradients; with respect to shares that sum to 1 only along directions that keep the sum, for no other can be taken."""
-    return grads and {i: grad - grad.mean(-1, keepdim=True) if grad is not None and are_shares(case.args[i]) else grad for i, grad in grads.items()}
+    """Gradients; with respect to shares that sum to 1 only along directions that keep the sum, for no other can be
+    taken.
+    """
+    return grads and {i: grad - grad.mean(-1, keepdim=True) if grad is not None and are_shares(case.args[i]) else grad
+                      for i, grad in grads.items()}
 
 
 def gradients(exercise, function, case):
-    """index of a tensor argument -> its gradient, None where none arrives. None in all where the function cannot be run so."""
+    """index of a tensor argument -> its gradient, None where none arrives. None in all where the function cannot be run
+    so.
+    """
     args, tensors = with_gradients(case)
     output, failure = observe_run(exercise, function, args)
     if failure is not None or not isinstance(output, torch.Tensor):
@@ -200,7 +257,7 @@ def gradients(exercise, function, case):
     if not output.requires_grad:
         return dict.fromkeys(tensors)
     weighted = (output * torch.arange(1.0, output.numel() + 1).view(output.shape)).sum()
-    with Caught():                                                         # not everything that can be computed has a derivative in torch
+    with Caught():  # not everything that can be computed has a derivative in torch
         return dict(zip(tensors, torch.autograd.grad(weighted, list(tensors.values()), allow_unused=True)))
     return None
 
@@ -208,7 +265,8 @@ def gradients(exercise, function, case):
 def with_gradients(case):
     """(arguments, index -> those that now require gradients)."""
     args = case.copies()
-    return args, {i: a.requires_grad_() for i, a in enumerate(args) if isinstance(a, torch.Tensor) and a.is_floating_point()}
+    return args, {i: a.requires_grad_() for i, a in enumerate(args) if isinstance(a, torch.Tensor)
+                  and a.is_floating_point()}
 
 
 def remarks(exercise, answer):
@@ -219,22 +277,26 @@ def remarks(exercise, answer):
             break
     for case in exercise.large:
         if nan_arrives(exercise, answer, case):
-            yield (f"with {exercise.extremes(case)} its values are right and its gradient is NaN: a power that does not fit was computed on the way. What where or masked_fill drops "
-                   "still stands in the way back, and 0 times infinity is NaN.")
+            yield (f"with {exercise.extremes(case)} its values are right and its gradient is NaN: a power that does "
+                   "not fit was computed on the way. What where or masked_fill drops still stands in the way back, "
+                   "and 0 times infinity is NaN.")
             break
     if any(isinstance(a, torch.Tensor) and a.is_floating_point() for a in exercise.cases[1].args):
         yield from about_precision(exercise, answer)
     args = [in_columns(a) if isinstance(a, torch.Tensor) and a.ndim > 1 else a for a in exercise.cases[1].copies()]
     output, failure = run(answer, args)
     if failure is not None:
-        yield "it fails on a tensor that is a transposed view of another (non-contiguous). reshape does not mind, where view does."
+        yield ("it fails on a tensor that is a transposed view of another (non-contiguous). reshape does not mind, "
+               "where view does.")
 
 
 def about_precision(exercise, answer):
     """What happens to the dtype that comes in."""
-    args = [a.float() if isinstance(a, torch.Tensor) and a.is_floating_point() else a for a in exercise.cases[1].copies()]
+    args = [a.float() if isinstance(a, torch.Tensor) and a.is_floating_point() else a
+            for a in exercise.cases[1].copies()]
     output, failure = run(answer, args)
-    if failure is None and isinstance(output, torch.Tensor) and output.is_floating_point() and output.dtype != torch.float32:
+    if (failure is None and isinstance(output, torch.Tensor) and output.is_floating_point()
+        and output.dtype != torch.float32):
         yield f"for float32 input it returns {str(output.dtype).removeprefix('torch.')}."
     exact, failure = observe_run(exercise, answer, exercise.cases[1].copies())
     if failure is None and not same(exact, exercise.expected[1], 1e-9):
@@ -244,7 +306,9 @@ def about_precision(exercise, answer):
 # --- The values are wrong --------------------------------------------------------------------------------------------
 
 def explain(exercise, answer, alone, outputs, failures, right, touched):
-    """Name the mistake if a model of it gives the same numbers; always show the smallest counterexample and what was measured."""
+    """Name the mistake if a model of it gives the same numbers; always show the smallest counterexample and what was
+    measured.
+    """
     first = right.index(False)
     case, output, failure = exercise.cases[first], outputs[first], failures[first]
     ids, lines = what_it_is(exercise, answer, alone, outputs, failures, first)
@@ -267,44 +331,54 @@ def what_it_is(exercise, answer, alone, outputs, failures, first):
     case, output, failure = exercise.cases[first], outputs[first], failures[first]
     unwrapped = tuple_of(outputs, exercise.expected)
     if unwrapped:
-        return ["returns-tuple"], [f"It returns {unwrapped}, and the statement asks for one tensor. The right tensor is among them: return that alone."]
+        return ["returns-tuple"], [f"It returns {unwrapped}, and the statement asks for one tensor. The right tensor "
+                                   "is among them: return that alone."]
     fresh, failed = observe_run(exercise, alone, case.copies())
     again, failed_again = observe_run(exercise, answer, case.copies())
-    if failed is None and same(fresh, exercise.expected[first]) or failure is None and failed_again is None and isinstance(again, torch.Tensor) and not same(again, output):
+    if (failed is None and same(fresh, exercise.expected[first]) or failure is None and failed_again is None
+        and isinstance(again, torch.Tensor) and not same(again, output)):
         ids, line = remembers_or_random(exercise, alone, case)
         return ids, [line]
     ids, lines = named(exercise, outputs)
     if ids:
         return ids, lines
-    if all(isinstance(o, torch.Tensor) and o.numel() == e.numel() and same(o.reshape(e.shape), e) for o, e in zip(outputs, exercise.expected)):
+    if all(isinstance(o, torch.Tensor) and o.numel() == e.numel() and same(o.reshape(e.shape), e)
+           for o, e in zip(outputs, exercise.expected)):
         return ["wrong-shape"], ["Its numbers are right and in the right order. Only the shape is not."]
     if failure is not None:
         meaning = raised.meaning(failure)
         return ([meaning.id], [meaning.says]) if meaning else ([], [])
     if not isinstance(output, (torch.Tensor, Unread)):
-        joins = " Lists are joined by torch.stack (a new axis) or torch.cat (along one that is there)." if isinstance(output, list) else ""
+        joins = ((" Lists are joined by torch.stack (a new axis) or torch.cat (along one that is "
+                  "there).") if isinstance(output, list) else "")
         return ["not-a-tensor"], [f"It returns a {type(output).__name__}, and not a tensor.{joins}"]
     return [], []
 
 
 def tuple_of(outputs, expected):
     """"a tuple of 2", where every output is a tuple or list that holds the right tensor; else None."""
-    if not all(isinstance(output, (tuple, list)) and any(same(part, right) for part in output) for output, right in zip(outputs, expected)):
+    if not all(isinstance(output, (tuple, list)) and any(same(part, right) for part in output)
+               for output, right in zip(outputs, expected)):
         return None
     return f"a {type(outputs[0]).__name__} of {len(outputs[0])}"
 
 
 def named(exercise, outputs):
     """The mistakes whose model gives these outputs on every case that ran: (ids, lines)."""
-    tensors = {i: output for i, output in enumerate(outputs) if isinstance(output, torch.Tensor) and not output.is_complex()}
-    elsewhere = [i for i in range(len(outputs)) if i not in tensors]          # raised, or not what was asked for: the model must fail there too
-    found = [mistakes for settings, mistakes in exercise.explanations(tensors) if all(exercise.modelled(i, settings) is None for i in elsewhere)] if tensors else []
+    tensors = {i: output for i, output in enumerate(outputs) if isinstance(output, torch.Tensor)
+               and not output.is_complex()}
+    # raised, or not what was asked for: the model must fail there too
+    elsewhere = [i for i in range(len(outputs)) if i not in tensors]
+    found = [mistakes for settings, mistakes in exercise.explanations(tensors)
+             if all(exercise.modelled(i, settings) is None for i in elsewhere)] if tensors else []
     if not found:
         return [], []
-    if len(found[0]) > 1:                                                  # two mistakes at once: more than one such reading only confuses
+    if len(found[0]) > 1:  # two mistakes at once: more than one such reading only confuses
         one, other = found[0]
         asks = [mistake.asks for mistake in found[0] if mistake.asks]
-        return [one.id, other.id], [f"It gives the numbers of two mistakes together (yours may be written otherwise). One: {one.says} The other: {other.says}", *asks[:1]]
+        return [one.id, other.id], ["It gives the numbers of two mistakes together (yours may be written otherwise). "
+                                    f"One: {one.says} The other: {other.says}",
+                                    *asks[:1]]
     ids = list(dict.fromkeys(mistake.id for mistakes in found for mistake in mistakes))
     says = list({mistakes[0].id: mistakes[0].says for mistakes in reversed(found)}.values())[::-1][:2]
     asks = [mistake.asks for mistake in found[0] if mistake.asks]
@@ -316,26 +390,36 @@ def counterexample(exercise, output, index):
     expected, case = exercise.expected[index], exercise.cases[index]
     if not isinstance(output, torch.Tensor):
         wanted = exercise.wanted if isinstance(output, Unread) else f"a tensor of shape {tuple(expected.shape)}"
-        return f"For {exercise.describe(case)}: it returns {output if isinstance(output, Unread) else Unread(output)}; wanted is {wanted}."
+        return (f"For {exercise.describe(case)}: it returns "
+                f"{output if isinstance(output, Unread) else Unread(output)}; wanted is {wanted}.")
     if output.shape != expected.shape:
-        return f"For {exercise.describe(case)}: the output has shape {tuple(output.shape)}; wanted is {tuple(expected.shape)}."
+        return (f"For {exercise.describe(case)}: the output has shape {tuple(output.shape)}; wanted is "
+                f"{tuple(expected.shape)}.")
     if output.isnan().any():
         return f"For {exercise.describe(case)}: {int(output.isnan().sum())} of {output.numel()} numbers are NaN."
     off = ~torch.isclose(output.double(), expected.double(), rtol=1e-5, atol=1e-5)
     at = tuple(off.nonzero()[0].tolist())
-    whole = " All its numbers are whole." if same(output.double(), output.double().round(), 0) and not same(expected, expected.round(), 0) else ""
-    return (f"{exercise.compared} " * bool(exercise.compared) + f"For {exercise.describe(case)}: {int(off.sum())} of {off.numel()} numbers are wrong; {f'the first, at {list(at)},' if at else 'it'} is "
-            f"{digits(output[at], expected[at])}, wanted {digits(expected[at], output[at])}.{whole}")
+    whole = " All its numbers are whole." if same(output.double(), output.double().round(),
+                                                  0) and not same(expected, expected.round(), 0) else ""
+    return (f"{exercise.compared} " * bool(exercise.compared) + f"For {exercise.describe(case)}: {int(off.sum())} of "
+                                                                f"{off.numel()} numbers are wrong; "
+                                                                f"{f'the first, at {list(at)},' if at else 'it'} is "
+                                                                f"{digits(output[at], expected[at])}, wanted "
+                                                                f"{digits(expected[at], output[at])}.{whole}")
 
 
 def digits(value, other):
     """A number with as many digits as tell it from the other."""
-    return next(text for places in (4, 6, 8, 17) if (text := f"{value.item():.{places}g}") != f"{other.item():.{places}g}" or places == 17)
+    return next(text for places in (4, 6, 8, 17)
+                if (text := f"{value.item():.{places}g}") != f"{other.item():.{places}g}" or places == 17)
 
 
 def shapes_in_words(exercise, outputs):
-    """How its shapes differ from what is wanted, told on the case whose sizes differ most from each other and from 1; nothing where that is not simple."""
-    shapes = [(tuple(o.shape), tuple(e.shape), i) for i, (o, e) in enumerate(zip(outputs, exercise.expected)) if isinstance(o, torch.Tensor)]
+    """How its shapes differ from what is wanted, told on the case whose sizes differ most from each other and from 1;
+    nothing where that is not simple.
+    """
+    shapes = [(tuple(o.shape), tuple(e.shape), i) for i, (o, e) in enumerate(zip(outputs, exercise.expected))
+              if isinstance(o, torch.Tensor)]
     if not any(got != wanted for got, wanted, _ in shapes):
         return []
     if all(got == tuple(size for size in wanted if size != 1) for got, wanted, _ in shapes):
@@ -365,7 +449,8 @@ def in_words(got, wanted):
 
 def permuted(output, expected):
     """Whether the axes are right but for their order."""
-    if output.ndim == expected.ndim <= 4 and any(same(output.permute(order), expected) for order in itertools.permutations(range(output.ndim))):
+    if output.ndim == expected.ndim <= 4 and any(same(output.permute(order), expected)
+                                                 for order in itertools.permutations(range(output.ndim))):
         return "Its numbers are right, and its axes stand in another order."
     return ""
 
@@ -373,23 +458,30 @@ def permuted(output, expected):
 def where_it_works(exercise, answer, right):
     """For which shapes it is right whatever the numbers, if there are any; or that it depends on the numbers."""
     first = right.index(False)
-    cases = [(case, ok) for case, ok, expected in zip(exercise.cases, right, exercise.expected) if expected.numel() > 1 or not ok]
+    cases = [(case, ok) for case, ok, expected in zip(exercise.cases, right, exercise.expected) if expected.numel() > 1
+             or not ok]
     if not any(ok for _, ok in cases):
         return []
     failing = always(exercise, answer, exercise.cases[first], False)
     if failing is None:
-        zeros = any(isinstance(a, torch.Tensor) and a.is_floating_point() and (a == 0).any() for a in exercise.cases[first].args)
-        return ["With other numbers of the same shapes it can be right: here it is the numbers that matter, not the shapes." + " This input has zeros in it." * zeros]
+        zeros = any(isinstance(a, torch.Tensor) and a.is_floating_point() and (a == 0).any()
+                    for a in exercise.cases[first].args)
+        return ["With other numbers of the same shapes it can be right: here it is the numbers that matter, not the "
+                "shapes." + " This input has zeros in it." * zeros]
     good = dict.fromkeys(exercise.describe(case) for case, ok in cases if ok and always(exercise, answer, case, True))
-    return [f"It is right for {'; '.join(good)}, and not for {exercise.describe(exercise.cases[first])}. What is different there?"] if good else []
+    return [f"It is right for {'; '.join(good)}, and not for {exercise.describe(exercise.cases[first])}. What is "
+            "different there?"] if good else []
 
 
 def nearly(outputs, expected):
     """A sentence for outputs that are off by less than two per cent of the largest number, everywhere; else nothing."""
-    if not all(isinstance(o, torch.Tensor) and o.shape == e.shape and o.isfinite().all() for o, e in zip(outputs, expected)):
+    if not all(isinstance(o, torch.Tensor) and o.shape == e.shape and o.isfinite().all()
+               for o, e in zip(outputs, expected)):
         return []
-    off = max(float((o.double() - e.double()).abs().max() / e.double().abs().max().clamp(min=1e-30)) for o, e in zip(outputs, expected) if e.numel())
-    return [f"The formula is nearly right: the largest error is {100 * off:.2g} % of the largest number. Low precision, rounding, or a small constant that was added?"] if off < 0.02 else []
+    off = max(float((o.double() - e.double()).abs().max() / e.double().abs().max().clamp(min=1e-30))
+              for o, e in zip(outputs, expected) if e.numel())
+    return [f"The formula is nearly right: the largest error is {100 * off:.2g} % of the largest number. Low "
+            "precision, rounding, or a small constant that was added?"] if off < 0.02 else []
 
 
 def repairs(exercise, outputs):
@@ -397,8 +489,12 @@ def repairs(exercise, outputs):
     pairs = [(o, e) for o, e in zip(outputs, exercise.expected) if isinstance(o, torch.Tensor)]
     if len(pairs) == len(outputs) and all(o.ndim >= 2 and same(o.mT, e) for o, e in pairs):
         return ["Its last two axes exchanged, every output would be right."]
-    if len(pairs) == len(outputs) and all(o.shape == e.shape for o, e in pairs) and any(e.numel() > 1 for _, e in pairs):
+    if len(pairs) == len(outputs) and all(o.shape == e.shape
+                                          for o, e in pairs) and any(e.numel() > 1 for _, e in pairs):
         factors = [float((o.double() * e.double()).sum() / e.double().square().sum()) for o, e in pairs]
-        if all(same(o.double(), f * e.double(), 1e-5) for f, (o, e) in zip(factors, pairs)) and all(abs(f) > 1e-9 for f in factors):
-            return ["Every output is a constant times the right one: " + "; ".join(f"{f:.4g} for {exercise.describe(case)}" for f, case in zip(factors, exercise.cases)) + "."]
+        if all(same(o.double(), f * e.double(), 1e-5)
+               for f, (o, e) in zip(factors, pairs)) and all(abs(f) > 1e-9 for f in factors):
+            return ["Every output is a constant times the right one: "
+                    + "; ".join(f"{f:.4g} for {exercise.describe(case)}" for f, case in zip(factors, exercise.cases))
+                    + "."]
     return []

@@ -39,21 +39,51 @@ def model(scores, values, how="right", axis="last"):
 
 SWITCHES = {
     "how": {
-        "plain": Mistake("no-nothing", "The weights of the m keys sum to 1: the key that stands for nothing does not take part, or takes part with weight 0.", "What does e^0 add to the sum below the fraction line?"),
-        "shifted-one": Mistake("shift-forgets-the-one", "The largest score is subtracted from the scores, but not from the 0 of the additional key: its power is still 1, where it should be e^(0 - largest).", "A shift must move all scores of a row. Which one stayed behind?"),
-        "mean": Mistake("mean-for-sum", "The powers are divided by 1 plus their mean, not their sum.", "What should the m + 1 weights sum to?"),
-        "sigmoid": Mistake("sigmoid", "Each key competes with nothing alone: that is the sigmoid of its score. Here all keys share one sum.", "What should the m + 1 weights sum to?"),
-        "unnormalised": Mistake("no-normalisation", "The powers are not divided by anything.", "What should the m + 1 weights sum to?"),
-        "half": Mistake("always-half", "Half of the weight goes to nothing, whatever the scores are.", "What should happen when a key fits very well?"),
-        "count": Mistake("fixed-share", "Nothing gets one share in m + 1, whatever the scores are.", "What should happen when a key fits very well?"),
-        "relu": Mistake("relu", "Negative scores are set to 0 first, and then all m keys share everything.", "Where is the additional key?"),
-        "above": Mistake("one-added-above", "1 is added above the fraction line, to each power. It belongs into the sum below, once.", "Which key is the additional 1 the power of?"),
-        "each": Mistake("one-for-each-key", "The sum below counts 1 for each key: m additional keys, where there is one.", "How often does e^0 stand in the sum?"),
-        "e": Mistake("score-one", "The additional key has the score 1 here, so its power is e. It should have the score 0.", "What is e to the power 0?"),
-        "dropped": Mistake("drops-negative", "Keys of a negative score are dropped after a softmax over the m keys.", "Which weights should sum to 1?"),
+        "plain": Mistake("no-nothing",
+                         "The weights of the m keys sum to 1: the key that stands for nothing does not take part, or "
+                         "takes part with weight 0.",
+                         "What does e^0 add to the sum below the fraction line?"),
+        "shifted-one": Mistake("shift-forgets-the-one",
+                               "The largest score is subtracted from the scores, but not from the 0 of the additional "
+                               "key: its power is still 1, where it should be e^(0 - largest).",
+                               "A shift must move all scores of a row. Which one stayed behind?"),
+        "mean": Mistake("mean-for-sum",
+                        "The powers are divided by 1 plus their mean, not their sum.",
+                        "What should the m + 1 weights sum to?"),
+        "sigmoid": Mistake("sigmoid",
+                           "Each key competes with nothing alone: that is the sigmoid of its score. Here all keys "
+                           "share one sum.",
+                           "What should the m + 1 weights sum to?"),
+        "unnormalised": Mistake("no-normalisation", "The powers are not divided by anything.",
+                                "What should the m + 1 weights sum to?"),
+        "half": Mistake("always-half",
+                        "Half of the weight goes to nothing, whatever the scores are.",
+                        "What should happen when a key fits very well?"),
+        "count": Mistake("fixed-share",
+                         "Nothing gets one share in m + 1, whatever the scores are.",
+                         "What should happen when a key fits very well?"),
+        "relu": Mistake("relu",
+                        "Negative scores are set to 0 first, and then all m keys share everything.",
+                        "Where is the additional key?"),
+        "above": Mistake("one-added-above",
+                         "1 is added above the fraction line, to each power. It belongs into the sum below, once.",
+                         "Which key is the additional 1 the power of?"),
+        "each": Mistake("one-for-each-key",
+                        "The sum below counts 1 for each key: m additional keys, where there is one.",
+                        "How often does e^0 stand in the sum?"),
+        "e": Mistake("score-one",
+                     "The additional key has the score 1 here, so its power is e. It should have the score 0.",
+                     "What is e to the power 0?"),
+        "dropped": Mistake("drops-negative",
+                           "Keys of a negative score are dropped after a softmax over the m keys.",
+                           "Which weights should sum to 1?"),
     },
-    "axis": {"before": Mistake("axis-queries", "The sum runs over the queries, not over the keys.", "Which axis of the scores holds the keys?"),
-             "beside": Mistake("axis-queries", "The softmax runs over the queries, not over the keys; the additional key, in a column of its own, takes no weight from the others.", "Which axis of the scores holds the keys?")},
+    "axis": {"before": Mistake("axis-queries", "The sum runs over the queries, not over the keys.",
+                               "Which axis of the scores holds the keys?"),
+             "beside": Mistake("axis-queries",
+                               "The softmax runs over the queries, not over the keys; the additional key, in a column "
+                               "of its own, takes no weight from the others.",
+                               "Which axis of the scores holds the keys?")},
 }
 
 
@@ -61,23 +91,34 @@ def measure(answer):
     """Its weights, read with unit vectors, when nothing fits."""
     low, eye = torch.full((1, 3), -20.0, dtype=torch.float64), torch.eye(3, dtype=torch.float64)
     if off(answer(low, eye), quiet_lookup(low, eye)):
-        yield f"When all three scores are -20, its weights sum to {float(answer(low, eye).sum()):.2g}; wanted is {float(quiet_lookup(low, eye).sum()):.2g}, almost nothing."
+        yield (f"When all three scores are -20, its weights sum to {float(answer(low, eye).sum()):.2g}; wanted is "
+               f"{float(quiet_lookup(low, eye).sum()):.2g}, almost nothing.")
     if off(answer(low * 0, eye), 0.25):
-        yield f"When all three scores are 0, each weight is {float(answer(low * 0, eye)[0, 0]):.4g}; wanted is one share in four."
+        yield (f"When all three scores are 0, each weight is {float(answer(low * 0, eye)[0, 0]):.4g}; wanted is one "
+               "share in four.")
 
 
 EXERCISE = Exercise(
     id="1.4", name="quiet_lookup", chapter="01_soft_lookup", stars=3, minutes=15, after="section 5",
     signature="quiet_lookup(scores, values)",
-    statement="A soft lookup never fails: it mixes even where nothing fits. Give it a way to stay quiet. Write `quiet_lookup(scores, values)`: scores is `(..., n, m)`, values is `(..., m, d_v)`. The softmax runs over the m keys and one more, whose score is always 0 and whose value is the zero vector. Return the mixtures, `(..., n, d_v)`. Scores in the thousands must do no harm.",
+    statement="A soft lookup never fails: it mixes even where nothing fits. Give it a way to stay quiet. Write "
+              "`quiet_lookup(scores, values)`: scores is `(..., n, m)`, values is `(..., m, d_v)`. The softmax runs "
+              "over the m keys and one more, whose score is always 0 and whose value is the zero vector. Return the "
+              "mixtures, `(..., n, d_v)`. Scores in the thousands must do no harm.",
     stub="def quiet_lookup(scores, values):\n    ...\n",
     reference=quiet_lookup,
-    cases=[Case((numbers(91, 2, 3), numbers(92, 3, 4))), Case((2 * numbers(93, 4, 2) - 2, numbers(94, 2, 3))), Case((numbers(95, 2, 3, 5), numbers(96, 2, 5, 2))),
+    cases=[Case((numbers(91, 2, 3), numbers(92, 3, 4))), Case((2 * numbers(93, 4, 2) - 2, numbers(94, 2, 3))),
+           Case((numbers(95, 2, 3, 5), numbers(96, 2, 5, 2))),
            Case((3 * numbers(97, 2, 2, 4, 4), numbers(98, 2, 2, 4, 4))),
            Case((numbers(89, 1, 1, 3).round(), numbers(90, 1, 3, 2)))],
-    model=model, switches=SWITCHES, measure=measure, large=(Case((2000 * numbers(99, 3, 4), numbers(100, 4, 2))), Case((numbers(99, 3, 4) - 3000, numbers(100, 4, 2))), Case((numbers(99, 3, 4) + 3000, numbers(100, 4, 2)))),
+    model=model, switches=SWITCHES, measure=measure, large=(Case((2000 * numbers(99, 3, 4), numbers(100, 4, 2))),
+                                                            Case((numbers(99, 3, 4) - 3000, numbers(100, 4, 2))),
+                                                            Case((numbers(99, 3, 4) + 3000, numbers(100, 4, 2)))),
     hints=("Append a column of zeros to the scores. Which weights do you need afterwards?",
-           "After the softmax over m + 1 columns, the last column would meet the zero vector. So leave it out, and mix the values with the others.",
-           "z = scores.new_zeros(*scores.shape[:-1], 1); w = torch.cat([scores, z], -1).softmax(-1); return w[..., :-1] @ values"),
-    note="The weights of the real keys now sum to less than 1, and to almost nothing where nothing fits. torch's MultiheadAttention offers such a key as add_zero_attn.",
+           "After the softmax over m + 1 columns, the last column would meet the zero vector. So leave it out, and "
+           "mix the values with the others.",
+           "z = scores.new_zeros(*scores.shape[:-1], 1); w = torch.cat([scores, z], -1).softmax(-1); return w[..., "
+           ":-1] @ values"),
+    note="The weights of the real keys now sum to less than 1, and to almost nothing where nothing fits. torch's "
+         "MultiheadAttention offers such a key as add_zero_attn.",
 )

@@ -36,26 +36,56 @@ def model(weights, grad, how="right", axis="last", extra="nothing"):
 
 SWITCHES = {
     "how": {
-        "first-term": Mistake("second-term-missing", "It is the weights times the gradient. That is half of the answer: each score also lowers the weights of the others.", "What must the gradient of a row sum to, if a shift of all scores changes nothing?"),
-        "diagonal": Mistake("diagonal-only", "It is w (1 - w) times the gradient: what a score does to its own weight. What it does to the other weights, -w_i w_j, is missing.", "When one score rises, what happens to the other weights?"),
-        "mean": Mistake("mean-for-sum", "It subtracts the plain mean of w times g. It should be their sum, which is the mean of g with the weights w.", "Which mean has the weights w?"),
-        "plain-mean": Mistake("unweighted-mean", "It subtracts the plain mean of g. The mean must be taken with the weights.", "Which keys should count most in that mean?"),
-        "sum": Mistake("sum-without-weights", "It subtracts the sum of g. It should be the sum of w times g.", "Which mean has the weights w?"),
-        "no-weights": Mistake("outer-weights-missing", "It is g minus its mean. What is missing is the weight in front: a key that nobody reads gets no gradient.", "How much gradient should a key of weight 0 get?"),
-        "outside": Mistake("bracket-missing", "It is w g minus the sum, without the bracket: the sum must be multiplied by w too.", "What do the numbers of a row sum to, and what should they?"),
-        "plus": Mistake("sign-of-the-mean", "The mean is added where it should be subtracted.", "What should the numbers of a row sum to?"),
-        "log": Mistake("log-softmax-gradient", "That is the gradient of the logarithm of the softmax.", "Which function was it, softmax or log_softmax?"),
-        "squared": Mistake("squared-weights", "The second term has w squared times the sum of g; it should be w times the sum of w g.", "Which index does the inner sum run over?"),
-        "untouched": Mistake("gradient-unchanged", "It returns the gradient as it came.", "What does a change of one score do to the weights?"),
-        "again": Mistake("softmax-again", "A softmax is taken of the weights first. They are a softmax already.", "What do the weights sum to?"),
+        "first-term": Mistake("second-term-missing",
+                              "It is the weights times the gradient. That is half of the answer: each score also "
+                              "lowers the weights of the others.",
+                              "What must the gradient of a row sum to, if a shift of all scores changes nothing?"),
+        "diagonal": Mistake("diagonal-only",
+                            "It is w (1 - w) times the gradient: what a score does to its own weight. What it does to "
+                            "the other weights, -w_i w_j, is missing.",
+                            "When one score rises, what happens to the other weights?"),
+        "mean": Mistake("mean-for-sum",
+                        "It subtracts the plain mean of w times g. It should be their sum, which is the mean of g "
+                        "with the weights w.",
+                        "Which mean has the weights w?"),
+        "plain-mean": Mistake("unweighted-mean",
+                              "It subtracts the plain mean of g. The mean must be taken with the weights.",
+                              "Which keys should count most in that mean?"),
+        "sum": Mistake("sum-without-weights",
+                       "It subtracts the sum of g. It should be the sum of w times g.",
+                       "Which mean has the weights w?"),
+        "no-weights": Mistake("outer-weights-missing",
+                              "It is g minus its mean. What is missing is the weight in front: a key that nobody "
+                              "reads gets no gradient.",
+                              "How much gradient should a key of weight 0 get?"),
+        "outside": Mistake("bracket-missing",
+                           "It is w g minus the sum, without the bracket: the sum must be multiplied by w too.",
+                           "What do the numbers of a row sum to, and what should they?"),
+        "plus": Mistake("sign-of-the-mean", "The mean is added where it should be subtracted.",
+                        "What should the numbers of a row sum to?"),
+        "log": Mistake("log-softmax-gradient",
+                       "That is the gradient of the logarithm of the softmax.",
+                       "Which function was it, softmax or log_softmax?"),
+        "squared": Mistake("squared-weights",
+                           "The second term has w squared times the sum of g; it should be w times the sum of w g.",
+                           "Which index does the inner sum run over?"),
+        "untouched": Mistake("gradient-unchanged", "It returns the gradient as it came.",
+                             "What does a change of one score do to the weights?"),
+        "again": Mistake("softmax-again",
+                         "A softmax is taken of the weights first. They are a softmax already.",
+                         "What do the weights sum to?"),
     },
     "axis": {
-        "before": Mistake("axis-queries", "The sum runs over the queries, not over the keys.", "Which weights compete with each other?"),
-        "all": Mistake("sum-over-everything", "The sum runs over all rows at once.", "Does a score of one row change the weights of another?"),
+        "before": Mistake("axis-queries", "The sum runs over the queries, not over the keys.",
+                          "Which weights compete with each other?"),
+        "all": Mistake("sum-over-everything", "The sum runs over all rows at once.",
+                       "Does a score of one row change the weights of another?"),
     },
     "extra": {
-        "minus": Mistake("minus", "It has the opposite sign throughout.", "Should a key that would lower the error gain or lose?"),
-        "scaled": Mistake("scaled", "It is divided by the square root of m as well.", "Is there a root in the softmax?"),
+        "minus": Mistake("minus", "It has the opposite sign throughout.",
+                         "Should a key that would lower the error gain or lose?"),
+        "scaled": Mistake("scaled", "It is divided by the square root of m as well.",
+                          "Is there a root in the softmax?"),
     },
 }
 
@@ -68,22 +98,32 @@ def measure(answer):
         yield "It gives 0 for a random gradient."
         return
     if off(out.sum(-1), 0):
-        yield f"Its rows sum to {listed(answer(weights, grad).sum(-1))}; each should sum to 0, because a shift of all scores changes no weight."
+        yield (f"Its rows sum to {listed(answer(weights, grad).sum(-1))}; each should sum to 0, because a shift of all "
+               "scores changes no weight.")
     if off(answer(weights, torch.ones_like(grad)), 0):
-        yield f"For a gradient of 1 everywhere it gives {listed(answer(weights, torch.ones_like(grad))[0])}; it should give 0, since the weights of a row sum to 1 whatever the scores are."
+        yield (f"For a gradient of 1 everywhere it gives {listed(answer(weights, torch.ones_like(grad))[0])}; it "
+               "should give 0, since the weights of a row sum to 1 whatever the scores are.")
 
 
 EXERCISE = Exercise(
     id="2.2", name="softmax_backward", chapter="02_one_head", stars=3, minutes=20, after="section 4",
     signature="softmax_backward(weights, grad)",
-    statement="Why do decided heads stop learning? Write the backward pass of the softmax and see. `softmax_backward(weights, grad)`: weights is `(..., m)`, softmax(scores) along the last axis; grad, of the same shape, is the gradient of the loss with respect to the weights. Return its gradient with respect to the scores, of the same shape. Without autograd.",
+    statement="Why do decided heads stop learning? Write the backward pass of the softmax and see. "
+              "`softmax_backward(weights, grad)`: weights is `(..., m)`, softmax(scores) along the last axis; grad, "
+              "of the same shape, is the gradient of the loss with respect to the weights. Return its gradient with "
+              "respect to the scores, of the same shape. Without autograd.",
     stub="def softmax_backward(weights, grad):\n    ...\n",
     reference=softmax_backward,
-    cases=[Case((numbers(123, 3).softmax(-1), numbers(124, 3))), Case((numbers(125, 2, 5).softmax(-1), numbers(126, 2, 5))), Case(((3 * numbers(127, 4, 4)).softmax(-1), numbers(128, 4, 4))),
+    cases=[Case((numbers(123, 3).softmax(-1), numbers(124, 3))),
+           Case((numbers(125, 2, 5).softmax(-1), numbers(126, 2, 5))),
+           Case(((3 * numbers(127, 4, 4)).softmax(-1), numbers(128, 4, 4))),
            Case((numbers(129, 3, 2, 7).softmax(-1), numbers(130, 3, 2, 7)))],
     model=model, switches=SWITCHES, measure=measure,
-    hints=("If score j rises by a little, weight j rises by w_j (1 - w_j) times that, and weight i falls by w_i w_j times that. Write it as one matrix.",
-           "The matrix is diag(w) - w w^T. Multiply it with the gradient: the first part is w * g, the second is w times one number.",
+    hints=("If score j rises by a little, weight j rises by w_j (1 - w_j) times that, and weight i falls by w_i w_j "
+           "times that. Write it as one matrix.",
+           "The matrix is diag(w) - w w^T. Multiply it with the gradient: the first part is w * g, the second is w "
+           "times one number.",
            "return weights * (grad - (weights * grad).sum(-1, keepdim=True))"),
-    note="Every entry carries the factor w. A key of weight 0 gets no gradient, and where one weight is 1, g minus its mean is 0 there too. That is how a decided row stops learning.",
+    note="Every entry carries the factor w. A key of weight 0 gets no gradient, and where one weight is 1, g minus "
+         "its mean is 0 there too. That is how a decided row stops learning.",
 )

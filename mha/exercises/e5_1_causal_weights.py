@@ -18,9 +18,11 @@ def model(scores, seen="causal", how="before", axis="keys", extra="nothing"):
     """Causal weights with switches: each can be set wrong."""
     n = scores.shape[-1]
     i, j = torch.arange(n)[:, None], torch.arange(n)
-    mask = {"causal": j <= i, "past-only": j < i, "future": j >= i, "future-only": j > i, "one-more": j <= i + 1, "everyone": j < n + 0 * i, "self": (j == i),
+    mask = {"causal": j <= i, "past-only": j < i, "future": j >= i, "future-only": j > i, "one-more": j <= i + 1,
+            "everyone": j < n + 0 * i, "self": (j == i),
             "previous": (j == i) | (j == i - 1), "anti": j + i < n, "not-self": j != i, "first": j <= 0 * i}[seen]
-    axis = {"keys": -1, "queries": -2, "first": 0, "second": min(1, scores.ndim - 1), "implicit": 0 if scores.ndim == 3 else 1}[axis]
+    axis = {"keys": -1, "queries": -2, "first": 0, "second": min(1, scores.ndim - 1), "implicit": 0 if scores.ndim == 3
+            else 1}[axis]
     if extra == "scaled":
         scores = scores / math.sqrt(n)
     if extra == "minus":
@@ -74,59 +76,133 @@ def model(scores, seen="causal", how="before", axis="keys", extra="nothing"):
 POLARITY = "Write the row of the second token: which keys does it see?"
 SWITCHES = {
     "seen": {
-        "past-only": Mistake("diagonal-hidden", "A token does not see itself: the diagonal is hidden. The first token then sees nothing.", "Which keys does the first token see?"),
-        "future": Mistake("polarity", "The mask is the wrong way round: tokens see themselves and what comes later, not what came before.", POLARITY),
-        "future-only": Mistake("polarity-strict", "The mask is the wrong way round: it hides the past and the token itself, and keeps the future.", POLARITY),
-        "one-more": Mistake("one-too-many", "Each token also sees the one right after it: the diagonal is off by one.", "Does token 1 see token 2?"),
+        "past-only": Mistake("diagonal-hidden",
+                             "A token does not see itself: the diagonal is hidden. The first token then sees "
+                             "nothing.",
+                             "Which keys does the first token see?"),
+        "future": Mistake("polarity",
+                          "The mask is the wrong way round: tokens see themselves and what comes later, not what came "
+                          "before.",
+                          POLARITY),
+        "future-only": Mistake("polarity-strict",
+                               "The mask is the wrong way round: it hides the past and the token itself, and keeps "
+                               "the future.",
+                               POLARITY),
+        "one-more": Mistake("one-too-many",
+                            "Each token also sees the one right after it: the diagonal is off by one.",
+                            "Does token 1 see token 2?"),
         "everyone": Mistake("no-mask", "Nothing is masked: every token sees every token.", POLARITY),
         "self": Mistake("only-self", "Each token sees only itself.", POLARITY),
         "previous": Mistake("only-two", "Each token sees only itself and the one before.", POLARITY),
-        "anti": Mistake("flipped", "The triangle is flipped left to right: earlier tokens see more than later ones.", POLARITY),
+        "anti": Mistake("flipped",
+                        "The triangle is flipped left to right: earlier tokens see more than later ones.", POLARITY),
         "not-self": Mistake("not-self", "Each token sees all but itself, later ones too.", POLARITY),
         "first": Mistake("only-first", "Each token sees only the first.", POLARITY),
     },
     "how": {
-        "after": Mistake("mask-after-softmax", "The mask acts after the softmax: hidden weights are zero, but they have taken their share, and rows do not sum to 1.", "What does a row sum to?"),
-        "both": Mistake("zero-then-mask", "Hidden scores are set to 0 before the softmax and hidden weights to 0 after it. A score of 0 takes a share like any other.", "What is e to the power 0?"),
-        "zero": Mistake("zero-for-minus-infinity", "Hidden scores are set to 0, or nearly 0, not to minus infinity. A score of 0 takes a share like any other.", "What is e to the power 0?"),
-        "minus-one": Mistake("small-number", "Hidden scores are set to -1, which leaves them a share.", "What is e to the power -1?"),
-        "small": Mistake("small-number", "Hidden scores are set to -10, which leaves them a small share.", "What is e to the power -10?"),
-        "small-5": Mistake("small-number", "Hidden scores are set to -5, which leaves them a share.", "What is e to the power -5?"),
-        "minus-100": Mistake("small-number", "Hidden scores are set to -100. That is enough only while no real score comes near it.", "What if all scores of a row are near -100?"),
-        "one": Mistake("one-for-minus-infinity", "Hidden scores are set to 1, not to minus infinity.", "What is e to the power 1?"),
-        "minus-inf-after": Mistake("minus-infinity-after", "Minus infinity is put into the weights, after the softmax. It belongs into the scores, before it.", "Can a weight be minus infinity?"),
-        "added": Mistake("mask-added", "The mask is added to the scores as 0 and 1. Hidden scores should become minus infinity.", "What must a hidden score be, so that its power is 0?"),
-        "subtracted": Mistake("mask-subtracted", "1 is subtracted from hidden scores. They should become minus infinity.", "What must a hidden score be, so that its power is 0?"),
-        "no-softmax": Mistake("no-softmax", "The masked scores are returned: the softmax is missing.", "What makes shares out of scores?"),
-        "tril-only": Mistake("scores-times-mask", "The scores are multiplied by the mask and returned: no softmax.", "What makes shares out of scores?"),
+        "after": Mistake("mask-after-softmax",
+                         "The mask acts after the softmax: hidden weights are zero, but they have taken their share, "
+                         "and rows do not sum to 1.",
+                         "What does a row sum to?"),
+        "both": Mistake("zero-then-mask",
+                        "Hidden scores are set to 0 before the softmax and hidden weights to 0 after it. A score of 0 "
+                        "takes a share like any other.",
+                        "What is e to the power 0?"),
+        "zero": Mistake("zero-for-minus-infinity",
+                        "Hidden scores are set to 0, or nearly 0, not to minus infinity. A score of 0 takes a share "
+                        "like any other.",
+                        "What is e to the power 0?"),
+        "minus-one": Mistake("small-number",
+                             "Hidden scores are set to -1, which leaves them a share.", "What is e to the power -1?"),
+        "small": Mistake("small-number",
+                         "Hidden scores are set to -10, which leaves them a small share.",
+                         "What is e to the power -10?"),
+        "small-5": Mistake("small-number",
+                           "Hidden scores are set to -5, which leaves them a share.", "What is e to the power -5?"),
+        "minus-100": Mistake("small-number",
+                             "Hidden scores are set to -100. That is enough only while no real score comes near it.",
+                             "What if all scores of a row are near -100?"),
+        "one": Mistake("one-for-minus-infinity",
+                       "Hidden scores are set to 1, not to minus infinity.", "What is e to the power 1?"),
+        "minus-inf-after": Mistake("minus-infinity-after",
+                                   "Minus infinity is put into the weights, after the softmax. It belongs into the "
+                                   "scores, before it.",
+                                   "Can a weight be minus infinity?"),
+        "added": Mistake("mask-added",
+                         "The mask is added to the scores as 0 and 1. Hidden scores should become minus infinity.",
+                         "What must a hidden score be, so that its power is 0?"),
+        "subtracted": Mistake("mask-subtracted",
+                              "1 is subtracted from hidden scores. They should become minus infinity.",
+                              "What must a hidden score be, so that its power is 0?"),
+        "no-softmax": Mistake("no-softmax",
+                              "The masked scores are returned: the softmax is missing.",
+                              "What makes shares out of scores?"),
+        "tril-only": Mistake("scores-times-mask",
+                             "The scores are multiplied by the mask and returned: no softmax.",
+                             "What makes shares out of scores?"),
         "log": Mistake("log-softmax", "It returns the logarithm of the weights.", "Can a share be negative?"),
-        "exp": Mistake("no-normalisation", "The exponentials are not divided by their sum.", "What should a row sum to?"),
-        "sum": Mistake("divides-by-sum", "The scores are divided by their sum, without the exponential.", "What if a score is negative?"),
-        "nan": Mistake("zero-times-infinity", "Every weight is NaN. The usual way there: 0 times infinity is NaN, so a mask of zeros and ones cannot be multiplied by minus infinity. masked_fill and torch.where choose, they do not multiply.", "What is 0 * float('-inf')?"),
-        "strict-finite": Mistake("polarity-strict", "The mask is the wrong way round, with a large negative number as fill: it hides the past and the token itself, and keeps the future. The last row, where all is hidden, becomes even.", POLARITY),
-        "diagonal-zeroed": Mistake("diagonal-hidden", "No token sees itself, and the first row, which then sees nothing, is all 0.", "May a token see itself?"),
-        "plus-infinity": Mistake("plus-infinity", "Hidden scores are plus infinity, so every row that hides something is NaN. They should be minus infinity.", "What is -float('-inf')?"),
-        "uniform": Mistake("uniform-weights", "All visible keys get the same weight, whatever the scores.", "Do the scores enter at all?"),
-        "twice": Mistake("softmax-twice", "The softmax is taken twice: after the second, hidden keys have a share again.", "Is there a second softmax?"),
+        "exp": Mistake("no-normalisation", "The exponentials are not divided by their sum.",
+                       "What should a row sum to?"),
+        "sum": Mistake("divides-by-sum",
+                       "The scores are divided by their sum, without the exponential.", "What if a score is negative?"),
+        "nan": Mistake("zero-times-infinity",
+                       "Every weight is NaN. The usual way there: 0 times infinity is NaN, so a mask of zeros and "
+                       "ones cannot be multiplied by minus infinity. masked_fill and torch.where choose, they do not "
+                       "multiply.",
+                       "What is 0 * float('-inf')?"),
+        "strict-finite": Mistake("polarity-strict",
+                                 "The mask is the wrong way round, with a large negative number as fill: it hides the "
+                                 "past and the token itself, and keeps the future. The last row, where all is hidden, "
+                                 "becomes even.",
+                                 POLARITY),
+        "diagonal-zeroed": Mistake("diagonal-hidden",
+                                   "No token sees itself, and the first row, which then sees nothing, is all 0.",
+                                   "May a token see itself?"),
+        "plus-infinity": Mistake("plus-infinity",
+                                 "Hidden scores are plus infinity, so every row that hides something is NaN. They "
+                                 "should be minus infinity.",
+                                 "What is -float('-inf')?"),
+        "uniform": Mistake("uniform-weights",
+                           "All visible keys get the same weight, whatever the scores.", "Do the scores enter at all?"),
+        "twice": Mistake("softmax-twice",
+                         "The softmax is taken twice: after the second, hidden keys have a share again.",
+                         "Is there a second softmax?"),
     },
     "axis": {
-        "queries": Mistake("softmax-axis-queries", "The softmax runs over the queries (axis -2), so that columns sum to 1 and rows do not.", "Whose weights should sum to 1?"),
-        "first": Mistake("softmax-axis-0", "The softmax runs over axis 0, not over the keys, which are the last axis.", "What do the axes mean when there is a batch?"),
-        "implicit": Mistake("softmax-implicit-dim", "The softmax runs over axis 0 when there are three axes, and over axis 1 otherwise: that is what torch chooses when no dim is given.", "Which axis holds the keys, counted from the back?"),
-        "second": Mistake("softmax-axis-1", "The softmax runs over axis 1. With two axes that is the last one; with a batch it is not.", "What do the axes mean when there is a batch?"),
+        "queries": Mistake("softmax-axis-queries",
+                           "The softmax runs over the queries (axis -2), so that columns sum to 1 and rows do not.",
+                           "Whose weights should sum to 1?"),
+        "first": Mistake("softmax-axis-0",
+                         "The softmax runs over axis 0, not over the keys, which are the last axis.",
+                         "What do the axes mean when there is a batch?"),
+        "implicit": Mistake("softmax-implicit-dim",
+                            "The softmax runs over axis 0 when there are three axes, and over axis 1 otherwise: that "
+                            "is what torch chooses when no dim is given.",
+                            "Which axis holds the keys, counted from the back?"),
+        "second": Mistake("softmax-axis-1",
+                          "The softmax runs over axis 1. With two axes that is the last one; with a batch it is not.",
+                          "What do the axes mean when there is a batch?"),
     },
     "extra": {
-        "scaled": Mistake("scaled", "The scores are divided by the square root of n. They are scores already: only the mask and the softmax are asked for.", ""),
+        "scaled": Mistake("scaled",
+                          "The scores are divided by the square root of n. They are scores already: only the mask and "
+                          "the softmax are asked for.",
+                          ""),
         "minus": Mistake("negative-scores", "The scores have the wrong sign.", "Which key should get most?"),
-        "transposed": Mistake("scores-transposed", "The scores are transposed first: rows are queries already.", "Which axis counts the queries?"),
-        "out-transposed": Mistake("output-transposed", "The last two axes of the output are exchanged.", "Which axis counts the queries?"),
+        "transposed": Mistake("scores-transposed",
+                              "The scores are transposed first: rows are queries already.",
+                              "Which axis counts the queries?"),
+        "out-transposed": Mistake("output-transposed", "The last two axes of the output are exchanged.",
+                                  "Which axis counts the queries?"),
         "times-n": Mistake("times-n", "The weights are multiplied by n.", "What should a row sum to?"),
     },
 }
 
 
 def measure(answer):
-    """Which keys each query sees, what its rows sum to, and whether hidden scores still matter; first without a batch, then with one."""
+    """Which keys each query sees, what its rows sum to, and whether hidden scores still matter; first without a batch,
+    then with one.
+    """
     n = 4
     for shape in ((n, n), (2, n, n)):
         for seed in (31, 32, 33):
@@ -140,34 +216,42 @@ def measure(answer):
             wanted = [["x" if j <= i else "." for j in range(n)] for i in range(n)]
             of = f" In the batch {shape}, matrix {which}:" if len(shape) == 3 else ""
             if signs != wanted:
-                yield f"Who sees whom,{of or f' {n} tokens'} (a row is a query, x a weight that is not zero, ? is NaN):\n" + "\n".join("   " + " ".join(row) for row in signs)
+                yield (f"Who sees whom,{of or f' {n} tokens'} (a row is a query, x a weight that is not zero, ? is "
+                       "NaN):\n" + "\n".join("   " + " ".join(row) for row in signs))
                 yield "Wanted: x on and below the diagonal, . above it."
             if not off(one.sum().nan_to_num(9), 1):
                 yield f"For random scores {shape} all weights together sum to 1, where each row should."
             elif off(one.sum(-1).nan_to_num(9), 1):
-                yield f"For random scores {shape}{of.lower().rstrip(':')} the rows sum to {listed(one.sum(-1))}; each should sum to 1."
+                yield (f"For random scores {shape}{of.lower().rstrip(':')} the rows sum to {listed(one.sum(-1))}; each "
+                       "should sum to 1.")
             other = scores.clone()
             other[..., ~torch.ones(n, n, dtype=torch.bool).tril()] += 3.0
             moved = (answer(other.clone()) - out).abs().amax(-1).reshape(-1, n)[which]
             leaks = [i for i in range(n) if moved[i] > 1e-9]
             if leaks:
-                yield f"When only hidden scores change, the weights of row {', '.join(map(str, leaks))} (counted from 0) change: what is hidden still plays a part."
+                yield (f"When only hidden scores change, the weights of row {', '.join(map(str, leaks))} (counted from "
+                       "0) change: what is hidden still plays a part.")
             return
 
 
 EXERCISE = Exercise(
     id="5.1", name="causal_weights", chapter="05_masks", stars=2, core=True, minutes=10, after="section 1",
     signature="causal_weights(scores)",
-    statement="Write `causal_weights(scores)`: scores is `(..., n, n)`, rows are queries. Return weights of the same shape in which query i sees only keys `j <= i`, each row summing to 1.",
+    statement="Write `causal_weights(scores)`: scores is `(..., n, n)`, rows are queries. Return weights of the same "
+              "shape in which query i sees only keys `j <= i`, each row summing to 1.",
     stub="def causal_weights(scores):\n    ...\n",
     reference=causal_weights,
-    cases=[Case((2 * numbers(21, 3, 3),)), Case((2 * numbers(22, 2, 5, 5),)), Case((2 * numbers(23, 4, 4, 4),)), Case((numbers(24, 2, 3, 7, 7) - 6,)), Case((3 * numbers(25, 1, 1),)),
+    cases=[Case((2 * numbers(21, 3, 3),)), Case((2 * numbers(22, 2, 5, 5),)), Case((2 * numbers(23, 4, 4, 4),)),
+           Case((numbers(24, 2, 3, 7, 7) - 6,)), Case((3 * numbers(25, 1, 1),)),
            Case((20 * numbers(26, 6, 6) - 90,)),
            Case((numbers(28, 1, 4, 4).round() * (numbers(29, 1, 4, 4) > 0),)), Case((numbers(30, 40, 40),))],
     model=model, switches=SWITCHES, measure=measure,
     large=(Case((20000 * numbers(27, 6, 6),)), Case((2 * numbers(27, 5, 5) - 3000,))),
     hints=("Which scores must not take part? Write down the mask for n = 3, as a table of yes and no.",
-           "torch.ones(n, n).tril() is 1 on and below the diagonal. A hidden score becomes minus infinity, before the softmax.",
-           "seen = torch.ones(n, n, dtype=torch.bool).tril(); return scores.masked_fill(~seen, -torch.inf).softmax(dim=-1)"),
-    note="Before the softmax, with minus infinity: a hidden key takes no part in the sum, so nothing of the future leaks.",
+           "torch.ones(n, n).tril() is 1 on and below the diagonal. A hidden score becomes minus infinity, before the "
+           "softmax.",
+           "seen = torch.ones(n, n, dtype=torch.bool).tril(); return scores.masked_fill(~seen, "
+           "-torch.inf).softmax(dim=-1)"),
+    note="Before the softmax, with minus infinity: a hidden key takes no part in the sum, so nothing of the future "
+         "leaks.",
 )

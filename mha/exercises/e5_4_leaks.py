@@ -87,7 +87,9 @@ def by_a_step(x):
     return causal(x) + (10 * x[-1]).round()
 
 
-SAFE, LEAKY = (causal, two_layers, itself_only, previous), (everyone, one_ahead, last_place, early_place, through_the_mean, masked_afterwards, by_a_step, first_sees_last, shifted_back)
+SAFE, LEAKY = (causal, two_layers, itself_only, previous), (everyone, one_ahead, last_place, early_place,
+                                                            through_the_mean, masked_afterwards, by_a_step,
+                                                            first_sees_last, shifted_back)
 UNDER_TEST = [f for pair in zip(LEAKY, SAFE + SAFE) for f in pair]
 
 
@@ -132,19 +134,42 @@ def model(f, n, d, how="right"):
 
 SWITCHES = {
     "how": {
-        "derivative": Mistake("derivative-only", "It looks at derivatives only. A leak through a step, such as rounding, a comparison or an argmax, has none.", "What else can you do to a token than take a derivative?"),
+        "derivative": Mistake("derivative-only",
+                              "It looks at derivatives only. A leak through a step, such as rounding, a comparison or "
+                              "an argmax, has none.",
+                              "What else can you do to a token than take a derivative?"),
         "always": Mistake("always-true", "It says that everything leaks.", "What does it say of a causal head?"),
         "never": Mistake("always-false", "It says that nothing leaks.", "What does it say of a head without a mask?"),
-        "inverted": Mistake("inverted", "Its answers are exchanged: True should mean that it leaks.", "What does True mean?"),
-        "whole-output": Mistake("whole-output", "Every function of the tokens is called leaky. A changed token must change its own output, and may change later ones. Only earlier outputs must stand still.", "Which outputs may move when token j does?"),
-        "diagonal-too": Mistake("own-output-counts", "A token that moves its own output is called a leak. It may do that. Only earlier outputs must stand still.", "Is it [:j] or [:j + 1]?"),
-        "past": Mistake("wrong-direction", "It calls it a leak when an earlier token moves a later output. That is what attention is for.", "Which of the two is the future?"),
-        "last-on-first": Mistake("one-pair-only", "It looks whether the last token moves the first output, and nowhere else.", "What if a token sees only the next one?"),
-        "last-token": Mistake("last-token-only", "It changes the last token only. A leak at other tokens stays unseen.", "What if the last token is the only one that is hidden well?"),
-        "second-on-first": Mistake("one-pair-only", "It looks whether the second token moves the first output, and nowhere else.", "What if only the last place leaks?"),
-        "middle": Mistake("one-token-only", "It changes one token in the middle, and no other.", "What if only the last place leaks?"),
-        "first-output": Mistake("first-output-only", "It looks at the first output only.", "What if only the last place leaks?"),
-        "all-must": Mistake("every-pair-must-leak", "It says that a function leaks only when every hidden pair does.", "How many leaks make a model leaky?"),
+        "inverted": Mistake("inverted",
+                            "Its answers are exchanged: True should mean that it leaks.", "What does True mean?"),
+        "whole-output": Mistake("whole-output",
+                                "Every function of the tokens is called leaky. A changed token must change its own "
+                                "output, and may change later ones. Only earlier outputs must stand still.",
+                                "Which outputs may move when token j does?"),
+        "diagonal-too": Mistake("own-output-counts",
+                                "A token that moves its own output is called a leak. It may do that. Only earlier "
+                                "outputs must stand still.",
+                                "Is it [:j] or [:j + 1]?"),
+        "past": Mistake("wrong-direction",
+                        "It calls it a leak when an earlier token moves a later output. That is what attention is "
+                        "for.",
+                        "Which of the two is the future?"),
+        "last-on-first": Mistake("one-pair-only",
+                                 "It looks whether the last token moves the first output, and nowhere else.",
+                                 "What if a token sees only the next one?"),
+        "last-token": Mistake("last-token-only",
+                              "It changes the last token only. A leak at other tokens stays unseen.",
+                              "What if the last token is the only one that is hidden well?"),
+        "second-on-first": Mistake("one-pair-only",
+                                   "It looks whether the second token moves the first output, and nowhere else.",
+                                   "What if only the last place leaks?"),
+        "middle": Mistake("one-token-only", "It changes one token in the middle, and no other.",
+                          "What if only the last place leaks?"),
+        "first-output": Mistake("first-output-only", "It looks at the first output only.",
+                                "What if only the last place leaks?"),
+        "all-must": Mistake("every-pair-must-leak",
+                            "It says that a function leaks only when every hidden pair does.",
+                            "How many leaks make a model leaky?"),
     },
 }
 
@@ -158,12 +183,18 @@ def measure(answer):
 EXERCISE = Exercise(
     id="5.4", name="leaks", chapter="05_masks", stars=3, minutes=25, after="section 1",
     signature="leaks(f, n, d)",
-    statement="Write a test that finds leaks. f is any function from n tokens, `(n, d)`, to n outputs, `(n, d)`; call it with float64 tensors. `leaks(f, n, d)` returns True if some output i depends on a later token j > i, and False if none does. You see what f returns, not how it is written.",
+    statement="Write a test that finds leaks. f is any function from n tokens, `(n, d)`, to n outputs, `(n, d)`; call "
+              "it with float64 tensors. `leaks(f, n, d)` returns True if some output i depends on a later token j > "
+              "i, and False if none does. You see what f returns, not how it is written.",
     stub="def leaks(f, n, d):\n    ...\n",
     reference=leaks,
     cases=[Case((f, 6 if i % 2 else 5, 4)) for i, f in enumerate(UNDER_TEST)],
-    model=model, switches=SWITCHES, measure=measure, observe=lambda output, *args: torch.tensor(float(bool(output))), wanted="True or False", trained=(),
-    hints=("What can you change at the input, and which outputs must stand still then?", "Change token j. Outputs before j must not move; j itself and later ones may. How many j must be tried?",
-           "x = torch.randn(n, d).double(); for each j from 1 to n - 1: y = x.clone(); y[j] += 1; return True if not torch.equal(f(y)[:j], f(x)[:j]); at the end return False"),
-    note="Such a test needs no look at the code, so keep it beside every model that you train. It finds a mask that comes too late, a mean over all tokens, and a normalisation over time as well.",
+    model=model, switches=SWITCHES, measure=measure, observe=lambda output, *args: torch.tensor(float(bool(output))),
+    wanted="True or False", trained=(),
+    hints=("What can you change at the input, and which outputs must stand still then?",
+           "Change token j. Outputs before j must not move; j itself and later ones may. How many j must be tried?",
+           "x = torch.randn(n, d).double(); for each j from 1 to n - 1: y = x.clone(); y[j] += 1; return True if not "
+           "torch.equal(f(y)[:j], f(x)[:j]); at the end return False"),
+    note="Such a test needs no look at the code, so keep it beside every model that you train. It finds a mask that "
+         "comes too late, a mean over all tokens, and a normalisation over time as well.",
 )

@@ -5,8 +5,10 @@ from mha.exercises.report import Mistake
 H, N = 32, 2048
 
 EXERCISE = Number(
-    id="6.7", title="The memory of the scores", chapter="06_multi_head", stars=1, minutes=5, after="section 6", predicted=True,
-    statement=f"One sentence of {N} tokens, {H} heads, numbers of 32 bits. If all scores of one layer are stored, how many MiB (1024 times 1024 bytes) do they take? Guess first.",
+    id="6.7", title="The memory of the scores", chapter="06_multi_head", stars=1, minutes=5, after="section 6",
+    predicted=True,
+    statement=f"One sentence of {N} tokens, {H} heads, numbers of 32 bits. If all scores of one layer are stored, how "
+              "many MiB (1024 times 1024 bytes) do they take? Guess first.",
     answer=4 * H * N * N / 2**20, tolerance=0.02,
     mistakes=(
         (4 * N * N / 2**20, Mistake("one-head", "That is one head. Each head has a table of its own.")),
@@ -18,5 +20,6 @@ EXERCISE = Number(
         (4 * H * N / 2**20, Mistake("not-squared", "A table has a number for each pair of tokens.")),
     ),
     hints=("One table has 2048 times 2048 numbers. How many tables, and how many bytes a number?",),
-    note="Half a GiB for one layer and one sentence. That is why fast implementations never store the table: they work through it in blocks, as in exercise 2.3.",
+    note="Half a GiB for one layer and one sentence. That is why fast implementations never store the table: they "
+         "work through it in blocks, as in exercise 2.3.",
 )

@@ -5,8 +5,10 @@ from mha.exercises.report import Mistake
 H, R = 3, 8
 
 EXERCISE = Number(
-    id="7.3", title="Three heads, eight relations", chapter="07_how_many_heads", stars=1, minutes=3, after="section 1", core=True,
-    statement=f"{R} independent contents of variance 1 are wanted, and there are {H} heads, whose scores see names only; their mixtures are read by a linear map. What is the least mean squared error?",
+    id="7.3", title="Three heads, eight relations", chapter="07_how_many_heads", stars=1, minutes=3, after="section 1",
+    core=True,
+    statement=f"{R} independent contents of variance 1 are wanted, and there are {H} heads, whose scores see names "
+              "only; their mixtures are read by a linear map. What is the least mean squared error?",
     answer=1 - H / R,
     mistakes=(
         (H / R, Mistake("explained-share", "That is the share that can be explained. The error is what is left.")),

@@ -54,20 +54,52 @@ def observe(output, error):
 
 SWITCHES = {
     "see": {
-        "blind": Mistake("blind-scores", "The scores do not see the contents, and both guesses are the mean of the two. In mean square, one fixed mixture allows no better.", "What must the score of a token depend on, if the weights are to say something about the contents?"),
-        "one-token": Mistake("one-token-only", "All weight goes to token 1, and both guesses are its content. Nothing of token 2 comes through.", "How much weight must each token keep?"),
-        "one": Mistake("sees-too-much", "The contents enter the scores with the factor 1. The weights then follow them along a curve, and what is read off by a linear map is off.", "Where is a softmax of two scores nearly straight?"),
-        "fixed": Mistake("fixed-factor", "The contents enter the scores with the factor 0.05, whatever error is allowed. A smaller error needs a smaller factor.", "How does the error go with the factor?"),
+        "blind": Mistake("blind-scores",
+                         "The scores do not see the contents, and both guesses are the mean of the two. In mean "
+                         "square, one fixed mixture allows no better.",
+                         "What must the score of a token depend on, if the weights are to say something about the "
+                         "contents?"),
+        "one-token": Mistake("one-token-only",
+                             "All weight goes to token 1, and both guesses are its content. Nothing of token 2 comes "
+                             "through.",
+                             "How much weight must each token keep?"),
+        "one": Mistake("sees-too-much",
+                       "The contents enter the scores with the factor 1. The weights then follow them along a curve, "
+                       "and what is read off by a linear map is off.",
+                       "Where is a softmax of two scores nearly straight?"),
+        "fixed": Mistake("fixed-factor",
+                         "The contents enter the scores with the factor 0.05, whatever error is allowed. A smaller "
+                         "error needs a smaller factor.",
+                         "How does the error go with the factor?"),
     },
     "read": {
-        "half": Mistake("gain-halved", "The difference of the two weights is read with half the gain that is needed, so the guesses differ by half of what the contents do.", "With scores b c1 and b c2, by how much do the two weights differ, to first order?"),
-        "twice": Mistake("gain-doubled", "The difference of the two weights is read with twice the gain that is needed, so the guesses differ by twice of what the contents do.", "With scores b c1 and b c2, by how much do the two weights differ, to first order?"),
-        "turned": Mistake("contents-exchanged", "The two guesses are exchanged.", "Which token gets more weight when c1 is the larger one?"),
-        "unread": Mistake("weights-unread", "Both guesses are what the head mixes from the contents. How the weight is divided is not read.", "Which part of a value could tell the two weights apart?"),
-        "plain": Mistake("no-gain", "The difference of the two weights is read as it is. It is far smaller than that of the contents, since the scores see little of them.", "By which factor is the difference of the weights too small?"),
-        "difference": Mistake("difference-for-both", "Both guesses are the difference of the contents.", "Which two numbers do you know, and how do they make c1 and c2?"),
-        "no-mean": Mistake("mean-missing", "The guesses are plus and minus half the difference of the contents. Their mean is missing.", "What does the head mix from the contents when the weights are nearly equal?"),
-        "sum": Mistake("mean-doubled", "The mixture of the contents is counted twice: it is their mean already.", "What are two weights of about one half?"),
+        "half": Mistake("gain-halved",
+                        "The difference of the two weights is read with half the gain that is needed, so the guesses "
+                        "differ by half of what the contents do.",
+                        "With scores b c1 and b c2, by how much do the two weights differ, to first order?"),
+        "twice": Mistake("gain-doubled",
+                         "The difference of the two weights is read with twice the gain that is needed, so the "
+                         "guesses differ by twice of what the contents do.",
+                         "With scores b c1 and b c2, by how much do the two weights differ, to first order?"),
+        "turned": Mistake("contents-exchanged", "The two guesses are exchanged.",
+                          "Which token gets more weight when c1 is the larger one?"),
+        "unread": Mistake("weights-unread",
+                          "Both guesses are what the head mixes from the contents. How the weight is divided is not "
+                          "read.",
+                          "Which part of a value could tell the two weights apart?"),
+        "plain": Mistake("no-gain",
+                         "The difference of the two weights is read as it is. It is far smaller than that of the "
+                         "contents, since the scores see little of them.",
+                         "By which factor is the difference of the weights too small?"),
+        "difference": Mistake("difference-for-both", "Both guesses are the difference of the contents.",
+                              "Which two numbers do you know, and how do they make c1 and c2?"),
+        "no-mean": Mistake("mean-missing",
+                           "The guesses are plus and minus half the difference of the contents. Their mean is "
+                           "missing.",
+                           "What does the head mix from the contents when the weights are nearly equal?"),
+        "sum": Mistake("mean-doubled",
+                       "The mixture of the contents is counted twice: it is their mean already.",
+                       "What are two weights of about one half?"),
     },
 }
 
@@ -79,32 +111,51 @@ def measure(answer):
     guess, _ = guesses(output, GRID)
     errors = (guess - GRID).abs().amax(-1)
     if errors.max() > 0.1:
-        yield f"For error = 0.1 its largest error is {errors.max():.3g}, at the contents {listed(GRID[errors.argmax()])}."
+        yield (f"For error = 0.1 its largest error is {errors.max():.3g}, at the contents "
+               f"{listed(GRID[errors.argmax()])}.")
     _, weights = guesses(output, torch.tensor([[1.0, -1.0], [-1.0, 1.0]], dtype=torch.float64))
-    yield f"For error = 0.1 its weights are {listed(weights[0])} for the contents 1, -1, and {listed(weights[1])} for the contents -1, 1."
+    yield (f"For error = 0.1 its weights are {listed(weights[0])} for the contents 1, -1, and {listed(weights[1])} for "
+           "the contents -1, 1.")
     if W_K[2] == 0:
-        yield "The last row of W_K is 0, so the scores do not see the contents. Then a linear map can read one mixture of the contents and no more."
+        yield ("The last row of W_K is 0, so the scores do not see the contents. Then a linear map can read one "
+               "mixture of the contents and no more.")
     if not off((W_V @ W_O)[0], (W_V @ W_O)[1]):
-        yield "The two names are read alike (the first two rows of W_V W_O are equal), so the division of the weight shows in the mixture of the contents only."
+        yield ("The two names are read alike (the first two rows of W_V W_O are equal), so the division of the weight "
+               "shows in the mixture of the contents only.")
     middle = torch.zeros(2, dtype=torch.float64)
     slopes = torch.autograd.functional.jacobian(lambda contents: guesses(output, contents)[0], middle)
     if off(guesses(output, middle)[0], 0):
         yield f"For the contents 0, 0 the guesses are {listed(guesses(output, middle)[0])}."
     if slopes.sub(torch.eye(2)).abs().max() > 0.1:
-        yield f"Near the contents 0, 0 the first guess moves by {slopes[0, 0]:.3g} times c1 and {slopes[0, 1]:.3g} times c2, the second by {slopes[1, 0]:.3g} times c1 and {slopes[1, 1]:.3g} times c2; wanted are 1 and 0, then 0 and 1."
+        yield (f"Near the contents 0, 0 the first guess moves by {slopes[0, 0]:.3g} times c1 and {slopes[0, 1]:.3g} "
+               f"times c2, the second by {slopes[1, 0]:.3g} times c1 and {slopes[1, 1]:.3g} times c2; wanted are 1 and "
+               "0, then 0 and 1.")
 
 
 EXERCISE = Exercise(
     id="7.7", name="two_from_one", chapter="07_how_many_heads", stars=3, minutes=30, after="section 1",
     signature="two_from_one(error)",
-    statement="Build by hand what falls through the floor: one head that fetches two numbers. Token 1 is the row `(1, 0, c1)`, token 2 is `(0, 1, c2)`: a name and a content, any number from -1 to 1. Stack them to x, `(2, 3)`. The token that asks has the query 1, and d_k = 1, so the two scores are x @ W_K. Write `two_from_one(error)`: return W_K `(3, 1)`, W_V `(3, d_v)` and W_O `(d_v, 2)`, with a d_v of your choice, so that `softmax((x @ W_K).T) @ (x @ W_V) @ W_O` (softmax along the row) is (c1, c2), each within error, whatever the contents. error is at least `0.01`.",
+    statement="Build by hand what falls through the floor: one head that fetches two numbers. Token 1 is the row `(1, "
+              "0, c1)`, token 2 is `(0, 1, c2)`: a name and a content, any number from -1 to 1. Stack them to x, `(2, "
+              "3)`. The token that asks has the query 1, and d_k = 1, so the two scores are x @ W_K. Write "
+              "`two_from_one(error)`: return W_K `(3, 1)`, W_V `(3, d_v)` and W_O `(d_v, 2)`, with a d_v of your "
+              "choice, so that `softmax((x @ W_K).T) @ (x @ W_V) @ W_O` (softmax along the row) is (c1, c2), each "
+              "within error, whatever the contents. error is at least `0.01`.",
     stub="def two_from_one(error):\n    ...\n",
     reference=two_from_one,
     cases=[Case((error,)) for error in (0.5, 0.2, 0.05, 0.02, 0.01)],
     model=model, switches=SWITCHES, measure=measure, observe=observe, trained=(),
     wanted="three matrices: W_K of shape (3, 1), W_V of shape (3, d_v), W_O of shape (d_v, 2)",
-    compared="Compared are the guesses for 81 pairs of contents, one pair a row, with the contents; a guess that is close enough counts as equal.",
-    hints=("Two numbers come home: what the head mixes from the contents, and how the weight is divided. Let the scores see the contents, so that the second says something.", "With scores b c1 and b c2 and a small b, the weights differ by about b (c1 - c2) / 2, and the mixture is about (c1 + c2) / 2. Let the names in the values tell the weights apart, and W_O make up for the small b.",
-           "b = error / 2; return torch.tensor([[0.], [0.], [b]]), torch.tensor([[1., 0.], [-1., 0.], [0., 1.]]), torch.tensor([[1 / b, -1 / b], [1., 1.]])"),
-    note="So one softmax serves two targets, to any precision, and a linear map reads them. It has a price: the error falls with b, and W_O grows like 1/b, so that any noise in the weights grows with it. Exact it never is: for an exact linear reading the weights would have to stand still, and then they carry nothing.",
+    compared="Compared are the guesses for 81 pairs of contents, one pair a row, with the contents; a guess that is "
+             "close enough counts as equal.",
+    hints=("Two numbers come home: what the head mixes from the contents, and how the weight is divided. Let the "
+           "scores see the contents, so that the second says something.",
+           "With scores b c1 and b c2 and a small b, the weights differ by about b (c1 - c2) / 2, and the mixture is "
+           "about (c1 + c2) / 2. Let the names in the values tell the weights apart, and W_O make up for the small "
+           "b.",
+           "b = error / 2; return torch.tensor([[0.], [0.], [b]]), torch.tensor([[1., 0.], [-1., 0.], [0., 1.]]), "
+           "torch.tensor([[1 / b, -1 / b], [1., 1.]])"),
+    note="So one softmax serves two targets, to any precision, and a linear map reads them. It has a price: the error "
+         "falls with b, and W_O grows like 1/b, so that any noise in the weights grows with it. Exact it never is: "
+         "for an exact linear reading the weights would have to stand still, and then they carry nothing.",
 )

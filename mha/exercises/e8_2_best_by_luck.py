@@ -57,40 +57,94 @@ def model(heads, questions, k, tail="at-least", join="any"):
 
 SWITCHES = {
     "tail": {
-        "more-than": Mistake("more-than-k", "For a head it takes the chance of more than k right. At least k includes k.", "For one head and one question, how likely is it to get at least 1 right?"),
-        "one-fewer": Mistake("one-fewer-than-k", "For a head it takes the chance of at least k - 1 right.", "Which numbers of right answers are below k? Does range(k) stop before k or after it?"),
-        "exactly": Mistake("exactly-k", "For a head it takes the chance of exactly k right. A head with more than k counts too.", "Is 29 of 30 at least 24?"),
-        "at-most": Mistake("at-most-k", "For a head it takes the chance of k right or fewer: the other end.", "Which of the two ends is the lucky one?"),
-        "below": Mistake("below-k", "For a head it takes the chance of fewer than k right: the other end.", "Which of the two ends is the lucky one?"),
-        "bell": Mistake("normal-curve", "It takes a normal curve for the binomial. Far out, and for few questions, the two differ; the exact number is asked for.", "How many of the 2^3 ways to answer 3 questions have at least 2 right?"),
-        "bell-half": Mistake("normal-curve", "It takes a normal curve for the binomial, with the correction of a half. It comes near; the exact number is asked for.", "How many of the 2^3 ways to answer 3 questions have at least 2 right?"),
-        "no-coefficients": Mistake("no-coefficients", "Each number of right answers is counted as one of the 2^questions ways. There are many ways to get x of them right.", "In how many ways can 1 of 3 questions be right?"),
-        "no-coefficients-below": Mistake("no-coefficients", "Each number of right answers below k is counted as one of the 2^questions ways. There are many ways to get x of them right.", "In how many ways can 1 of 3 questions be right?"),
-        "none-left-out": Mistake("none-right-left-out", "That a head gets none right is left out of what is below k.", "Does range(1, k) contain 0?"),
-        "all-left-out": Mistake("all-right-left-out", "That a head gets all of them right is left out.", "Does range(k, questions) contain the last?"),
-        "first-k": Mistake("first-k-right", "It takes 1/2^k for a head's chance. That is the chance that k given questions are right, whatever the others are; any k will do.", "How likely is it that at least 1 of 3 tosses shows heads?"),
-        "share": Mistake("share-as-chance", "It takes k / questions for a head's chance to get so many. That is the share itself, not how likely it is.", "How likely is it that one coin-flipper has 3 of 3 right?"),
+        "more-than": Mistake("more-than-k",
+                             "For a head it takes the chance of more than k right. At least k includes k.",
+                             "For one head and one question, how likely is it to get at least 1 right?"),
+        "one-fewer": Mistake("one-fewer-than-k",
+                             "For a head it takes the chance of at least k - 1 right.",
+                             "Which numbers of right answers are below k? Does range(k) stop before k or after it?"),
+        "exactly": Mistake("exactly-k",
+                           "For a head it takes the chance of exactly k right. A head with more than k counts too.",
+                           "Is 29 of 30 at least 24?"),
+        "at-most": Mistake("at-most-k",
+                           "For a head it takes the chance of k right or fewer: the other end.",
+                           "Which of the two ends is the lucky one?"),
+        "below": Mistake("below-k",
+                         "For a head it takes the chance of fewer than k right: the other end.",
+                         "Which of the two ends is the lucky one?"),
+        "bell": Mistake("normal-curve",
+                        "It takes a normal curve for the binomial. Far out, and for few questions, the two differ; "
+                        "the exact number is asked for.",
+                        "How many of the 2^3 ways to answer 3 questions have at least 2 right?"),
+        "bell-half": Mistake("normal-curve",
+                             "It takes a normal curve for the binomial, with the correction of a half. It comes near; "
+                             "the exact number is asked for.",
+                             "How many of the 2^3 ways to answer 3 questions have at least 2 right?"),
+        "no-coefficients": Mistake("no-coefficients",
+                                   "Each number of right answers is counted as one of the 2^questions ways. There are "
+                                   "many ways to get x of them right.",
+                                   "In how many ways can 1 of 3 questions be right?"),
+        "no-coefficients-below": Mistake("no-coefficients",
+                                         "Each number of right answers below k is counted as one of the 2^questions "
+                                         "ways. There are many ways to get x of them right.",
+                                         "In how many ways can 1 of 3 questions be right?"),
+        "none-left-out": Mistake("none-right-left-out",
+                                 "That a head gets none right is left out of what is below k.",
+                                 "Does range(1, k) contain 0?"),
+        "all-left-out": Mistake("all-right-left-out", "That a head gets all of them right is left out.",
+                                "Does range(k, questions) contain the last?"),
+        "first-k": Mistake("first-k-right",
+                           "It takes 1/2^k for a head's chance. That is the chance that k given questions are right, "
+                           "whatever the others are; any k will do.",
+                           "How likely is it that at least 1 of 3 tosses shows heads?"),
+        "share": Mistake("share-as-chance",
+                         "It takes k / questions for a head's chance to get so many. That is the share itself, not "
+                         "how likely it is.",
+                         "How likely is it that one coin-flipper has 3 of 3 right?"),
     },
     "join": {
-        "one": Mistake("one-head-only", "It is the chance of one head. There are many heads, and the best of them is taken.", "Should the number grow with the heads?"),
-        "sum": Mistake("chances-added", "The chances of the heads are added up. Those in which two heads succeed are counted twice, so the sum can pass 1.", "What does it give when one head succeeds half of the time, and there are three?"),
-        "sum-cut": Mistake("chances-added", "The chances of the heads are added up, and cut at 1. Those in which two heads succeed are counted twice: the sum is a bound, not the number.", "Two coins: how likely is at least one heads?"),
-        "all": Mistake("all-heads", "It is the chance that every head gets so many. The best does already when a single one does.", "Should the number grow with the heads?"),
-        "none": Mistake("no-head", "It is the chance that no head gets so many: one step is missing.", "Should the number grow with the heads?"),
-        "times": Mistake("times-for-power", "The chance that one head stays below is multiplied by the number of heads. That all stay below is a product of so many chances: a power.", "How likely is it that two coins both show tails?"),
-        "questions": Mistake("power-of-questions", "The power is the number of questions. It is the heads that must all stay below.", "Who has to stay below k for the best to stay below k?"),
-        "exactly-one": Mistake("exactly-one-head", "It is the chance that one head alone gets so many. There may be several.", "Two coins: how likely is at least one heads?"),
-        "best-is-k": Mistake("best-is-exactly-k", "It is the chance that the best gets exactly k. At least k was asked for.", "Is 29 of 30 at least 24?"),
+        "one": Mistake("one-head-only",
+                       "It is the chance of one head. There are many heads, and the best of them is taken.",
+                       "Should the number grow with the heads?"),
+        "sum": Mistake("chances-added",
+                       "The chances of the heads are added up. Those in which two heads succeed are counted twice, so "
+                       "the sum can pass 1.",
+                       "What does it give when one head succeeds half of the time, and there are three?"),
+        "sum-cut": Mistake("chances-added",
+                           "The chances of the heads are added up, and cut at 1. Those in which two heads succeed are "
+                           "counted twice: the sum is a bound, not the number.",
+                           "Two coins: how likely is at least one heads?"),
+        "all": Mistake("all-heads",
+                       "It is the chance that every head gets so many. The best does already when a single one does.",
+                       "Should the number grow with the heads?"),
+        "none": Mistake("no-head",
+                        "It is the chance that no head gets so many: one step is missing.",
+                        "Should the number grow with the heads?"),
+        "times": Mistake("times-for-power",
+                         "The chance that one head stays below is multiplied by the number of heads. That all stay "
+                         "below is a product of so many chances: a power.",
+                         "How likely is it that two coins both show tails?"),
+        "questions": Mistake("power-of-questions",
+                             "The power is the number of questions. It is the heads that must all stay below.",
+                             "Who has to stay below k for the best to stay below k?"),
+        "exactly-one": Mistake("exactly-one-head",
+                               "It is the chance that one head alone gets so many. There may be several.",
+                               "Two coins: how likely is at least one heads?"),
+        "best-is-k": Mistake("best-is-exactly-k",
+                             "It is the chance that the best gets exactly k. At least k was asked for.",
+                             "Is 29 of 30 at least 24?"),
     },
 }
 
 
 def measure(answer):
     """Its numbers where everybody can count."""
-    for heads, questions, k, wanted in ((1, 1, 1, 0.5), (2, 1, 1, 0.75), (1, 3, 2, 0.5), (1, 3, 3, 0.125), (2, 3, 2, 0.75), (3, 2, 0, 1)):
+    for heads, questions, k, wanted in ((1, 1, 1, 0.5), (2, 1, 1, 0.75), (1, 3, 2, 0.5), (1, 3, 3, 0.125),
+                                        (2, 3, 2, 0.75), (3, 2, 0, 1)):
         found = float(answer(heads, questions, k))
         if abs(found - wanted) > 1e-6:
-            yield f"For heads = {heads}, questions = {questions} and k = {k} it gives {found:.4g}; wanted is {wanted:g}."
+            yield (f"For heads = {heads}, questions = {questions} and k = {k} it gives {found:.4g}; wanted is "
+                   f"{wanted:g}.")
 
 
 def observe(output, heads, questions, k):
@@ -102,12 +156,20 @@ def observe(output, heads, questions, k):
 EXERCISE = Exercise(
     id="8.2", name="best_by_luck", chapter="08_what_heads_do", stars=2, minutes=12, after="section 3",
     signature="best_by_luck(heads, questions, k)",
-    statement="You tried many heads and show the best. What would luck have shown? Each of `heads` heads tosses a fair coin for each of `questions` questions, all independent. Write `best_by_luck(heads, questions, k)`: the probability that the best head gets at least k right, as one number and exactly (in Python's numbers or float64). k is from 0 to questions.",
+    statement="You tried many heads and show the best. What would luck have shown? Each of `heads` heads tosses a "
+              "fair coin for each of `questions` questions, all independent. Write `best_by_luck(heads, questions, "
+              "k)`: the probability that the best head gets at least k right, as one number and exactly (in Python's "
+              "numbers or float64). k is from 0 to questions.",
     stub="def best_by_luck(heads, questions, k):\n    ...\n",
     reference=best_by_luck,
-    cases=[Case((1, 3, 2)), Case((2, 5, 4)), Case((3, 4, 2)), Case((5, 7, 7)), Case((4, 6, 0)), Case((72, 30, 24)), Case((72, 30, 20)), Case((13, 20, 15))],
+    cases=[Case((1, 3, 2)), Case((2, 5, 4)), Case((3, 4, 2)), Case((5, 7, 7)), Case((4, 6, 0)), Case((72, 30, 24)),
+           Case((72, 30, 20)), Case((13, 20, 15))],
     model=model, switches=SWITCHES, measure=measure, observe=observe, wanted="one number", trained=(),
-    hints=("How likely is it that one head gets fewer than k right? Count the ways: math.comb(questions, x) of the 2^questions have exactly x right.", "The best stays below k if all heads do. They are independent, so their chances multiply.",
+    hints=("How likely is it that one head gets fewer than k right? Count the ways: math.comb(questions, x) of the "
+           "2^questions have exactly x right.",
+           "The best stays below k if all heads do. They are independent, so their chances multiply.",
            "below = sum(math.comb(questions, x) for x in range(k)) / 2 ** questions; return 1 - below ** heads"),
-    note="For 72 heads and 30 questions, 24 right come up in one search of twenty, by luck alone. For a single head that was chosen beforehand it is less than one in a thousand. So say how many heads you tried. Real heads are not independent; what this gives is a yardstick.",
+    note="For 72 heads and 30 questions, 24 right come up in one search of twenty, by luck alone. For a single head "
+         "that was chosen beforehand it is less than one in a thousand. So say how many heads you tried. Real heads "
+         "are not independent; what this gives is a yardstick.",
 )

@@ -79,51 +79,152 @@ def model(weights, asks, answers, head="chooses", rule="best", result="differenc
 
 SWITCHES = {
     "head": {
-        "itself-too": Mistake("itself-too", "The word itself is among those that the head may choose. It should choose among all others.", "Can a word that gives 0.6 to itself and 0.3 to the answer be right?"),
-        "columns": Mistake("columns", "It reads columns for rows: the word that gives most to the asking one. Rows are queries.", "Which axis of weights belongs to the word that asks?"),
-        "exchanged": Mistake("asks-and-answers-exchanged", "It asks the answering words and looks whether they choose the asking ones.", "Whose row is read?"),
+        "itself-too": Mistake("itself-too",
+                              "The word itself is among those that the head may choose. It should choose among all "
+                              "others.",
+                              "Can a word that gives 0.6 to itself and 0.3 to the answer be right?"),
+        "columns": Mistake("columns",
+                           "It reads columns for rows: the word that gives most to the asking one. Rows are queries.",
+                           "Which axis of weights belongs to the word that asks?"),
+        "exchanged": Mistake("asks-and-answers-exchanged",
+                             "It asks the answering words and looks whether they choose the asking ones.",
+                             "Whose row is read?"),
         "least": Mistake("least-weight", "The head is given the word that gets the least, not the most.", ""),
-        "second": Mistake("second-largest", "It takes the second largest weight for the head's choice, as if the word itself always had the largest.", "What if a word gives little to itself?"),
-        "top-two": Mistake("among-two-largest", "It calls a head right when the answer is one of the two largest weights. The other may be of a word that is neither the answer nor the asking one.", "What if a word gives little to itself?"),
-        "among-answers": Mistake("among-answers-only", "The head chooses among the answers of all pairs. It should choose among all other words.", "Is a head right that gives most to a word that is no answer at all?"),
-        "weight": Mistake("weight-not-choice", "It takes the mean weight on the answer. A head is right or wrong on a pair: does the answer get the most?", "Is a head with 0.4 on the answer and 0.3 on two others right?"),
-        "half": Mistake("more-than-half", "It calls a head right when the answer gets more than a half. It is enough that no other word gets more.", "Is a head with 0.4 on the answer and 0.3 on two others right?"),
-        "even": Mistake("more-than-even", "It calls a head right when the answer gets more than an even share. Another word may get more still.", "Is a head with 0.3 on the answer and 0.6 on another word right?"),
+        "second": Mistake("second-largest",
+                          "It takes the second largest weight for the head's choice, as if the word itself always had "
+                          "the largest.",
+                          "What if a word gives little to itself?"),
+        "top-two": Mistake("among-two-largest",
+                           "It calls a head right when the answer is one of the two largest weights. The other may be "
+                           "of a word that is neither the answer nor the asking one.",
+                           "What if a word gives little to itself?"),
+        "among-answers": Mistake("among-answers-only",
+                                 "The head chooses among the answers of all pairs. It should choose among all other "
+                                 "words.",
+                                 "Is a head right that gives most to a word that is no answer at all?"),
+        "weight": Mistake("weight-not-choice",
+                          "It takes the mean weight on the answer. A head is right or wrong on a pair: does the "
+                          "answer get the most?",
+                          "Is a head with 0.4 on the answer and 0.3 on two others right?"),
+        "half": Mistake("more-than-half",
+                        "It calls a head right when the answer gets more than a half. It is enough that no other word "
+                        "gets more.",
+                        "Is a head with 0.4 on the answer and 0.3 on two others right?"),
+        "even": Mistake("more-than-even",
+                        "It calls a head right when the answer gets more than an even share. Another word may get "
+                        "more still.",
+                        "Is a head with 0.3 on the answer and 0.6 on another word right?"),
     },
     "rule": {
-        "next": Mistake("next-word-only", "The rule is always the next word. It should be the offset that is right most often for these pairs, whichever that is.", "Which offsets could be tried?"),
-        "before": Mistake("word-before-only", "The rule is always the word before. It should be the offset that is right most often for these pairs, whichever that is.", "Which offsets could be tried?"),
-        "neighbour": Mistake("neighbours", "The rule may point to both neighbours at once. It is one offset, and any is allowed.", "To which one word does the rule point?"),
-        "sign": Mistake("wrong-sign", "The rule is walked in the wrong direction: an offset k that is found from answer to asking word leads back as -k.", "If answers - asks is 2, where does the rule look from word 5?"),
-        "mean": Mistake("mean-offset", "It takes the rounded mean of the offsets. A mean may be an offset that never occurs.", "Offsets 1, 1 and 7: which rule is right most often?"),
-        "raw-mean": Mistake("mean-offset", "It takes the mean of the offsets. A mean may be an offset that never occurs.", "Offsets 1, 1 and 7: which rule is right most often?"),
-        "median": Mistake("median-offset", "It takes the median of the offsets. The one in the middle need not be the most common.", "Offsets 1, 1, 3, 4 and 5: which rule is right most often?"),
-        "distance": Mistake("distance-without-direction", "It counts how far away the answer is, to the left and to the right alike. A rule must say where to look.", "Are 2 to the left and 2 to the right one rule?"),
-        "sign-lost": Mistake("sign-lost", "The signs of the offsets are dropped before the most common is looked for, and the rule then looks to the right.", "What if the answer is always the word before?"),
-        "right-only": Mistake("to-the-right-only", "It tries offsets to the right only.", "What if the answer is always the word before?"),
-        "nearest": Mistake("neighbours-only", "It tries the offsets 1 and -1 only. Any number of words is allowed.", "What if the answer always stands two words away?"),
-        "target": Mistake("most-common-answer", "It always answers the word that is the answer most often. The rule counts from the asking word.", "Does the rule \"two to the right\" give two asking words the same answer?"),
-        "heads-rule": Mistake("offset-of-the-head", "It takes the offset that the head itself uses most. The rule to compare with knows the right answers: it is the best that any fixed offset can do.", "Does the best offset depend on the head?"),
-        "heads-habit": Mistake("habit-of-the-head", "It measures how often the head uses its own favourite offset, right or wrong. The rule is a rival of the head: how often is it right?", "Does the best offset depend on the head?"),
-        "chance": Mistake("chance-only", "It compares with a guess among the n - 1 other words. The best fixed offset is a stronger rival.", "How often is \"always one to the right\" right, if every answer stands there?"),
-        "chance-n": Mistake("chance-only", "It compares with a guess among n words. The best fixed offset is a stronger rival.", "How often is \"always one to the right\" right, if every answer stands there?"),
-        "kinds": Mistake("offsets-as-if-even", "It takes 1 divided by the number of different offsets, as if each occurred as often.", "Offsets 1, 1 and 7: how often is 1 right?"),
-        "count": Mistake("count-for-share", "From the rule it takes a count of pairs, where a share is asked for.", "Between which numbers does a share lie?"),
-        "over-n": Mistake("rule-divided-by-n", "What the rule gets right is divided by the number of words n. The pairs are what both are tested on.", "How many questions were asked?"),
+        "next": Mistake("next-word-only",
+                        "The rule is always the next word. It should be the offset that is right most often for these "
+                        "pairs, whichever that is.",
+                        "Which offsets could be tried?"),
+        "before": Mistake("word-before-only",
+                          "The rule is always the word before. It should be the offset that is right most often for "
+                          "these pairs, whichever that is.",
+                          "Which offsets could be tried?"),
+        "neighbour": Mistake("neighbours",
+                             "The rule may point to both neighbours at once. It is one offset, and any is allowed.",
+                             "To which one word does the rule point?"),
+        "sign": Mistake("wrong-sign",
+                        "The rule is walked in the wrong direction: an offset k that is found from answer to asking "
+                        "word leads back as -k.",
+                        "If answers - asks is 2, where does the rule look from word 5?"),
+        "mean": Mistake("mean-offset",
+                        "It takes the rounded mean of the offsets. A mean may be an offset that never occurs.",
+                        "Offsets 1, 1 and 7: which rule is right most often?"),
+        "raw-mean": Mistake("mean-offset",
+                            "It takes the mean of the offsets. A mean may be an offset that never occurs.",
+                            "Offsets 1, 1 and 7: which rule is right most often?"),
+        "median": Mistake("median-offset",
+                          "It takes the median of the offsets. The one in the middle need not be the most common.",
+                          "Offsets 1, 1, 3, 4 and 5: which rule is right most often?"),
+        "distance": Mistake("distance-without-direction",
+                            "It counts how far away the answer is, to the left and to the right alike. A rule must "
+                            "say where to look.",
+                            "Are 2 to the left and 2 to the right one rule?"),
+        "sign-lost": Mistake("sign-lost",
+                             "The signs of the offsets are dropped before the most common is looked for, and the rule "
+                             "then looks to the right.",
+                             "What if the answer is always the word before?"),
+        "right-only": Mistake("to-the-right-only", "It tries offsets to the right only.",
+                              "What if the answer is always the word before?"),
+        "nearest": Mistake("neighbours-only",
+                           "It tries the offsets 1 and -1 only. Any number of words is allowed.",
+                           "What if the answer always stands two words away?"),
+        "target": Mistake("most-common-answer",
+                          "It always answers the word that is the answer most often. The rule counts from the asking "
+                          "word.",
+                          "Does the rule \"two to the right\" give two asking words the same answer?"),
+        "heads-rule": Mistake("offset-of-the-head",
+                              "It takes the offset that the head itself uses most. The rule to compare with knows the "
+                              "right answers: it is the best that any fixed offset can do.",
+                              "Does the best offset depend on the head?"),
+        "heads-habit": Mistake("habit-of-the-head",
+                               "It measures how often the head uses its own favourite offset, right or wrong. The "
+                               "rule is a rival of the head: how often is it right?",
+                               "Does the best offset depend on the head?"),
+        "chance": Mistake("chance-only",
+                          "It compares with a guess among the n - 1 other words. The best fixed offset is a stronger "
+                          "rival.",
+                          "How often is \"always one to the right\" right, if every answer stands there?"),
+        "chance-n": Mistake("chance-only",
+                            "It compares with a guess among n words. The best fixed offset is a stronger rival.",
+                            "How often is \"always one to the right\" right, if every answer stands there?"),
+        "kinds": Mistake("offsets-as-if-even",
+                         "It takes 1 divided by the number of different offsets, as if each occurred as often.",
+                         "Offsets 1, 1 and 7: how often is 1 right?"),
+        "count": Mistake("count-for-share",
+                         "From the rule it takes a count of pairs, where a share is asked for.",
+                         "Between which numbers does a share lie?"),
+        "over-n": Mistake("rule-divided-by-n",
+                          "What the rule gets right is divided by the number of words n. The pairs are what both are "
+                          "tested on.",
+                          "How many questions were asked?"),
     },
     "result": {
-        "head-only": Mistake("head-only", "It is the head's share. What the best offset gets is not taken off.", "What should a head get that always looks one to the right, if every answer stands there?"),
-        "reversed": Mistake("reversed", "It is the offset's share minus the head's: the other way round.", "Should a good head get a positive number?"),
-        "ratio": Mistake("ratio", "It divides the head's share by the offset's, where the difference is asked for.", ""),
-        "gain": Mistake("share-of-what-is-left", "The difference is divided by what the rule leaves to be gained. The difference itself is asked for.", ""),
-        "counts": Mistake("counts-pairs", "It counts pairs, where shares of them are asked for.", "Can the difference of two shares be 2?"),
-        "size": Mistake("size-only", "It takes the size of the difference. A head that is worse than the rule should get a negative number.", "Can a head be worse than the rule?"),
-        "not-below": Mistake("cut-at-zero", "Below 0 it is cut off. A head that is worse than the rule should get a negative number.", "Can a head be worse than the rule?"),
-        "best-head": Mistake("best-head-only", "Of all maps it keeps the best one's number. Each map should have its own.", "How many numbers do 12 heads get?"),
-        "one-number": Mistake("one-number-for-all", "The mean is taken over all maps together. Each map should have its own.", "How many numbers do 12 heads get?"),
-        "follows-rule": Mistake("follows-the-rule", "It measures how often the head looks where the best rule does, whether that is right or not.", "What should a head get that always follows the rule?"),
-        "head-alone-right": Mistake("head-alone-right", "It is the share of pairs on which the head is right and the rule is wrong. Those on which the rule is right and the head is wrong must be taken off.", "What about pairs that the rule gets right and the head does not?"),
-        "where-rule-fails": Mistake("where-the-rule-fails", "It is the head's share on those pairs alone on which the rule is wrong.", "Over which pairs is the head's share taken?"),
+        "head-only": Mistake("head-only",
+                             "It is the head's share. What the best offset gets is not taken off.",
+                             "What should a head get that always looks one to the right, if every answer stands "
+                             "there?"),
+        "reversed": Mistake("reversed",
+                            "It is the offset's share minus the head's: the other way round.",
+                            "Should a good head get a positive number?"),
+        "ratio": Mistake("ratio",
+                         "It divides the head's share by the offset's, where the difference is asked for.", ""),
+        "gain": Mistake("share-of-what-is-left",
+                        "The difference is divided by what the rule leaves to be gained. The difference itself is "
+                        "asked for.",
+                        ""),
+        "counts": Mistake("counts-pairs",
+                          "It counts pairs, where shares of them are asked for.",
+                          "Can the difference of two shares be 2?"),
+        "size": Mistake("size-only",
+                        "It takes the size of the difference. A head that is worse than the rule should get a "
+                        "negative number.",
+                        "Can a head be worse than the rule?"),
+        "not-below": Mistake("cut-at-zero",
+                             "Below 0 it is cut off. A head that is worse than the rule should get a negative "
+                             "number.",
+                             "Can a head be worse than the rule?"),
+        "best-head": Mistake("best-head-only",
+                             "Of all maps it keeps the best one's number. Each map should have its own.",
+                             "How many numbers do 12 heads get?"),
+        "one-number": Mistake("one-number-for-all",
+                              "The mean is taken over all maps together. Each map should have its own.",
+                              "How many numbers do 12 heads get?"),
+        "follows-rule": Mistake("follows-the-rule",
+                                "It measures how often the head looks where the best rule does, whether that is right "
+                                "or not.",
+                                "What should a head get that always follows the rule?"),
+        "head-alone-right": Mistake("head-alone-right",
+                                    "It is the share of pairs on which the head is right and the rule is wrong. Those "
+                                    "on which the rule is right and the head is wrong must be taken off.",
+                                    "What about pairs that the rule gets right and the head does not?"),
+        "where-rule-fails": Mistake("where-the-rule-fails",
+                                    "It is the head's share on those pairs alone on which the rule is wrong.",
+                                    "Over which pairs is the head's share taken?"),
     },
 }
 
@@ -137,13 +238,17 @@ def measure(answer):
     asks, answers, eye = words(0, 1, 2, 4), words(1, 2, 3, 0), torch.eye(5, dtype=torch.float64)
     perfect, next_word, to_the_last = eye[[1, 2, 3, 0, 0]], eye[[1, 2, 3, 4, 3]], eye[[4, 4, 4, 4, 3]]
     told = []
-    for weights, wanted, what in ((perfect, 0.25, "is always right"), (next_word, 0.0, "looks at the next word (word 4 at word 3)"),
-                                  (0.6 * eye + 0.4 * perfect, 0.25, "gives 0.6 to the word itself and 0.4 to the answer"), (to_the_last, -0.75, "looks at word 4 (word 4 at word 3)")):
+    for weights, wanted, what in ((perfect, 0.25, "is always right"),
+                                  (next_word, 0.0, "looks at the next word (word 4 at word 3)"),
+                                  (0.6 * eye + 0.4 * perfect, 0.25,
+                                   "gives 0.6 to the word itself and 0.4 to the answer"),
+                                  (to_the_last, -0.75, "looks at word 4 (word 4 at word 3)")):
         found = answer(weights, asks, answers)
         if off(found.nan_to_num(9), wanted):
             told.append(f"for a head that {what} it gives {listed(found)}, wanted is {wanted:g}")
     if told:
-        yield f"With 5 words and four pairs, 0 to 1, 1 to 2, 2 to 3 and 4 to 0, the best offset is right on 3 of 4: {'; '.join(told)}."
+        yield ("With 5 words and four pairs, 0 to 1, 1 to 2, 2 to 3 and 4 to 0, the best offset is right on 3 of 4: "
+               f"{'; '.join(told)}.")
 
 
 def maps(seed, n, asks, answers, *heads):
@@ -158,7 +263,9 @@ def observe(output, *args):
 
 
 class OfPairs(Exercise):
-    """An exercise whose cases differ in whole numbers too, which are shown: with other pairs of the same shape an answer may be right."""
+    """An exercise whose cases differ in whole numbers too, which are shown: with other pairs of the same shape an
+    answer may be right.
+    """
 
     def describe(self, case):
         weights, asks, answers = case.args
@@ -168,7 +275,13 @@ class OfPairs(Exercise):
 EXERCISE = OfPairs(
     id="8.3", name="above_offset", chapter="08_what_heads_do", stars=3, minutes=20, after="section 2",
     signature="above_offset(weights, asks, answers)",
-    statement="Does the head know something, or does it count words? weights is `(..., n, n)`, maps between n words, rows are queries. asks and answers are `(N,)`, positions: word asks[q] should look at word answers[q], which is never itself. A head is right on a pair if the answer gets the most of all words other than the asking one. The rule \"always k words to the right\" (k may be negative) is right on a pair if the answer stands there. Write `above_offset(weights, asks, answers)`: the head's share of right pairs minus the share of the best such rule, one k for all pairs. One number for each map: the result is `(...)`.",
+    statement="Does the head know something, or does it count words? weights is `(..., n, n)`, maps between n words, "
+              "rows are queries. asks and answers are `(N,)`, positions: word asks[q] should look at word answers[q], "
+              "which is never itself. A head is right on a pair if the answer gets the most of all words other than "
+              "the asking one. The rule \"always k words to the right\" (k may be negative) is right on a pair if the "
+              "answer stands there. Write `above_offset(weights, asks, answers)`: the head's share of right pairs "
+              "minus the share of the best such rule, one k for all pairs. One number for each map: the result is "
+              "`(...)`.",
     stub="def above_offset(weights, asks, answers):\n    ...\n",
     reference=above_offset,
     cases=[Case(maps(831, 5, words(0, 1, 3), words(2, 3, 4))),
@@ -177,7 +290,14 @@ EXERCISE = OfPairs(
            Case(maps(834, 4, words(3, 2, 0, 1), words(2, 1, 3, 0))),
            Case(maps(835, 11, words(0, 1, 2, 5, 6, 7, 3, 4), words(1, 2, 3, 7, 9, 10, 7, 5), 5))],
     model=model, switches=SWITCHES, measure=measure, observe=observe, trained=(),
-    hints=("For the head: which rows of the map are asked, which entry of each is forbidden, and where is the largest of the others?", "For the rule: how far is each answer from its question, with a sign? How many pairs share the most common distance?",
-           "looked_at = (weights - 2 * torch.eye(weights.shape[-1]))[..., asks, :].argmax(-1); _, counts = (answers - asks).unique(return_counts=True); return (looked_at == answers).double().mean(-1) - counts.max() / len(asks)"),
-    note="The rule has an advantage: its k was chosen on the same pairs. So has the best of many heads. A margin near 0 does not say that a head only counts; it says that this test cannot tell. In the chapter the head for determiners keeps a wide margin, and the one from nouns to adjectives none.",
+    hints=("For the head: which rows of the map are asked, which entry of each is forbidden, and where is the largest "
+           "of the others?",
+           "For the rule: how far is each answer from its question, with a sign? How many pairs share the most common "
+           "distance?",
+           "looked_at = (weights - 2 * torch.eye(weights.shape[-1]))[..., asks, :].argmax(-1); _, counts = (answers - "
+           "asks).unique(return_counts=True); return (looked_at == answers).double().mean(-1) - counts.max() / "
+           "len(asks)"),
+    note="The rule has an advantage: its k was chosen on the same pairs. So has the best of many heads. A margin near "
+         "0 does not say that a head only counts; it says that this test cannot tell. In the chapter the head for "
+         "determiners keeps a wide margin, and the one from nouns to adjectives none.",
 )

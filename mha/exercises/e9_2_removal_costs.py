@@ -13,7 +13,8 @@ def removal_costs(loss, h):
     return torch.stack([loss((torch.arange(h) != i).float()) - full for i in range(h)])
 
 
-# The losses: functions of gates (h,). All coefficients are sums of powers of 1/2, so that no answer suffers from rounding.
+# The losses: functions of gates (h,). All coefficients are sums of powers of 1/2, so that no answer suffers from
+# rounding.
 
 def of_heads(h):
     """Makes a formula a loss of h gates, that refuses others and gives a number as a model would, in float32."""
@@ -61,14 +62,16 @@ def single_head(g):
 @of_heads(5)
 def in_a_row(g):
     """Each head needs the one before."""
-    return 6 - 2 * g[0] - g[0] * g[1] - 0.5 * g[1] * g[2] - 0.75 * g[2] * g[3] ** 2 - 0.375 * g[3] * g[4] - 0.0625 * g[4]
+    return (6 - 2 * g[0] - g[0] * g[1] - 0.5 * g[1] * g[2]
+            - 0.75 * g[2] * g[3] ** 2 - 0.375 * g[3] * g[4] - 0.0625 * g[4])
 
 
 @of_heads(7)
 def in_pairs(g):
     """Seven heads, three pairs and one that nothing needs."""
     away = 1 - g
-    return 0.25 + away[0] * away[1] + 0.5 * away[2] * away[3] + 1.25 * away[4] * away[5] + 0.0625 * away[:6].sum() + 0.125 * away[0] ** 2 - 0.03125 * away[3] ** 3
+    return (0.25 + away[0] * away[1] + 0.5 * away[2] * away[3] + 1.25 * away[4] * away[5] + 0.0625 * away[:6].sum()
+            + 0.125 * away[0] ** 2 - 0.03125 * away[3] ** 3)
 
 
 LOSSES = (sum_of_heads, stand_ins, least_at_one, one_does_harm, single_head, in_a_row, in_pairs)
@@ -82,7 +85,8 @@ def losses_of(loss, h, off):
     if off in ("minus-slope", "slope", "slope-size"):
         slope = torch.autograd.functional.jacobian(loss, on)
         return full, full + {"minus-slope": -slope, "slope": slope, "slope-size": slope.abs()}[off]
-    gates = {"cumulative": torch.ones(h, h).triu(1), "stepwise": torch.ones(h, h).triu(1), "only": one, "brings-alone": one, "half": on - one / 2, "doubled": on + one, "negative": on - 2 * one,
+    gates = {"cumulative": torch.ones(h, h).triu(1), "stepwise": torch.ones(h, h).triu(1), "only": one,
+             "brings-alone": one, "half": on - one / 2, "doubled": on + one, "negative": on - 2 * one,
              "next": on - one.roll(1, 1), "nothing-off": on.expand(h, h)}.get(off, on - one)
     losses = torch.stack([loss(row) for row in gates])
     if off == "stepwise":
@@ -96,50 +100,110 @@ def model(loss, h, off="alone", report="rise"):
     """The cost of each removal with switches: each can be set wrong."""
     full, losses = losses_of(loss, h, off)
     rise = losses - full
-    return {"rise": lambda: rise, "loss": lambda: losses, "fall": lambda: -rise, "size": rise.abs, "square": rise.square, "relative": lambda: rise / full, "ratio": lambda: losses / full, "shares": lambda: rise / rise.sum(),
-            "from-nothing": lambda: losses - loss(torch.zeros(h)), "order": rise.argsort, "descending": lambda: rise.argsort(descending=True), "sorted": lambda: rise.sort().values, "sum": rise.sum,
-            "over-least": lambda: rise - rise.min(), "over-mean": lambda: rise - rise.mean(), "no-falls": lambda: rise.clamp(min=0)}[report]().clone()
+    return {"rise": lambda: rise, "loss": lambda: losses, "fall": lambda: -rise, "size": rise.abs,
+            "square": rise.square, "relative": lambda: rise / full, "ratio": lambda: losses / full,
+            "shares": lambda: rise / rise.sum(),
+            "from-nothing": lambda: losses - loss(torch.zeros(h)), "order": rise.argsort,
+            "descending": lambda: rise.argsort(descending=True), "sorted": lambda: rise.sort().values, "sum": rise.sum,
+            "over-least": lambda: rise - rise.min(), "over-mean": lambda: rise - rise.mean(),
+            "no-falls": lambda: rise.clamp(min=0)}[report]().clone()
 
 
 SWITCHES = {
     "off": {
-        "cumulative": Mistake("not-switched-on-again", "A head that was switched off stays off: the cost of head i is that of all heads up to i.", "Which heads are on when the second one is tried?"),
-        "stepwise": Mistake("one-after-the-other", "The heads are switched off one after the other, and each is charged for the last step. Asked is each head alone, with all others on.", "Which heads are on when the second one is tried?"),
-        "only": Mistake("keeps-only-that-head", "It keeps the one head and switches off all others.", "Which gates should be 0 for head i?"),
-        "half": Mistake("half-off", "The gate of the head goes to one half. Off is 0.", "Which gate switches a head off?"),
-        "doubled": Mistake("turned-up", "The gate of the head is raised to 2. Off is 0.", "Which gate switches a head off?"),
-        "negative": Mistake("turned-round", "The gate of the head becomes -1. Off is 0.", "Which gate switches a head off?"),
-        "nothing-off": Mistake("nothing-off", "Nothing is ever switched off.", "Do the gates that you change reach the loss?"),
-        "brings-alone": Mistake("gain-alone", "It measures what a head brings to a model without heads. Asked is what its removal costs a model that has all others.", "Do the two differ where another head can stand in?"),
-        "next": Mistake("shifted", "The numbers stand one place off: at the place of each head is the cost of the next, and the last place has that of the first.", "Which gate is 0 for head 0?"),
-        "minus-slope": Mistake("gradient-for-removal", "It gives the derivative of the loss at gates 1, with the sign turned: a guess, from the slope, at what removal would cost. Asked is what it costs.", "What does the slope say at a minimum?"),
-        "slope": Mistake("gradient-for-removal", "It gives the derivative of the loss at gates 1. That is a slope, and a guess at what removal would bring. Asked is what it costs.", "What does the slope say at a minimum?"),
-        "slope-size": Mistake("gradient-for-removal", "It gives the size of the derivative at gates 1, the other score of section 2: a guess, from the slope, at how much removal would change. Asked is what it costs.", "What does the slope say at a minimum?"),
+        "cumulative": Mistake("not-switched-on-again",
+                              "A head that was switched off stays off: the cost of head i is that of all heads up to "
+                              "i.",
+                              "Which heads are on when the second one is tried?"),
+        "stepwise": Mistake("one-after-the-other",
+                            "The heads are switched off one after the other, and each is charged for the last step. "
+                            "Asked is each head alone, with all others on.",
+                            "Which heads are on when the second one is tried?"),
+        "only": Mistake("keeps-only-that-head",
+                        "It keeps the one head and switches off all others.", "Which gates should be 0 for head i?"),
+        "half": Mistake("half-off", "The gate of the head goes to one half. Off is 0.",
+                        "Which gate switches a head off?"),
+        "doubled": Mistake("turned-up", "The gate of the head is raised to 2. Off is 0.",
+                           "Which gate switches a head off?"),
+        "negative": Mistake("turned-round", "The gate of the head becomes -1. Off is 0.",
+                            "Which gate switches a head off?"),
+        "nothing-off": Mistake("nothing-off", "Nothing is ever switched off.",
+                               "Do the gates that you change reach the loss?"),
+        "brings-alone": Mistake("gain-alone",
+                                "It measures what a head brings to a model without heads. Asked is what its removal "
+                                "costs a model that has all others.",
+                                "Do the two differ where another head can stand in?"),
+        "next": Mistake("shifted",
+                        "The numbers stand one place off: at the place of each head is the cost of the next, and the "
+                        "last place has that of the first.",
+                        "Which gate is 0 for head 0?"),
+        "minus-slope": Mistake("gradient-for-removal",
+                               "It gives the derivative of the loss at gates 1, with the sign turned: a guess, from "
+                               "the slope, at what removal would cost. Asked is what it costs.",
+                               "What does the slope say at a minimum?"),
+        "slope": Mistake("gradient-for-removal",
+                         "It gives the derivative of the loss at gates 1. That is a slope, and a guess at what "
+                         "removal would bring. Asked is what it costs.",
+                         "What does the slope say at a minimum?"),
+        "slope-size": Mistake("gradient-for-removal",
+                              "It gives the size of the derivative at gates 1, the other score of section 2: a guess, "
+                              "from the slope, at how much removal would change. Asked is what it costs.",
+                              "What does the slope say at a minimum?"),
     },
     "report": {
-        "loss": Mistake("loss-not-rise", "It gives the loss without the head. Asked is by how much it rises.", "What should a head cost that does nothing?"),
-        "fall": Mistake("sign", "The sign is turned: a rise of the loss should be positive.", "Which of the two losses is larger when a useful head is off?"),
-        "size": Mistake("size-only", "It gives the size of the change. Where the loss falls without a head, the cost is negative.", "What does a head cost that does harm?"),
+        "loss": Mistake("loss-not-rise",
+                        "It gives the loss without the head. Asked is by how much it rises.",
+                        "What should a head cost that does nothing?"),
+        "fall": Mistake("sign",
+                        "The sign is turned: a rise of the loss should be positive.",
+                        "Which of the two losses is larger when a useful head is off?"),
+        "size": Mistake("size-only",
+                        "It gives the size of the change. Where the loss falls without a head, the cost is negative.",
+                        "What does a head cost that does harm?"),
         "square": Mistake("squared", "It squares the change.", "In which unit is the loss?"),
-        "relative": Mistake("relative", "It divides the rise by the loss of the whole model.", "Is a rise or a share asked for?"),
-        "ratio": Mistake("ratio", "It divides one loss by the other. A rise is a difference.", "What should a head cost that does nothing?"),
-        "shares": Mistake("shares", "It divides by the sum of all costs. Single effects are no shares of one whole.", "What should each number be in the units of the loss?"),
-        "from-nothing": Mistake("wrong-baseline", "It compares with the loss when all heads are off. Compare with all heads on.", "What should a head cost that does nothing?"),
-        "order": Mistake("order-not-costs", "It gives the heads in order, cheapest first, and not their costs.", "What does sort give, and what argsort?"),
-        "descending": Mistake("order-not-costs", "It gives the heads in order, dearest first, and not their costs.", "What does sort give, and what argsort?"),
-        "sorted": Mistake("sorted", "The costs are sorted, and nobody can tell any more which head has which.", "At which place should the cost of head 0 stand?"),
-        "over-least": Mistake("wrong-baseline", "The least of the costs is taken off all of them. Compare each loss with that of the whole model.", "What should a head cost that does nothing?"),
-        "over-mean": Mistake("wrong-baseline", "The mean of the costs is taken off all of them. Compare each loss with that of the whole model.", "What should a head cost that does nothing?"),
+        "relative": Mistake("relative",
+                            "It divides the rise by the loss of the whole model.", "Is a rise or a share asked for?"),
+        "ratio": Mistake("ratio",
+                         "It divides one loss by the other. A rise is a difference.",
+                         "What should a head cost that does nothing?"),
+        "shares": Mistake("shares",
+                          "It divides by the sum of all costs. Single effects are no shares of one whole.",
+                          "What should each number be in the units of the loss?"),
+        "from-nothing": Mistake("wrong-baseline",
+                                "It compares with the loss when all heads are off. Compare with all heads on.",
+                                "What should a head cost that does nothing?"),
+        "order": Mistake("order-not-costs",
+                         "It gives the heads in order, cheapest first, and not their costs.",
+                         "What does sort give, and what argsort?"),
+        "descending": Mistake("order-not-costs",
+                              "It gives the heads in order, dearest first, and not their costs.",
+                              "What does sort give, and what argsort?"),
+        "sorted": Mistake("sorted",
+                          "The costs are sorted, and nobody can tell any more which head has which.",
+                          "At which place should the cost of head 0 stand?"),
+        "over-least": Mistake("wrong-baseline",
+                              "The least of the costs is taken off all of them. Compare each loss with that of the "
+                              "whole model.",
+                              "What should a head cost that does nothing?"),
+        "over-mean": Mistake("wrong-baseline",
+                             "The mean of the costs is taken off all of them. Compare each loss with that of the "
+                             "whole model.",
+                             "What should a head cost that does nothing?"),
         "sum": Mistake("summed", "It gives one number, the sum over all heads.", "How many numbers should come back?"),
-        "no-falls": Mistake("clamped", "Costs below zero are set to zero. Some models are better without a head, and then the number should say so.", "What does a head cost that does harm?"),
+        "no-falls": Mistake("clamped",
+                            "Costs below zero are set to zero. Some models are better without a head, and then the "
+                            "number should say so.",
+                            "What does a head cost that does harm?"),
     },
 }
 
 
 def measure(answer):
     """Its numbers for losses that can be read."""
-    for loss, formula, wanted in ((of_heads(2)(lambda g: 4 - 2 * g[0] - g[1]), "4 - 2 g1 - g2", (2.0, 1.0)), (of_heads(2)(lambda g: (1 - g[0]) * (1 - g[1])), "(1 - g1) (1 - g2)", (0.0, 0.0)),
-                                  (of_heads(2)(lambda g: (1 - g[0]) ** 2 + 3 * (1 - g[1]) ** 2), "(1 - g1)^2 + 3 (1 - g2)^2", (1.0, 3.0))):
+    for loss, formula, wanted in ((of_heads(2)(lambda g: 4 - 2 * g[0] - g[1]), "4 - 2 g1 - g2", (2.0, 1.0)),
+                                  (of_heads(2)(lambda g: (1 - g[0]) * (1 - g[1])), "(1 - g1) (1 - g2)", (0.0, 0.0)),
+                                  (of_heads(2)(lambda g: (1 - g[0]) ** 2 + 3 * (1 - g[1]) ** 2),
+                                   "(1 - g1)^2 + 3 (1 - g2)^2", (1.0, 3.0))):
         found, wanted = answer(loss, 2), torch.tensor(wanted)
         if found.shape == wanted.shape and off(found, wanted):
             yield f"For the loss {formula}, with gates g1 and g2, it gives {listed(found)}; wanted is {listed(wanted)}."
@@ -148,12 +212,22 @@ def measure(answer):
 EXERCISE = Exercise(
     id="9.2", name="removal_costs", chapter="09_pruning", stars=3, minutes=20, after="section 2", core=True,
     signature="removal_costs(loss, h)",
-    statement="How much does each head matter? loss is a function: it takes gates, a tensor `(h,)`, and returns a number, a tensor without axes. Write `removal_costs(loss, h)`: return `(h,)`, for each head by how much the loss rises when that head alone is off (gate 0) and all others are on (gate 1). A loss that falls has a negative cost.",
+    statement="How much does each head matter? loss is a function: it takes gates, a tensor `(h,)`, and returns a "
+              "number, a tensor without axes. Write `removal_costs(loss, h)`: return `(h,)`, for each head by how "
+              "much the loss rises when that head alone is off (gate 0) and all others are on (gate 1). A loss that "
+              "falls has a negative cost.",
     stub="def removal_costs(loss, h):\n    ...\n",
     reference=removal_costs,
     cases=[Case((loss, loss.heads)) for loss in LOSSES],
     model=model, switches=SWITCHES, measure=measure, trained=(),
-    hints=("With which loss must each of the h losses be compared? How often do you need that one?", "Make the gates anew for each head: all ones, and a zero at its place. torch.stack makes one tensor of h numbers.",
-           "full = loss(torch.ones(h)); return torch.stack([loss((torch.arange(h) != i).float()) - full for i in range(h)])"),
-    note="h + 1 runs of the model, where the gradient of one number takes one run forward and one back (and where its size is wanted for each example, still one, with gates of each example's own, as long as no example's loss looks at another). The gradient is right for small changes of a gate, and removal is no small change: at a minimum all slopes are 0, whatever removal costs. Nor do the costs add up: of two heads that stand in for each other, each alone may cost nothing.",
+    hints=("With which loss must each of the h losses be compared? How often do you need that one?",
+           "Make the gates anew for each head: all ones, and a zero at its place. torch.stack makes one tensor of h "
+           "numbers.",
+           "full = loss(torch.ones(h)); return torch.stack([loss((torch.arange(h) != i).float()) - full for i in "
+           "range(h)])"),
+    note="h + 1 runs of the model, where the gradient of one number takes one run forward and one back (and where its "
+         "size is wanted for each example, still one, with gates of each example's own, as long as no example's loss "
+         "looks at another). The gradient is right for small changes of a gate, and removal is no small change: at a "
+         "minimum all slopes are 0, whatever removal costs. Nor do the costs add up: of two heads that stand in for "
+         "each other, each alone may cost nothing.",
 )

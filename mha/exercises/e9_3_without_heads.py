@@ -26,7 +26,8 @@ def columns(W, heads, h, cut="blocks", d=None):
 def model(W_Q, W_K, W_V, W_O, keep, h, which="kept", cut="blocks", project="all", out="rows"):
     """The smaller matrices with switches: each can be set wrong."""
     gone = torch.tensor([i for i in range(h) if i not in keep], dtype=torch.long)
-    heads = {"removed": gone, "sorted": keep.sort().values, "backwards": keep.flip(0), "first": torch.arange(len(keep)), "from-one": keep - 1, "last": torch.arange(h - len(keep), h)}.get(which, keep)
+    heads = {"removed": gone, "sorted": keep.sort().values, "backwards": keep.flip(0), "first": torch.arange(len(keep)),
+             "from-one": keep - 1, "last": torch.arange(h - len(keep), h)}.get(which, keep)
     if which == "removed" and not len(gone):
         return tuple(W[:, :0] for W in (W_Q, W_K, W_V)) + (W_O[:0],)
     if which == "from-one":
@@ -48,16 +49,22 @@ def model(W_Q, W_K, W_V, W_O, keep, h, which="kept", cut="blocks", project="all"
         small[:2] = W_Q, W_K
     if project == "queries-only":
         small[1:] = W_K, W_V
-    rows = {"columns": lambda: W_O.unflatten(1, (h, -1))[:, heads].flatten(1), "columns-sliced": lambda: columns(W_O, heads, h, d=d_v), "whole": lambda: W_O, "single": lambda: W_O[heads],
-            "interleaved": lambda: columns(W_O.mT, heads, h, "interleaved").mT, "scaled": lambda: columns(W_O.mT, heads, h, cut, width).mT * h / len(keep)}.get(out, lambda: columns(W_O.mT, heads, h, cut, width).mT)()
+    rows = {"columns": lambda: W_O.unflatten(1, (h, -1))[:, heads].flatten(1),
+            "columns-sliced": lambda: columns(W_O, heads, h, d=d_v), "whole": lambda: W_O, "single": lambda: W_O[heads],
+            "interleaved": lambda: columns(W_O.mT, heads, h, "interleaved").mT,
+            "scaled": lambda: columns(W_O.mT, heads, h, cut, width).mT * h / len(keep)}.get(
+                out, lambda: columns(W_O.mT, heads, h, cut, width).mT)()
     if out == "zeroed":
         kept = torch.isin(torch.arange(h), heads).to(W_Q.dtype)
-        return W_Q * kept.repeat_interleave(d_k), W_K * kept.repeat_interleave(d_k), W_V * kept.repeat_interleave(d_v), W_O * kept.repeat_interleave(d_v)[:, None]
+        return (W_Q * kept.repeat_interleave(d_k), W_K * kept.repeat_interleave(d_k), W_V * kept.repeat_interleave(d_v),
+                W_O * kept.repeat_interleave(d_v)[:, None])
     return *small, rows.mT if out == "transposed" else rows
 
 
 def observe(output, W_Q, W_K, W_V, W_O, keep, h):
-    """One table for each matrix: its sizes in the first row, its numbers below. Any two tuples of four matrices differ somewhere."""
+    """One table for each matrix: its sizes in the first row, its numbers below. Any two tuples of four matrices differ
+    somewhere.
+    """
     size = max(*W_Q.shape, *W_V.shape, *W_O.shape)
     if len(output) != 4 or any(W.ndim != 2 or max(W.shape) > size for W in output):
         raise ValueError("not four matrices")
@@ -70,38 +77,96 @@ def observe(output, W_Q, W_K, W_V, W_O, keep, h):
 
 SWITCHES = {
     "which": {
-        "removed": Mistake("removes-them", "It takes away the heads that should stay, and keeps the others.", "What does keep name: those that stay, or those that go?"),
-        "sorted": Mistake("order-lost", "The heads stand in their old order. They should stand in the order of keep.", "What should come first for keep = [2, 0]?"),
-        "backwards": Mistake("order-reversed", "The heads stand in reverse order of keep.", "What should come first for keep = [2, 0]?"),
-        "first": Mistake("first-heads", "It keeps the first heads, as many as keep has, whichever keep names.", "Which heads stay for keep = [2, 0]?"),
-        "last": Mistake("last-heads", "It keeps the last heads, as many as keep has, whichever keep names.", "Which heads stay for keep = [2, 0]?"),
-        "from-one": Mistake("counted-from-one", "It counts the heads from 1. In keep they count from 0.", "Which columns belong to head 0?"),
+        "removed": Mistake("removes-them",
+                           "It takes away the heads that should stay, and keeps the others.",
+                           "What does keep name: those that stay, or those that go?"),
+        "sorted": Mistake("order-lost",
+                          "The heads stand in their old order. They should stand in the order of keep.",
+                          "What should come first for keep = [2, 0]?"),
+        "backwards": Mistake("order-reversed", "The heads stand in reverse order of keep.",
+                             "What should come first for keep = [2, 0]?"),
+        "first": Mistake("first-heads",
+                         "It keeps the first heads, as many as keep has, whichever keep names.",
+                         "Which heads stay for keep = [2, 0]?"),
+        "last": Mistake("last-heads",
+                        "It keeps the last heads, as many as keep has, whichever keep names.",
+                        "Which heads stay for keep = [2, 0]?"),
+        "from-one": Mistake("counted-from-one",
+                            "It counts the heads from 1. In keep they count from 0.",
+                            "Which columns belong to head 0?"),
     },
     "cut": {
-        "interleaved": Mistake("interleaved", "It takes every h-th column for a head: the columns are cut as (d, h), not as (h, d).", "Which columns of W_Q belong to the first head?"),
-        "single": Mistake("one-column-per-head", "It takes a single column for each head. A head owns d_k neighbouring columns, or d_v.", "Which columns of W_Q belong to the first head?"),
-        "d_model": Mistake("d_model-over-h", "It takes d_model / h columns for each head. W_Q and W_V have widths of their own: count their columns.", "Which d makes h d equal to the number of columns?"),
-        "d_k": Mistake("d_k-for-values", "It cuts W_V and W_O in steps of d_k. There a head owns d_v columns and rows.", "How many columns has W_V, and how many W_Q?"),
-        "d_k-listed": Mistake("d_k-for-values", "It cuts W_V and W_O in steps of d_k. There a head owns d_v columns and rows.", "How many columns has W_V, and how many W_Q?"),
+        "interleaved": Mistake("interleaved",
+                               "It takes every h-th column for a head: the columns are cut as (d, h), not as (h, d).",
+                               "Which columns of W_Q belong to the first head?"),
+        "single": Mistake("one-column-per-head",
+                          "It takes a single column for each head. A head owns d_k neighbouring columns, or d_v.",
+                          "Which columns of W_Q belong to the first head?"),
+        "d_model": Mistake("d_model-over-h",
+                           "It takes d_model / h columns for each head. W_Q and W_V have widths of their own: count "
+                           "their columns.",
+                           "Which d makes h d equal to the number of columns?"),
+        "d_k": Mistake("d_k-for-values",
+                       "It cuts W_V and W_O in steps of d_k. There a head owns d_v columns and rows.",
+                       "How many columns has W_V, and how many W_Q?"),
+        "d_k-listed": Mistake("d_k-for-values",
+                              "It cuts W_V and W_O in steps of d_k. There a head owns d_v columns and rows.",
+                              "How many columns has W_V, and how many W_Q?"),
     },
     "project": {
-        "rows": Mistake("rows-of-projections", "It cuts the rows of W_Q, W_K and W_V. In x @ W the rows meet the entries of x; the columns make the heads.", "Which shape has x @ W_Q, and where in it is head 1?"),
-        "rows-sliced": Mistake("rows-of-projections", "It cuts the rows of W_Q, W_K and W_V. In x @ W the rows meet the entries of x; the columns make the heads.", "Which shape has x @ W_Q, and where in it is head 1?"),
-        "exchanged": Mistake("roles-exchanged", "W_K comes back first and W_Q second.", "In which order are the four asked for?"),
-        "transposed": Mistake("matrices-transposed", "W_Q, W_K and W_V come back transposed. torch's layers store them so; here x @ W is meant.", "Which shape has x @ W_Q?"),
-        "values-whole": Mistake("values-whole", "W_V keeps all its columns: the values of heads that are gone are still computed, and W_O has no rows for them.", "How many columns must W_V have for the smaller W_O?"),
-        "queries-whole": Mistake("queries-whole", "W_Q and W_K keep all their columns: the heads that are gone still ask.", "Which matrices belong to a head?"),
-        "queries-only": Mistake("queries-only", "Only W_Q and W_O are cut; W_K and W_V keep all their columns.", "Which matrices belong to a head?"),
+        "rows": Mistake("rows-of-projections",
+                        "It cuts the rows of W_Q, W_K and W_V. In x @ W the rows meet the entries of x; the columns "
+                        "make the heads.",
+                        "Which shape has x @ W_Q, and where in it is head 1?"),
+        "rows-sliced": Mistake("rows-of-projections",
+                               "It cuts the rows of W_Q, W_K and W_V. In x @ W the rows meet the entries of x; the "
+                               "columns make the heads.",
+                               "Which shape has x @ W_Q, and where in it is head 1?"),
+        "exchanged": Mistake("roles-exchanged", "W_K comes back first and W_Q second.",
+                             "In which order are the four asked for?"),
+        "transposed": Mistake("matrices-transposed",
+                              "W_Q, W_K and W_V come back transposed. torch's layers store them so; here x @ W is "
+                              "meant.",
+                              "Which shape has x @ W_Q?"),
+        "values-whole": Mistake("values-whole",
+                                "W_V keeps all its columns: the values of heads that are gone are still computed, and "
+                                "W_O has no rows for them.",
+                                "How many columns must W_V have for the smaller W_O?"),
+        "queries-whole": Mistake("queries-whole",
+                                 "W_Q and W_K keep all their columns: the heads that are gone still ask.",
+                                 "Which matrices belong to a head?"),
+        "queries-only": Mistake("queries-only",
+                                "Only W_Q and W_O are cut; W_K and W_V keep all their columns.",
+                                "Which matrices belong to a head?"),
     },
     "out": {
-        "columns": Mistake("columns-of-W_O", "It cuts the columns of W_O. They are the entries of the output; head by head W_O is cut in rows.", "Which rows of W_O meet the first d_v columns of the heads side by side?"),
-        "columns-sliced": Mistake("columns-of-W_O", "It cuts the columns of W_O. They are the entries of the output; head by head W_O is cut in rows.", "Which rows of W_O meet the first d_v columns of the heads side by side?"),
-        "whole": Mistake("W_O-whole", "W_O keeps all its rows, and there are no heads for some of them.", "How many columns do the remaining heads have side by side?"),
-        "single": Mistake("one-row-per-head", "It takes a single row of W_O for each head. A head owns d_v of them.", "How many columns does one head bring to W_O?"),
-        "interleaved": Mistake("W_O-interleaved", "It takes every h-th row of W_O for a head. The first d_v rows belong to the first head.", "Which rows of W_O meet the first head?"),
+        "columns": Mistake("columns-of-W_O",
+                           "It cuts the columns of W_O. They are the entries of the output; head by head W_O is cut "
+                           "in rows.",
+                           "Which rows of W_O meet the first d_v columns of the heads side by side?"),
+        "columns-sliced": Mistake("columns-of-W_O",
+                                  "It cuts the columns of W_O. They are the entries of the output; head by head W_O "
+                                  "is cut in rows.",
+                                  "Which rows of W_O meet the first d_v columns of the heads side by side?"),
+        "whole": Mistake("W_O-whole",
+                         "W_O keeps all its rows, and there are no heads for some of them.",
+                         "How many columns do the remaining heads have side by side?"),
+        "single": Mistake("one-row-per-head",
+                          "It takes a single row of W_O for each head. A head owns d_v of them.",
+                          "How many columns does one head bring to W_O?"),
+        "interleaved": Mistake("W_O-interleaved",
+                               "It takes every h-th row of W_O for a head. The first d_v rows belong to the first "
+                               "head.",
+                               "Which rows of W_O meet the first head?"),
         "transposed": Mistake("W_O-transposed", "W_O comes back transposed.", "Which shape has W_O?"),
-        "scaled": Mistake("scaled-up", "W_O is scaled up by h over the number of heads kept. The others' part of the output is gone; nothing replaces it.", "What should the heads that stay add to the output?"),
-        "zeroed": Mistake("zeroed-not-removed", "The heads are set to zero where they should be taken out. The outputs are then the same, and nothing is saved.", "Which shapes should the smaller matrices have?"),
+        "scaled": Mistake("scaled-up",
+                          "W_O is scaled up by h over the number of heads kept. The others' part of the output is "
+                          "gone; nothing replaces it.",
+                          "What should the heads that stay add to the output?"),
+        "zeroed": Mistake("zeroed-not-removed",
+                          "The heads are set to zero where they should be taken out. The outputs are then the same, "
+                          "and nothing is saved.",
+                          "Which shapes should the smaller matrices have?"),
     },
 }
 
@@ -111,26 +176,42 @@ def measure(answer):
     number = torch.arange(3, dtype=torch.float64)
     wide, wider = number.repeat_interleave(2).expand(7, 6), number.repeat_interleave(3).expand(7, 9)
     found = answer(wide.clone(), wide.clone(), wider.clone(), wider.mT.clone(), torch.tensor([2, 0]), 3)
-    for name, part, right in zip(("columns of its W_Q", "columns of its W_K", "columns of its W_V", "rows of its W_O"), (*found[:3], found[3].mT), ("2, 2, 0, 0", "2, 2, 0, 0", "2, 2, 2, 0, 0, 0", "2, 2, 2, 0, 0, 0")):
+    for name, part, right in zip(("columns of its W_Q", "columns of its W_K", "columns of its W_V", "rows of its W_O"),
+                                 (*found[:3], found[3].mT), ("2, 2, 0, 0", "2, 2, 0, 0", "2, 2, 2, 0, 0, 0",
+                                                             "2, 2, 2, 0, 0, 0")):
         if part.numel() and bool((part == part[:1]).all()) and listed(part[0]) != right:
-            yield f"With 3 heads, d_k = 2, d_v = 3 and keep = [2, 0] the {name} come from the heads {listed(part[0])} (counted from 0); wanted is {right}."
+            yield (f"With 3 heads, d_k = 2, d_v = 3 and keep = [2, 0] the {name} come from the heads {listed(part[0])} "
+                   f"(counted from 0); wanted is {right}.")
 
 
 def case(seed, d_model, h, d_k, d_v, keep):
-    return Case((numbers(seed, d_model, h * d_k), numbers(seed + 1, d_model, h * d_k), numbers(seed + 2, d_model, h * d_v), numbers(seed + 3, h * d_v, d_model), torch.tensor(keep), h))
+    return Case((numbers(seed, d_model, h * d_k), numbers(seed + 1, d_model, h * d_k),
+                 numbers(seed + 2, d_model, h * d_v), numbers(seed + 3, h * d_v, d_model), torch.tensor(keep), h))
 
 
 EXERCISE = Exercise(
     id="9.3", name="without_heads", chapter="09_pruning", stars=2, minutes=15, after="section 1",
     signature="without_heads(W_Q, W_K, W_V, W_O, keep, h)",
-    statement="A head with gate 0 still costs time. Take it out. W_Q and W_K are `(d_model, h*d_k)`, W_V is `(d_model, h*d_v)`, W_O is `(h*d_v, d_model)`, for x @ W, the first head owning the first columns; d_k and d_v may differ. keep is `(k,)`, the numbers of the heads that stay, counted from 0, in the order in which they shall stand. Write `without_heads(W_Q, W_K, W_V, W_O, keep, h)`: return the four smaller matrices of the layer with only these k heads.",
+    statement="A head with gate 0 still costs time. Take it out. W_Q and W_K are `(d_model, h*d_k)`, W_V is "
+              "`(d_model, h*d_v)`, W_O is `(h*d_v, d_model)`, for x @ W, the first head owning the first columns; d_k "
+              "and d_v may differ. keep is `(k,)`, the numbers of the heads that stay, counted from 0, in the order "
+              "in which they shall stand. Write `without_heads(W_Q, W_K, W_V, W_O, keep, h)`: return the four smaller "
+              "matrices of the layer with only these k heads.",
     stub="def without_heads(W_Q, W_K, W_V, W_O, keep, h):\n    ...\n",
     reference=without_heads,
-    cases=[case(930, 3, 2, 1, 2, [1]), case(934, 5, 3, 2, 4, [0, 2]), case(938, 6, 3, 2, 2, [2, 0]), case(942, 3, 1, 3, 5, [0]), case(946, 8, 4, 3, 2, [3, 0, 1]), case(950, 6, 2, 3, 5, [0, 1]), case(954, 10, 5, 2, 3, [4, 1])],
+    cases=[case(930, 3, 2, 1, 2, [1]), case(934, 5, 3, 2, 4, [0, 2]), case(938, 6, 3, 2, 2, [2, 0]),
+           case(942, 3, 1, 3, 5, [0]), case(946, 8, 4, 3, 2, [3, 0, 1]), case(950, 6, 2, 3, 5, [0, 1]),
+           case(954, 10, 5, 2, 3, [4, 1])],
     model=model, switches=SWITCHES, measure=measure, observe=observe, trained=(),
     wanted="a tuple of four matrices, of shapes (d_model, k*d_k) twice, (d_model, k*d_v) and (k*d_v, d_model)",
-    compared="Compared is one table for each matrix (W_Q, W_K, W_V, W_O are 0 to 3): its two sizes in row 0, its numbers from row 1 on, zeros elsewhere.",
-    hints=("Which columns of x @ W_Q are head i? So which columns of W_Q make it? And which rows of W_O meet it?", "Give the heads an axis of their own: the columns (h*d_k) become (h, d_k), the rows of W_O become (h, d_v). Then pick along that axis, and join the two again.",
-           "Q, K, V = (W.unflatten(1, (h, -1))[:, keep].flatten(1) for W in (W_Q, W_K, W_V)); return Q, K, V, W_O.unflatten(0, (h, -1))[keep].flatten(0, 1)"),
-    note="The smaller layer computes what the large one does with gates 0 for the others, with fewer parameters and fewer scores. (Where there are biases, those of W_Q, W_K and W_V are cut with the columns, and that of W_O stays.) `MultiHeadAttention.prune` does it with torch layers, whose weights are stored transposed.",
+    compared="Compared is one table for each matrix (W_Q, W_K, W_V, W_O are 0 to 3): its two sizes in row 0, its "
+             "numbers from row 1 on, zeros elsewhere.",
+    hints=("Which columns of x @ W_Q are head i? So which columns of W_Q make it? And which rows of W_O meet it?",
+           "Give the heads an axis of their own: the columns (h*d_k) become (h, d_k), the rows of W_O become (h, "
+           "d_v). Then pick along that axis, and join the two again.",
+           "Q, K, V = (W.unflatten(1, (h, -1))[:, keep].flatten(1) for W in (W_Q, W_K, W_V)); return Q, K, V, "
+           "W_O.unflatten(0, (h, -1))[keep].flatten(0, 1)"),
+    note="The smaller layer computes what the large one does with gates 0 for the others, with fewer parameters and "
+         "fewer scores. (Where there are biases, those of W_Q, W_K and W_V are cut with the columns, and that of W_O "
+         "stays.) `MultiHeadAttention.prune` does it with torch layers, whose weights are stored transposed.",
 )

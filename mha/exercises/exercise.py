@@ -31,12 +31,16 @@ class Exercise(Item):
         reference: the right answer. cases: small to large; the first on which an answer fails is the counterexample.
         model: the right answer with switches, model(*args, **switches), each of which can be set wrong.
         switches: switch -> {wrong setting: Mistake}.
-        measure: function of the learner's answer that yields true sentences about what it does; called only for wrong answers.
+        measure: function of the learner's answer that yields true sentences about what it does; called only for wrong
+            answers.
         large: cases with huge scores, above zero and below; none where there are no scores.
-        observe: function of (output, *args) that gives the tensor to compare, where many outputs are right or the output is no tensor.
-        wanted: what the function should return, in words, for who returns something that cannot be observed. compared: what `observe` gives, in a sentence.
+        observe: function of (output, *args) that gives the tensor to compare, where many outputs are right or the
+            output is no tensor.
+        wanted: what the function should return, in words, for who returns something that cannot be observed. compared:
+            what `observe` gives, in a sentence.
         boolean: whether the output must be of dtype bool.
-        trained: indices of the cases on which gradients are compared with those of the reference; none where no gradient is wanted.
+        trained: indices of the cases on which gradients are compared with those of the reference; none where no
+            gradient is wanted.
     """
     name: str
     signature: str
@@ -86,11 +90,13 @@ class Exercise(Item):
 
     def describe(self, case):
         """A case in words: "q (2, 3), k (5, 3), v (5, 7)"."""
-        return ", ".join(f"{name} {tuple(a.shape)}" if isinstance(a, torch.Tensor) else f"{name} = {getattr(a, '__name__', a)}" for name, a in zip(self.arguments, case.args))
+        return ", ".join(f"{name} {tuple(a.shape)}" if isinstance(a, torch.Tensor)
+                         else f"{name} = {getattr(a, '__name__', a)}" for name, a in zip(self.arguments, case.args))
 
     def extremes(self, case):
         """What is extreme about a case, in words."""
-        sizes = [f"{name} from {a.min():.0f} to {a.max():.0f}" for name, a in zip(self.arguments, case.args) if isinstance(a, torch.Tensor) and a.is_floating_point() and a.abs().max() > 20]
+        sizes = [f"{name} from {a.min():.0f} to {a.max():.0f}" for name, a in zip(self.arguments, case.args)
+                 if isinstance(a, torch.Tensor) and a.is_floating_point() and a.abs().max() > 20]
         return " and ".join(sizes)
 
     def singles(self):
@@ -132,7 +138,9 @@ class Exercise(Item):
         return []
 
     def _catalogues(self, index):
-        """For singles and for pairs: shape -> (all (settings, mistakes), their outputs on one case, stacked). Made once, then looked up."""
+        """For singles and for pairs: shape -> (all (settings, mistakes), their outputs on one case, stacked). Made
+        once, then looked up.
+        """
         if index not in self._made:
             self._made[index] = []
             for family in (self.singles(), self.pairs()):
@@ -141,7 +149,9 @@ class Exercise(Item):
                     out = self.modelled(index, settings)
                     if out is not None:
                         grouped.setdefault(out.shape, []).append(((settings, mistakes), out.double()))
-                self._made[index].append({shape: ([entry for entry, _ in group], torch.stack([out for _, out in group])) for shape, group in grouped.items()})
+                self._made[index].append({shape: ([entry for entry, _ in group],
+                                                  torch.stack([out for _, out in group]))
+                                          for shape, group in grouped.items()})
         return self._made[index]
 
     def _fits(self, settings, outputs):

@@ -11,9 +11,11 @@ class Item:
     Args:
         id: "chapter.number", such as "2.1", or "B.3" in an appendix. chapter: its notebook, without the ending.
         statement: what is asked, in Markdown.
-        hints: one after the other, each says more; of an exercise in code there are three, and only the third has the fix.
+        hints: one after the other, each says more; of an exercise in code there are three, and only the third has the
+            fix.
         note: why it works, shown after success.
-        stars: difficulty from 1 to 3. minutes: how long it takes a newcomer. after: what should be read first. core: whether it is on the short path through the book.
+        stars: difficulty from 1 to 3. minutes: how long it takes a newcomer. after: what should be read first. core:
+            whether it is on the short path through the book.
     """
     id: str
     chapter: str
@@ -34,7 +36,8 @@ class Item:
     @property
     def about(self):
         """One line: kind, difficulty, time, what comes first, whether it is on the core path."""
-        return f"{self.kind} · {'★' * self.stars} · {self.minutes} minutes · after {self.after}" + " · core path" * self.core
+        return (f"{self.kind} · {'★' * self.stars} · {self.minutes} minutes · after "
+                f"{self.after}" + " · core path" * self.core)
 
     def not_started(self):
         """The report on `...`, None or an untouched stub."""
@@ -42,7 +45,8 @@ class Item:
 
     def report(self, ok, mistakes, *lines, verdict=None):
         """A report whose first line names the exercise and says right or not yet."""
-        return Report(ok, mistakes, "\n".join([f"{self.label}: {verdict or ('right.' if ok else 'not yet.')}", *filter(None, lines)]))
+        return Report(ok, mistakes, "\n".join([f"{self.label}: {verdict or ('right.' if ok else 'not yet.')}",
+                                               *filter(None, lines)]))
 
     @property
     def label(self):

@@ -1,7 +1,8 @@
 """What has been solved: kept in one JSON file, and carried between machines as a short code.
 
-The file is MHA_PROGRESS if that is set, else .mha/progress.json in the home folder. Nothing is sent anywhere. Where the file cannot be written, as on a
-read-only machine, progress lasts as long as the session. The page of the book keeps its own progress in the browser and reads and gives the same code.
+The file is MHA_PROGRESS if that is set, else .mha/progress.json in the home folder. Nothing is sent anywhere. Where the
+file cannot be written, as on a read-only machine, progress lasts as long as the session. The page of the book keeps its
+own progress in the browser and reads and gives the same code.
 """
 import json
 import os
@@ -28,14 +29,18 @@ def load():
 
 
 def stored():
-    """What stands in the file; empty where there is none. A file that cannot be read is set aside, never overwritten."""
+    """What stands in the file; empty where there is none. A file that cannot be read is set aside, never overwritten.
+    """
     path = place()
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
         if found["version"] > VERSION:
-            warnings.warn(f"{path} is of a newer version of mha and stays as it is; progress lasts for this session only.", stacklevel=2)
+            warnings.warn(f"{path} is of a newer version of mha and stays as it is; progress lasts for this session "
+                          "only.",
+                          stacklevel=2)
             return {}
-        return {str(id): {"tries": int(e.get("tries", 0)), "hints": int(e.get("hints", 0)), "solved": bool(e.get("solved"))} for id, e in found["exercises"].items()}
+        return {str(id): {"tries": int(e.get("tries", 0)), "hints": int(e.get("hints", 0)),
+                          "solved": bool(e.get("solved"))} for id, e in found["exercises"].items()}
     except OSError:
         return {}
     except (ValueError, KeyError, TypeError, AttributeError):
@@ -50,7 +55,8 @@ def stored():
 
 def merged(one, other):
     """Of two records of one exercise, the more of each."""
-    return {"tries": max(one.get("tries", 0), other.get("tries", 0)), "hints": max(one.get("hints", 0), other.get("hints", 0)),
+    return {"tries": max(one.get("tries", 0), other.get("tries", 0)),
+            "hints": max(one.get("hints", 0), other.get("hints", 0)),
             "solved": one.get("solved", False) or other.get("solved", False)}
 
 
@@ -58,7 +64,8 @@ def note(id, tries=0, hints=0, solved=False):
     """Add to the record of one exercise and keep it. Returns the record."""
     known = load()
     before = known.get(id, {})
-    known[id] = _session[id] = {"tries": before.get("tries", 0) + tries, "hints": before.get("hints", 0) + hints, "solved": before.get("solved", False) or solved}
+    known[id] = _session[id] = {"tries": before.get("tries", 0) + tries, "hints": before.get("hints", 0) + hints,
+                                "solved": before.get("solved", False) or solved}
     save(known)
     return known[id]
 
@@ -96,14 +103,16 @@ def decode(code):
     Raises:
         ValueError: it is not a code of this book, or was copied with an error.
     """
-    found = re.search(r"mha1[-\w.]*", re.sub("[\u2013\u2014\u2212]", "-", str(code)))        # pasted as progress("mha1-..."), or with dashes
+    # pasted as progress("mha1-..."), or with dashes
+    found = re.search(r"mha1[-\w.]*", re.sub("[\u2013\u2014\u2212]", "-", str(code)))
     body, _, sign = (found[0] if found else str(code)).rpartition("-")
     if not re.fullmatch(r"mha1(-\w+\.[0-9a-f]+)*", body):
         raise ValueError(f"a progress code looks like {encode(['1.1', '2.1'])}; this is {code!r}")
     if sign != check_sign(body):
         raise ValueError(f"{code!r} was not copied whole: its last two signs do not fit the rest")
     parts = [part.split(".") for part in body.split("-")[1:]]
-    return [f"{chapter}.{n + 1}" for chapter, mask in parts for n in range(int(mask, 16).bit_length()) if int(mask, 16) >> n & 1]
+    return [f"{chapter}.{n + 1}" for chapter, mask in parts for n in range(int(mask, 16).bit_length())
+            if int(mask, 16) >> n & 1]
 
 
 def check_sign(body):

@@ -1,4 +1,5 @@
-"""Measurements on an unknown function: each yields true sentences about what it does, in numbers that it gave itself."""
+"""Measurements on an unknown function: each yields true sentences about what it does, in numbers that it gave itself.
+"""
 import math
 
 import torch
@@ -17,7 +18,9 @@ def same(a, b, tolerance=1e-5):
 
 
 def reads_weights(answer, n=3, m=5):
-    """Read the weights of an attention of n queries and m keys through unit vectors as values: its rows, its columns, its scale law."""
+    """Read the weights of an attention of n queries and m keys through unit vectors as values: its rows, its columns,
+    its scale law.
+    """
     found = {}
     for d_k in (4, 9, 25):
         q, k = numbers(d_k, n, d_k), numbers(d_k + 1, m, d_k)
@@ -30,11 +33,13 @@ def reads_weights(answer, n=3, m=5):
         yield "The values are never used: with other values it gives the same."
         return
     if off(out.sum(-1), 1):
-        yield f"Its weights, read with unit vectors as values ({n} queries, {m} keys): the rows sum to {listed(out.sum(-1))}; each should sum to 1."
+        yield (f"Its weights, read with unit vectors as values ({n} queries, {m} keys): the rows sum to "
+               f"{listed(out.sum(-1))}; each should sum to 1.")
         if not off(out.sum(-2), 1):
             yield "It is the columns that sum to 1."
     if out.min() < -1e-9:
-        yield f"The smallest weight, read with unit vectors as values, is {out.min():.3g}; no weight should be negative."
+        yield (f"The smallest weight, read with unit vectors as values, is {out.min():.3g}; no weight should be "
+               "negative.")
     if any((w <= 0).any() for w, _ in found.values()):
         return
     if not off(out, out[:1]):
@@ -45,7 +50,8 @@ def reads_weights(answer, n=3, m=5):
     if any(law is None for law in laws.values()):
         yield "Its weights are not a softmax of the dot products of q and k, whatever the scale."
     elif any(abs(law - wanted[d_k]) > 1e-4 for d_k, law in laws.items()):
-        yield ("The logarithms of its weights follow the dot products with the factor " + ", ".join(f"{law:.4g} at d_k = {d_k}" for d_k, law in laws.items())
+        yield ("The logarithms of its weights follow the dot products with the factor "
+               + ", ".join(f"{law:.4g} at d_k = {d_k}" for d_k, law in laws.items())
                + "; 1 / sqrt(d_k) would be " + ", ".join(f"{w:.4g}" for w in wanted.values()) + ".")
         if max(laws.values()) - min(laws.values()) < 1e-4:
             yield "The factor is the same for every d_k: a fixed number."
@@ -56,8 +62,11 @@ def most_of(weights):
     told = []
     for i, row in enumerate(weights):
         top = [str(j) for j in (row >= row.max() - 1e-6).nonzero().flatten().tolist()]
-        told.append(f"the weights of token {i} are NaN" if row.isnan().any() else f"token {i} gives most, {row.max():.2f}, to token {top[0]}" if len(top) == 1
-                    else f"token {i} gives {row.max():.2f} to each of the tokens {' and '.join(top) if len(top) == 2 else ', '.join(top)}")
+        told.append(f"the weights of token {i} are NaN" if row.isnan().any() else (f"token {i} gives most, "
+                                                                                   f"{row.max():.2f}, to token "
+                                                                                   f"{top[0]}") if len(top) == 1
+                    else (f"token {i} gives {row.max():.2f} to each of the tokens "
+                          f"{' and '.join(top) if len(top) == 2 else ', '.join(top)}"))
     return "; ".join(told)
 
 
@@ -87,12 +96,14 @@ def listed(values):
 
 
 def traces(answer, x, reference, axes, *others):
-    """Tag the entries of x and find each again in the output: where does the first that is misplaced come from? Everything counts from 0.
+    """Tag the entries of x and find each again in the output: where does the first that is misplaced come from?
+    Everything counts from 0.
 
     Args:
         axes: the names of the axes of x and of the output, two lists.
     """
-    tags = 1 + torch.rand(x.shape, generator=torch.Generator().manual_seed(0), dtype=torch.float64)      # no sum or mean of some is another
+    # no sum or mean of some is another
+    tags = 1 + torch.rand(x.shape, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     out, wanted = answer(tags.clone(), *others), reference(tags, *others)
     if not isinstance(out, torch.Tensor) or out.shape != wanted.shape:
         return
@@ -103,14 +114,17 @@ def traces(answer, x, reference, axes, *others):
     place = ", ".join(f"{name} {i}" for name, i in zip(axes[1], at))
     right = place_of(tags, wanted[at], axes[0])
     found = place_of(tags, out[at], axes[0])
-    given = f"Tagged entries of shape {tuple(x.shape)}{''.join(f', h = {other}' for other in others)}, counted from 0, show it: the output at {place} "
+    given = (f"Tagged entries of shape {tuple(x.shape)}{''.join(f', h = {other}' for other in others)}, counted from "
+             f"0, show it: the output at {place} ")
     if found:
         mixed = axes[0][0] == "sentence" and found.split(",")[0] != right.split(",")[0]
-        yield given + f"holds what stood at {found}; it should hold {right}." + " So different sentences are mixed." * mixed
+        yield (given + f"holds what stood at {found}; it should hold {right}."
+               + " So different sentences are mixed." * mixed)
     elif out[at] == 0:
         yield given + f"is 0: nothing was written there. It should hold {right}."
     else:
-        yield given + f"holds a number that is not in the input. Entries should be moved, not computed with: it should hold {right}."
+        yield (given + "holds a number that is not in the input. Entries should be moved, not computed with: it "
+                       f"should hold {right}.")
 
 
 def place_of(tags, value, names):

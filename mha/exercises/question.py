@@ -1,4 +1,6 @@
-"""Questions that need no code: a number, a choice, a prediction, an explanation. The page asks them too, from the same data."""
+"""Questions that need no code: a number, a choice, a prediction, an explanation. The page asks them too, from the same
+data.
+"""
 import math
 import re
 from dataclasses import dataclass, field
@@ -21,7 +23,8 @@ class Number(Question):
     Args:
         answer: the number, computed. tolerance: how far off is still right, as a share of the answer; 0 for a count.
         mistakes: (value, Mistake) of the wrong numbers that can be foreseen.
-        predicted: whether it is a guess before an experiment. Every guess then counts as done, and the outcome is shown.
+        predicted: whether it is a guess before an experiment. Every guess then counts as done, and the outcome is
+            shown.
     """
     answer: float
     mistakes: tuple[tuple[float, Mistake], ...] = ()
@@ -46,7 +49,9 @@ class Number(Question):
             return self.not_started()
         number = read_number(answer)
         if number is None:
-            return self.report(False, ["not-a-number"], f"A number is asked for, such as 3, 0.25 or \"1/4\", in digits alone, with a point before the decimals; this is {answer!r}.")
+            return self.report(False, ["not-a-number"],
+                               "A number is asked for, such as 3, 0.25 or \"1/4\", in digits alone, with a point "
+                               f"before the decimals; this is {answer!r}.")
         if self.close(number, self.answer):
             return self.report(True, [], self.note)
         said = f"You guessed {shown(number)}; it is {shown(self.answer)}." if self.predicted else ""
@@ -54,18 +59,23 @@ class Number(Question):
         size = "" if self.predicted else f"{shown(number)} is too {'large' if number > self.answer else 'small'}."
         lines = [mistake.says for mistake in known[:1]] or [size]
         asks = [mistake.asks for mistake in known[:1] if not self.predicted]
-        return self.report(False, [mistake.id for mistake in known], said, *lines, *asks, self.note if self.predicted else more(self),
+        return self.report(False, [mistake.id for mistake in known], said, *lines, *asks, self.note if self.predicted
+                           else more(self),
                            verdict="not so." if self.predicted else None)
 
     def data(self):
         """What the page needs to answer by itself."""
-        return {"kind": "number", "predicted": self.predicted, "answer": self.answer, "tolerance": self.tolerance, "more": bool(self.hints), "note": self.note,
-                "mistakes": [{"value": value, "id": m.id, "says": m.says, "asks": m.asks} for value, m in self.mistakes]}
+        return {"kind": "number", "predicted": self.predicted, "answer": self.answer, "tolerance": self.tolerance,
+                "more": bool(self.hints), "note": self.note,
+                "mistakes": [{"value": value, "id": m.id, "says": m.says, "asks": m.asks}
+                             for value, m in self.mistakes]}
 
 
 @dataclass(frozen=True)
 class Option:
-    """One line of a choice. says: the reply to who picks it wrongly, or to who misses it. mistake: its id; None where the option is right."""
+    """One line of a choice. says: the reply to who picks it wrongly, or to who misses it. mistake: its id; None where
+    the option is right.
+    """
     text: str
     says: str
     mistake: str | None = None
@@ -106,7 +116,9 @@ class Choice(Question):
         picked = read_letters(answer, self.letters)
         if picked is None or not self.several and len(picked) > 1:
             wanted = "one or more letters" if self.several else "one letter"
-            return self.report(False, ["not-an-option"], f"The answer is {wanted} of {self.letters}, such as \"{self.letters[0]}\"; this is {answer!r}.")
+            return self.report(False, ["not-an-option"],
+                               f"The answer is {wanted} of {self.letters}, such as \"{self.letters[0]}\"; this is "
+                               f"{answer!r}.")
         if picked == self.right:
             return self.report(True, [], self.note)
         replies = dict(zip(self.letters, self.options))
@@ -114,14 +126,17 @@ class Choice(Question):
         missed = [letter for letter in self.right if letter not in picked]
         lines = [f"{letter}: {replies[letter].says}" for letter in wrong]
         if self.several and missed:
-            lines.append(f"{len(missed)} of the options that you did not pick {'belongs' if len(missed) == 1 else 'belong'} to the answer.")
+            lines.append(f"{len(missed)} of the options that you did not pick "
+                         f"{'belongs' if len(missed) == 1 else 'belong'} to the answer.")
         if self.predicted:
-            return self.report(False, [replies[letter].mistake for letter in wrong], *lines, f"It is {self.right}. {self.note}", verdict="not so.")
+            return self.report(False, [replies[letter].mistake for letter in wrong], *lines,
+                               f"It is {self.right}. {self.note}", verdict="not so.")
         return self.report(False, [replies[letter].mistake for letter in wrong] or ["incomplete"], *lines, more(self))
 
     def data(self):
         """What the page needs to answer by itself."""
-        return {"kind": "choice", "predicted": self.predicted, "several": self.several, "right": self.right, "more": bool(self.hints), "note": self.note,
+        return {"kind": "choice", "predicted": self.predicted, "several": self.several, "right": self.right,
+                "more": bool(self.hints), "note": self.note,
                 "says": {letter: option.says for letter, option in zip(self.letters, self.options)},
                 "ids": {letter: option.mistake for letter, option in zip(self.letters, self.options) if option.mistake}}
 
@@ -138,8 +153,11 @@ class Explanation(Question):
         if answer is None or answer is ...:
             return self.not_started()
         if not isinstance(answer, str) or not answer.strip():
-            return self.report(False, ["not-words"], "Write a few words, as a text in quotation marks; or say it aloud and write that you did.")
-        return self.report(True, [], "Did you say each of these? Nobody else can tell.", *[f"   [ ] {line}" for line in self.checklist], self.note,
+            return self.report(False, ["not-words"],
+                               "Write a few words, as a text in quotation marks; or say it aloud and write that you "
+                               "did.")
+        return self.report(True, [], "Did you say each of these? Nobody else can tell.",
+                           *[f"   [ ] {line}" for line in self.checklist], self.note,
                            verdict="written.")
 
     def data(self):
@@ -158,7 +176,8 @@ def more(item):
 
 def read_number(answer):
     """A float from a number or from a text; both 0.25 and 0,25, and 1/4, are read. None where it is no number."""
-    if isinstance(answer, (int, float)) and not isinstance(answer, bool) or hasattr(answer, "numel") and answer.numel() == 1:
+    if (isinstance(answer, (int, float)) and not isinstance(answer, bool) or hasattr(answer, "numel")
+        and answer.numel() == 1):
         return float(answer) if math.isfinite(answer) else None
     if not isinstance(answer, str):
         return None
@@ -176,8 +195,11 @@ def read_number(answer):
 
 
 def read_letters(answer, letters):
-    """The letters picked, in order and without the rest: "c, A" is "AC". None where something else is among them, or nothing."""
-    text = "".join(answer) if isinstance(answer, (set, list, tuple)) and all(isinstance(part, str) for part in answer) else answer
+    """The letters picked, in order and without the rest: "c, A" is "AC". None where something else is among them, or
+    nothing.
+    """
+    text = "".join(answer) if isinstance(answer, (set, list, tuple)) and all(
+        isinstance(part, str) for part in answer) else answer
     if not isinstance(text, str):
         return None
     picked = set(re.sub(r"[\s,;]|\band\b", "", text).upper())

@@ -8,29 +8,66 @@ import torch
 
 from mha.exercises.report import Mistake
 
-FIXED_AXES = Mistake("fixed-number-of-axes", "It counts on a fixed number of axes, and this input has another. Known are the last ones only: x.shape[-1] is the last size "
-                     "however many axes stand in front, and @ takes any number of them, where mm and bmm take two and three.")
-TURNED_BATCH = Mistake("T-of-a-batch", "The line uses .T, which reverses all axes: with a batch in front, the batch as well. .mT and transpose(-2, -1) exchange the last two only.")
+FIXED_AXES = Mistake("fixed-number-of-axes",
+                     "It counts on a fixed number of axes, and this input has another. Known are the last ones only: "
+                     "x.shape[-1] is the last size however many axes stand in front, and @ takes any number of them, "
+                     "where mm and bmm take two and three.")
+TURNED_BATCH = Mistake("T-of-a-batch",
+                       "The line uses .T, which reverses all axes: with a batch in front, the batch as well. .mT and "
+                       "transpose(-2, -1) exchange the last two only.")
 MEANINGS = [  # what the exception says -> what that means
-    (r"view size is not compatible", Mistake("view-after-transpose", "view wants numbers that lie side by side in memory, and after a transpose they do not. reshape copies where it must.")),
-    (r"argument 'input' .*must be Tensor, not (int|float)", Mistake("torch-function-of-a-number", "A function of torch wants a tensor and got a plain number. For a number there is math.sqrt, or ** 0.5.")),
-    (r"only one element tensors|elements cannot be converted to Scalar|only length-1|only 0-dimensional", Mistake("number-function-of-a-tensor", "A function for a single number got a whole tensor. Those of torch, such as torch.exp, work on all numbers at once.")),
-    (r"return_types", Mistake("max-gives-a-pair", "Along an axis, max returns two tensors, the values and their places. Take .values, or call amax.")),
+    (r"view size is not compatible", Mistake("view-after-transpose",
+                                             "view wants numbers that lie side by side in memory, and after a "
+                                             "transpose they do not. reshape copies where it must.")),
+    (r"argument 'input' .*must be Tensor, not (int|float)",
+     Mistake("torch-function-of-a-number",
+             "A function of torch wants a tensor and got a plain number. For a number there is math.sqrt, or ** "
+             "0.5.")),
+    (r"only one element tensors|elements cannot be converted to Scalar|only length-1|only 0-dimensional",
+     Mistake("number-function-of-a-tensor",
+             "A function for a single number got a whole tensor. Those of torch, such as torch.exp, work on all "
+             "numbers at once.")),
+    (r"return_types", Mistake("max-gives-a-pair",
+                              "Along an axis, max returns two tensors, the values and their places. Take .values, or "
+                              "call amax.")),
     (r"values to unpack|too many indices|number of subscripts in the equation|expects a tensor with", FIXED_AXES),
-    (r"must be a matrix|must be a 3D tensor|1D tensors expected|2D tensors expected|permute\(sparse_coo\)|number of dimensions in the tensor input", FIXED_AXES),
-    (r"Dimension out of range", Mistake("axis-out-of-range", "An axis is asked for that this input does not have. Counted from the back, -1 is the last axis however many stand in front.")),
-    (r"~ \(operator.invert\)|bitwise_not", Mistake("mask-not-boolean", "~ turns yes and no over, and this mask is made of floats. Compare it first (mask == 0), or make it with dtype=torch.bool.")),
-    (r"float' object cannot be interpreted|type float at pos|must be tuple of ints", Mistake("float-size", "A size must be a whole number, and / gives a float: take //.")),
-    (r"math domain error", Mistake("math-domain", "A function of math got a number for which it is not defined, such as log(0).")),
-    (r"shapes cannot be multiplied|contracted dimensions need to match|Expected size for first two dimensions|einsum\(\): operands do not broadcast",
-     Mistake("shapes-do-not-meet", "Two sizes that are multiplied and summed over differ: in A @ B, the last size of A must be the last but one of B. Compare the shapes below.")),
-    (r"invalid for input of size", Mistake("sizes-do-not-multiply", "A reshape keeps every number, so the sizes asked for must multiply to as many as there are. A size that is written as a number, or taken from another tensor, fits some inputs only.")),
-    (r"must match the size of tensor", Mistake("sizes-differ", "Two tensors meet entry by entry (as in +, *, masked_fill or where) and their sizes differ. They must be equal, or 1, axis by axis from the back. Compare the shapes below, and see from which axis each size was taken.")),
-    (r"same dtype|same scalar type|expected scalar type|is not implemented for|can't be cast", Mistake("dtype", "Tensors of different dtypes meet. The inputs here are float64, what torch.zeros or torch.ones makes is float32: give it dtype=x.dtype.")),
+    (r"must be a matrix|must be a 3D tensor|1D tensors expected|2D tensors expected|permute\(sparse_coo\)|number of "
+     r"dimensions in the tensor input", FIXED_AXES),
+    (r"Dimension out of range", Mistake("axis-out-of-range",
+                                        "An axis is asked for that this input does not have. Counted from the back, "
+                                        "-1 is the last axis however many stand in front.")),
+    (r"~ \(operator.invert\)|bitwise_not", Mistake("mask-not-boolean",
+                                                   "~ turns yes and no over, and this mask is made of floats. Compare "
+                                                   "it first (mask == 0), or make it with dtype=torch.bool.")),
+    (r"float' object cannot be interpreted|type float at pos|must be tuple of ints",
+     Mistake("float-size", "A size must be a whole number, and / gives a float: take //.")),
+    (r"math domain error", Mistake("math-domain",
+                                   "A function of math got a number for which it is not defined, such as log(0).")),
+    (r"shapes cannot be multiplied|contracted dimensions need to match|Expected size for first two "
+     r"dimensions|einsum\(\): operands do not broadcast",
+     Mistake("shapes-do-not-meet",
+             "Two sizes that are multiplied and summed over differ: in A @ B, the last size of A must be the last but "
+             "one of B. Compare the shapes below.")),
+    (r"invalid for input of size", Mistake("sizes-do-not-multiply",
+                                           "A reshape keeps every number, so the sizes asked for must multiply to as "
+                                           "many as there are. A size that is written as a number, or taken from "
+                                           "another tensor, fits some inputs only.")),
+    (r"must match the size of tensor", Mistake("sizes-differ",
+                                               "Two tensors meet entry by entry (as in +, *, masked_fill or where) "
+                                               "and their sizes differ. They must be equal, or 1, axis by axis from "
+                                               "the back. Compare the shapes below, and see from which axis each size "
+                                               "was taken.")),
+    (r"same dtype|same scalar type|expected scalar type|is not implemented for|can't be cast",
+     Mistake("dtype",
+             "Tensors of different dtypes meet. The inputs here are float64, what torch.zeros or torch.ones makes is "
+             "float32: give it dtype=x.dtype.")),
     (r"Overflow|math range error", Mistake("overflow", "A power does not fit into a float.")),
     (r"ZeroDivisionError", Mistake("division-by-zero", "Something that is divided by is 0 for this input.")),
-    (r"NameError|UnboundLocalError", Mistake("name", "A name is used that nothing has been given to on this path. Inside the function there are its arguments, and what it makes itself.")),
-    (r"AttributeError", Mistake("attribute", "Something is asked for a method or attribute that its kind does not have.")),
+    (r"NameError|UnboundLocalError", Mistake("name",
+                                             "A name is used that nothing has been given to on this path. Inside the "
+                                             "function there are its arguments, and what it makes itself.")),
+    (r"AttributeError", Mistake("attribute",
+                                "Something is asked for a method or attribute that its kind does not have.")),
     (r"AssertionError", Mistake("assertion", "An assert of your own does not hold for this input.")),
 ]
 
@@ -42,13 +79,21 @@ def meaning(failure):
         return TURNED_BATCH
     lost = lost_axis(failure, line)
     if lost:
-        return Mistake("keepdim", f"{lost} An axis of size 1 is stretched along the other. Ask where it is needed: unsqueeze puts one at any place, keepdim=True leaves one at the place that was summed over.")
-    if "@" in line and not re.search(r"[*+]|masked_fill|where| - | / ", line) and "must match the size of tensor" in text:
-        return Mistake("batch-axes-differ", "In A @ B the last two axes of each are multiplied; the axes in front of them are matched one by one, and must be equal or 1. Here they differ. Compare the shapes below, and see from which axis each size was taken.")
+        return Mistake("keepdim",
+                       f"{lost} An axis of size 1 is stretched along the other. Ask where it is needed: unsqueeze puts "
+                       "one at any place, keepdim=True leaves one at the place that was summed over.")
+    if "@" in line and not re.search(r"[*+]|masked_fill|where| - | / ",
+                                     line) and "must match the size of tensor" in text:
+        return Mistake("batch-axes-differ",
+                       "In A @ B the last two axes of each are multiplied; the axes in front of them are matched one "
+                       "by one, and must be equal or 1. Here they differ. Compare the shapes below, and see from "
+                       "which axis each size was taken.")
     sizes = re.search(r"shape '\[([\d, ]+)\]' is invalid for input of size (\d+)", text)
     if sizes:
         asked = math.prod(map(int, sizes[1].split(",")))
-        return Mistake("sizes-do-not-multiply", f"The sizes asked for, {sizes[1].replace(', ', ' times ')}, multiply to {asked}, and there are {sizes[2]} numbers. Compare with the shapes below.")
+        return Mistake("sizes-do-not-multiply",
+                       f"The sizes asked for, {sizes[1].replace(', ', ' times ')}, multiply to {asked}, and there are "
+                       f"{sizes[2]} numbers. Compare with the shapes below.")
     return next((mistake for sign, mistake in MEANINGS if re.search(sign, text)), None)
 
 
@@ -68,7 +113,8 @@ def lost_axis(failure, line):
         return None
     if re.search(r"\b(sum|max|amax|mean|norm|logsumexp)\(", line) and not re.search("keepdim|unsqueeze|None", line):
         return "The line takes a sum, mean, maximum or norm, whose axis is gone afterwards."
-    tensors = {name: value.shape for name, value in frames(failure)[-1][0].f_locals.items() if isinstance(value, torch.Tensor)}
+    tensors = {name: value.shape for name, value in frames(failure)[-1][0].f_locals.items()
+               if isinstance(value, torch.Tensor)}
     for short, shape in tensors.items():
         for long, other in tensors.items():
             if len(shape) and shape == other[:-1]:
@@ -81,16 +127,25 @@ def shown(value):
     return f"{value:.6g}" + ".0" * (f"{value:.6g}".lstrip("-").isdigit())
 
 
+def told(name, value):
+    """A tensor by its shape, a number by its value."""
+    if isinstance(value, torch.Tensor):
+        return f"{name} {tuple(value.shape)}"
+    return f"{name} = {value if isinstance(value, int) else shown(value)}"
+
+
 def described(exercise, answer, failure, case):
     """What was raised, the learner's own line, and the tensors and numbers in it."""
-    own = [(frame, line) for frame, line in frames(failure) if frame.f_code.co_filename == getattr(getattr(answer, "__code__", None), "co_filename", None)]
-    said = f"{type(failure).__name__}: {str(failure).splitlines()[0].removesuffix(', but expected one of:') if str(failure) else 'no message'}"
+    own = [(frame, line) for frame, line in frames(failure)
+           if frame.f_code.co_filename == getattr(getattr(answer, "__code__", None), "co_filename", None)]
+    said = (f"{type(failure).__name__}: "
+            f"{str(failure).splitlines()[0].removesuffix(', but expected one of:') if str(failure) else 'no message'}")
     lines = [f"For {exercise.describe(case)}: it stops with {said}"]
     if not own:
         return lines
     frame, line = own[-1]
     source = linecache.getline(frame.f_code.co_filename, line).strip()
     lines += [f"Your line: {source}"] if source else [f"In line {line} of your code."]
-    shapes = [f"{name} {tuple(value.shape)}" if isinstance(value, torch.Tensor) else f"{name} = {value if isinstance(value, int) else shown(value)}" for name, value in frame.f_locals.items()
+    shapes = [told(name, value) for name, value in frame.f_locals.items()
               if isinstance(value, (torch.Tensor, int, float)) and not isinstance(value, bool)]
     return lines + ([f"There: {', '.join(shapes[:8])}."] if shapes else [])

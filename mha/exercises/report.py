@@ -17,8 +17,9 @@ class Mistake:
 class Report:
     """The answer of `check`.
 
-    ok: whether the answer is right. mistakes: ids of the mistakes that explain it, most likely first; empty where it is right, not started, or
-    only measured. text: what the learner reads. started: False for a stub that nobody has touched. exercise, tries: filled in by `check`.
+    ok: whether the answer is right. mistakes: ids of the mistakes that explain it, most likely first; empty where it is
+    right, not started, or only measured. text: what the learner reads. started: False for a stub that nobody has
+    touched. exercise, tries: filled in by `check`.
     """
     ok: bool
     mistakes: list[str]
@@ -32,18 +33,22 @@ class Report:
         return "\n".join(line if line.startswith(" ") else fill(line, 80) for line in self.text.splitlines())
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        """Text and box; what a teacher's script wants to know travels in the output's metadata, inside the notebook and nowhere else."""
+        """Text and box; what a teacher's script wants to know travels in the output's metadata, inside the notebook and
+        nowhere else.
+        """
         return ({"text/plain": repr(self), "text/html": self.html()},
                 {"mha": {"exercise": self.exercise, "ok": self.ok, "tries": self.tries, "mistakes": self.mistakes}})
 
     def html(self):
         """The text in a box; right and wrong are a sign, a word and a border, not a colour alone."""
-        sign, border = ("\u2713", "double") if self.ok else ("\u2717", "dashed") if self.started else ("\u25cb", "dotted")
+        sign, border = (("\u2713", "double") if self.ok else ("\u2717", "dashed") if self.started
+                        else ("\u25cb", "dotted"))
         first, *rest = self.text.splitlines()
-        body = "".join(f"<p style='margin:.4em 0'>{marked(line)}</p>" if not line.startswith(" ") else f"<pre style='margin:.2em 0'>{escape(line)}</pre>"
+        body = "".join(f"<p style='margin:.4em 0'>{marked(line)}</p>" if not line.startswith(" ")
+                       else f"<pre style='margin:.2em 0'>{escape(line)}</pre>"
                        for line in rest)
-        return (f"<div class='mha-report' style='border-left:4px {border} currentColor;padding:.3em 1em;max-width:46em'>"
-                f"<strong>{sign} {marked(first)}</strong>{body}</div>")
+        return (f"<div class='mha-report' style='border-left:4px {border} currentColor;padding:.3em "
+                f"1em;max-width:46em'><strong>{sign} {marked(first)}</strong>{body}</div>")
 
 
 def marked(text):

@@ -4,8 +4,9 @@
     python -m mha.exercises export --with-solutions DIR    the same, solved
     python -m mha.exercises grade DIR/*.ipynb > marks.csv  one line a notebook and exercise
 
-Grading runs the learners' code on this machine, each notebook in a process of its own with a time limit: do it where that is safe. Nothing is sent
-anywhere. What a learner's checks noted (how many tries) is read from the notebook's own outputs, if they were kept.
+Grading runs the learners' code on this machine, each notebook in a process of its own with a time limit: do it where
+that is safe. Nothing is sent anywhere. What a learner's checks noted (how many tries) is read from the notebook's own
+outputs, if they were kept.
 """
 import argparse
 import ast
@@ -34,7 +35,8 @@ def export(folder, solved):
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for chapter in dict.fromkeys(item.chapter for item in EXERCISES.values()):
-        first = [markdown(f"# Exercises: {chapter}") | {"id": "title"}, code("import torch\nimport torch.nn.functional as F") | {"id": "set-up"}]
+        first = [markdown(f"# Exercises: {chapter}") | {"id": "title"},
+                 code("import torch\nimport torch.nn.functional as F") | {"id": "set-up"}]
         made = [cell for item in EXERCISES.values() if item.chapter == chapter for cell in cells(item, solved)]
         notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": KERNEL}, "cells": first + made}
         paths.append(folder / f"{chapter}.ipynb")
@@ -48,8 +50,10 @@ def grade(paths, limit=LIMIT):
     """Rows of FIELDS for every exercise that stands in the notebooks."""
     for path in map(Path, paths):
         try:
-            done = subprocess.run([sys.executable, "-m", "mha.exercises", "grade-one", str(path)], capture_output=True, text=True, timeout=limit, encoding="utf-8")
-            rows = json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 and done.stdout else [{"state": "could not be graded", "mistakes": last_words(done.stderr)}]
+            done = subprocess.run([sys.executable, "-m", "mha.exercises", "grade-one", str(path)], capture_output=True,
+                                  text=True, timeout=limit, encoding="utf-8")
+            rows = (json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 and done.stdout
+                    else [{"state": "could not be graded", "mistakes": last_words(done.stderr)}])
         except subprocess.TimeoutExpired:
             rows = [{"state": f"took longer than {limit} s"}]
         for row in rows:
@@ -83,7 +87,8 @@ def grade_one(path):
                 failure = execute(source, world)
                 if failure:
                     errors[cell.get("id", "")] = failure
-        rows = [row(EXERCISES[id], expression, world, errors, tries.get(id, "")) for id, expression in calls.items() if id in EXERCISES]
+        rows = [row(EXERCISES[id], expression, world, errors, tries.get(id, "")) for id, expression in calls.items()
+                if id in EXERCISES]
     return sorted(rows, key=lambda r: list(EXERCISES).index(r["exercise"]))
 
 
@@ -95,7 +100,8 @@ def row(item, expression, world, errors, tries):
         return {"exercise": item.id, "title": item.label, "state": "cannot be run", "mistakes": why, "tries": tries}
     report = item.examine(answer)
     state = "right" if report.ok else "wrong" if report.started else "not started"
-    return {"exercise": item.id, "title": item.label, "state": state, "mistakes": " ".join(report.mistakes), "tries": tries}
+    return {"exercise": item.id, "title": item.label, "state": state, "mistakes": " ".join(report.mistakes),
+            "tries": tries}
 
 
 def answers(source):
@@ -103,14 +109,17 @@ def answers(source):
     found = {}
     with contextlib.suppress(SyntaxError):
         for node in ast.walk(ast.parse(source)):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) in ("check", "predict") and len(node.args) == 2:
+            if not isinstance(node, ast.Call) or len(node.args) != 2:
+                continue
+            if getattr(node.func, "id", getattr(node.func, "attr", "")) in ("check", "predict"):
                 with contextlib.suppress(ValueError):
                     found[ast.literal_eval(node.args[0])] = ast.Expression(node.args[1])
     return found
 
 
 def defines_or_imports(source):
-    """Whether a cell only defines, imports and assigns: what an answer may need. Trainings and pictures are left out."""
+    """Whether a cell only defines, imports and assigns: what an answer may need. Trainings and pictures are left out.
+    """
     try:
         body = ast.parse(source).body
     except SyntaxError:
@@ -144,7 +153,8 @@ def noted(cell):
 # --- The command ----------------------------------------------------------------------------------------------------
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(prog="python -m mha.exercises", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(prog="python -m mha.exercises", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     out = commands.add_parser("export", help="write notebooks to hand out")
     which = out.add_mutually_exclusive_group(required=True)

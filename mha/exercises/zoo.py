@@ -1,7 +1,7 @@
 """The bug zoo: real bugs of public code, to be named from what they put out.
 
-Each specimen has a small function with the bug, written anew after the report that its note cites, and the function as it should be. Both are run on the
-same input, and the maps of both stand side by side.
+Each specimen has a small function with the bug, written anew after the report that its note cites, and the function as
+it should be. Both are run on the same input, and the maps of both stand side by side.
 """
 import math
 from dataclasses import dataclass, field
@@ -17,7 +17,9 @@ GITHUB = "https://github.com/"
 
 @dataclass(frozen=True, kw_only=True)
 class Specimen(Choice):
-    """One bug. buggy, sound: functions of no arguments that give the maps, (k, n, m); titles: of the maps; rows, columns: names."""
+    """One bug. buggy, sound: functions of no arguments that give the maps, (k, n, m); titles: of the maps; rows,
+    columns: names.
+    """
     buggy: Callable = field(repr=False)
     sound: Callable = field(repr=False)
     rows: tuple[str, ...]
@@ -38,18 +40,25 @@ class Specimen(Choice):
         """The maps of both functions: what should be, then what is."""
         from mha import viz
         wanted = "should be" if len(self.titles) < 3 else "right"
-        both = [(f"{word}{': ' * bool(title)}{title}", map) for word, function in ((wanted, self.sound), ("is", self.buggy)) for title, map in zip(self.titles, function())]
-        picture = viz.heatmaps(torch.stack([map for _, map in both]).double(), list(self.rows), titles=[title for title, _ in both], keys=list(self.columns), columns=max(2, len(self.titles)))
+        both = [(f"{word}{': ' * bool(title)}{title}", map)
+                for word, function in ((wanted, self.sound), ("is", self.buggy))
+                for title, map in zip(self.titles, function())]
+        picture = viz.heatmaps(torch.stack([map for _, map in both]).double(), list(self.rows),
+                               titles=[title for title, _ in both], keys=list(self.columns),
+                               columns=max(2, len(self.titles)))
         tables = [self.table(title, map.double()) for title, map in both]
-        picture.text = f"Maps of specimen {self.id}: {', '.join(title for title, _ in both)}. Rows are queries or outputs, columns keys or inputs.\n\n" + "\n\n".join(tables)
+        picture.text = (f"Maps of specimen {self.id}: {', '.join(title for title, _ in both)}. Rows are queries or "
+                        "outputs, columns keys or inputs.\n\n" + "\n\n".join(tables))
         return picture
 
     def table(self, title, map):
         """A map as text: crosses where it says yes or no, else numbers with the sums of the rows."""
         from mha import viz
         if torch.isin(map, map.new_tensor([0, 1])).all():
-            return viz.table(title, ["", *self.columns], [[name, *("x" if yes else "." for yes in row.tolist())] for name, row in zip(self.rows, map)])
-        return viz.table(title, ["", *self.columns, "sum"], [[name, *row.tolist(), float(row.sum())] for name, row in zip(self.rows, map)], digits=2)
+            return viz.table(title, ["", *self.columns], [[name, *("x" if yes else "." for yes in row.tolist())]
+                                                          for name, row in zip(self.rows, map)])
+        return viz.table(title, ["", *self.columns, "sum"],
+                         [[name, *row.tolist(), float(row.sum())] for name, row in zip(self.rows, map)], digits=2)
 
 
 # --- What the specimens are made of ---------------------------------------------------------------------------------
@@ -77,7 +86,8 @@ def attend(Q, K, V, mask=None):
 
 
 def influence(layer):
-    """Which output depends on which token, 1 or 0: rows = outputs, columns = tokens, both sentences after one another."""
+    """Which output depends on which token, 1 or 0: rows = outputs, columns = tokens, both sentences after one another.
+    """
     jacobian = torch.autograd.functional.jacobian(layer, X).abs().amax((2, 5))
     return (jacobian.reshape(B * N, B * N) > 1e-9).double()[None]
 
@@ -96,12 +106,12 @@ def merge_by_view(x):
 
 
 def merge_into_batch(x):
-    heads_first = attend(split(x @ W_Q), split(x @ W_K), split(x @ W_V)).transpose(0, 1).flatten(0, 1)          # (h B, n, d_v)
+    heads_first = attend(split(x @ W_Q), split(x @ W_K), split(x @ W_V)).transpose(0, 1).flatten(0, 1)  # (h B, n, d_v)
     return heads_first.reshape(B, N, D) @ W_O
 
 
 def attend_over_heads(x):
-    Q, K, V = ((x @ W).unflatten(-1, (H, -1)) for W in (W_Q, W_K, W_V))                                         # (B, n, h, d)
+    Q, K, V = ((x @ W).unflatten(-1, (H, -1)) for W in (W_Q, W_K, W_V))  # (B, n, h, d)
     return attend(Q, K, V).flatten(2) @ W_O
 
 
@@ -113,9 +123,9 @@ def weights(scores, mask=None, axis=-1):
     return (scores if mask is None else scores.masked_fill(~mask, -math.inf)).softmax(axis)
 
 
-TWO = torch.stack([SCORES, 1.5 * numbers(911, N, N)])[None]                                                    # (1, 2 heads, n, n)
+TWO = torch.stack([SCORES, 1.5 * numbers(911, N, N)])[None]  # (1, 2 heads, n, n)
 LENGTHS = torch.tensor([4, 2])
-REAL = (torch.arange(N) < LENGTHS[:, None])[:, None].expand(B, N, N)                                            # (B, n, m)
+REAL = (torch.arange(N) < LENGTHS[:, None])[:, None].expand(B, N, N)  # (B, n, m)
 FOUR = numbers(912, B, H, N, N)
 WIDE = numbers(913, 3, 64), numbers(914, 5, 64)
 OLD = numbers(915, 2, 6)
@@ -146,7 +156,8 @@ def asked(x, need_weights, mends):
 
 # --- The specimens ---------------------------------------------------------------------------------------------------
 
-IN_OUT = "Two sentences, a and b, of four tokens go through a layer of two heads. The maps show which output (row) depends on which token (column): light is yes, dark is no."
+IN_OUT = ("Two sentences, a and b, of four tokens go through a layer of two heads. The maps show which output (row) "
+          "depends on which token (column): light is yes, dark is no.")
 ONE_MAP = "The maps show the weights of one head on four tokens, rows = queries."
 
 VIEW = "The heads were cut with view, without a transpose."
@@ -154,150 +165,288 @@ MERGE = "The heads were merged with view, without a transpose."
 
 SPECIMENS = [
     Specimen(
-        id="B.1", title="Halves that never meet", core=True, buggy=lambda: influence(split_by_view), sound=lambda: influence(layer()), rows=TOKENS, columns=TOKENS,
+        id="B.1", title="Halves that never meet", core=True, buggy=lambda: influence(split_by_view),
+        sound=lambda: influence(layer()), rows=TOKENS, columns=TOKENS,
         statement=f"{IN_OUT} No mask. What is wrong?",
-        options=(Option("The mask of a sliding window was left in.", "A window moves with the token: 2 would see 3, or 1, or both. Here the sentence falls into fixed halves.", "window"),
+        options=(Option("The mask of a sliding window was left in.",
+                        "A window moves with the token: 2 would see 3, or 1, or both. Here the sentence falls into "
+                        "fixed halves.",
+                        "window"),
                  Option(VIEW, "Each head holds all columns of half of the tokens."),
-                 Option("The heads were cut right, and merged with view.", "In each head every token has met every other by then, so every output would depend on its whole sentence.", "merge-by-view"),
-                 Option("The softmax runs over the queries.", "Then every output would still depend on every token of its sentence.", "softmax-axis-queries")),
-        note=f"Two heads, four tokens: head 1 gets tokens 1 and 2 with all their columns, head 2 the others. Shapes, row sums and even a causal mask look right. Reported for four click-rate models, whose source was a blog post: {GITHUB}reczoo/FuxiCTR/issues/30 (2022); the same line stood in {GITHUB}hyunwoongko/transformer/commit/391c9cd469cd17ce3af26cb10078978e6a44c142 for two years."),
+                 Option("The heads were cut right, and merged with view.",
+                        "In each head every token has met every other by then, so every output would depend on its "
+                        "whole sentence.",
+                        "merge-by-view"),
+                 Option("The softmax runs over the queries.",
+                        "Then every output would still depend on every token of its sentence.",
+                        "softmax-axis-queries")),
+        note="Two heads, four tokens: head 1 gets tokens 1 and 2 with all their columns, head 2 the others. Shapes, "
+             "row sums and even a causal mask look right. Reported for four click-rate models, whose source was a "
+             f"blog post: {GITHUB}reczoo/FuxiCTR/issues/30 (2022); the same line stood in "
+             f"{GITHUB}hyunwoongko/transformer/commit/391c9cd469cd17ce3af26cb10078978e6a44c142 for two years."),
     Specimen(
-        id="B.2", title="A causal layer that sees ahead", core=True, stars=3, buggy=lambda: influence(merge_by_view), sound=lambda: influence(layer(CAUSAL)), rows=TOKENS, columns=TOKENS,
+        id="B.2", title="A causal layer that sees ahead", core=True, stars=3, buggy=lambda: influence(merge_by_view),
+        sound=lambda: influence(layer(CAUSAL)), rows=TOKENS, columns=TOKENS,
         statement=f"{IN_OUT} The layer has a causal mask, and its weights are right. What is wrong?",
-        options=(Option("The diagonal of the mask is off by one.", "Then output 1 would depend on token 2 and output 2 on token 3, and each on itself.", "off-by-one"),
-                 Option("The mask was transposed.", "Then outputs would depend on themselves and on later tokens only.", "mask-transposed"),
+        options=(Option("The diagonal of the mask is off by one.",
+                        "Then output 1 would depend on token 2 and output 2 on token 3, and each on itself.",
+                        "off-by-one"),
+                 Option("The mask was transposed.",
+                        "Then outputs would depend on themselves and on later tokens only.", "mask-transposed"),
                  Option(MERGE, "A row of the output then holds two tokens of one head."),
-                 Option("The mask was applied after the softmax.", "Then output 1 would depend on all tokens, and so would all others.", "mask-after-softmax")),
-        note=f"Row 1 of the output is made of tokens 1 and 2 of head 1, and row 3 of head 2's. The training test had passed, \"probably because the copy task is too easy\": {GITHUB}jsbaan/transformer-from-scratch/pull/6 (2026)."),
+                 Option("The mask was applied after the softmax.",
+                        "Then output 1 would depend on all tokens, and so would all others.", "mask-after-softmax")),
+        note="Row 1 of the output is made of tokens 1 and 2 of head 1, and row 3 of head 2's. The training test had "
+             f"passed, \"probably because the copy task is too easy\": {GITHUB}jsbaan/transformer-from-scratch/pull/6 "
+             "(2026)."),
     Specimen(
-        id="B.3", title="Sentences that talk to each other", buggy=lambda: influence(merge_into_batch), sound=lambda: influence(layer()), rows=TOKENS, columns=TOKENS,
+        id="B.3", title="Sentences that talk to each other", buggy=lambda: influence(merge_into_batch),
+        sound=lambda: influence(layer()), rows=TOKENS, columns=TOKENS,
         statement=f"{IN_OUT} No mask. What is wrong?",
-        options=(Option("Batch and tokens were exchanged: the layer attends over the batch.", "Then output a1 would depend on a1 and b1 only.", "batch-as-sequence"),
+        options=(Option("Batch and tokens were exchanged: the layer attends over the batch.",
+                        "Then output a1 would depend on a1 and b1 only.", "batch-as-sequence"),
                  Option(VIEW, "Then the sentences would stay apart.", "split-by-view"),
-                 Option("The batch was shuffled between two layers.", "Then all outputs of one sentence would depend on the same sentence.", "shuffled"),
-                 Option("The heads stand before the batch, and the merge by view mistakes one for the other.", "The tensor is (h B, n, d_v), and view makes (B, n, h d_v) of it.")),
-        note=f"With the heads stacked in front, half of the outputs of sentence a come from sentence b. Right for one head only. {GITHUB}jadore801120/attention-is-all-you-need-pytorch/issues/7 (2017), mended a day later. Predictions that change with the rest of the batch are the symptom to test for."),
+                 Option("The batch was shuffled between two layers.",
+                        "Then all outputs of one sentence would depend on the same sentence.", "shuffled"),
+                 Option("The heads stand before the batch, and the merge by view mistakes one for the other.",
+                        "The tensor is (h B, n, d_v), and view makes (B, n, h d_v) of it.")),
+        note="With the heads stacked in front, half of the outputs of sentence a come from sentence b. Right for one "
+             f"head only. {GITHUB}jadore801120/attention-is-all-you-need-pytorch/issues/7 (2017), mended a day later. "
+             "Predictions that change with the rest of the batch are the symptom to test for."),
     Specimen(
-        id="B.4", title="Every token for itself", buggy=lambda: influence(attend_over_heads), sound=lambda: influence(layer()), rows=TOKENS, columns=TOKENS,
+        id="B.4", title="Every token for itself", buggy=lambda: influence(attend_over_heads),
+        sound=lambda: influence(layer()), rows=TOKENS, columns=TOKENS,
         statement=f"{IN_OUT} No mask. What is wrong?",
-        options=(Option("A mask hides everything but the token itself.", "That would give this picture too. But no mask was made.", "diagonal-mask"),
-                 Option("The heads attend to each other, inside one token.", "The tensors stand as (b, n, h, d), and the product over the last two axes makes h by h scores."),
-                 Option("The temperature is so low that each token takes only itself.", "Then a row would be light where its best key stands, and with W_Q and W_K that is seldom the token itself.", "temperature"),
-                 Option("The values come from the queries.", "Each output would still mix all values.", "queries-as-values")),
-        note=f"The function expected (b, h, n, d) and got (b, n, h, d): \"totally wrong\", says the report, {GITHUB}kyegomez/FlashMHA/issues/1 (2024). No information passes between tokens, and every shape is as it should be."),
+        options=(Option("A mask hides everything but the token itself.",
+                        "That would give this picture too. But no mask was made.", "diagonal-mask"),
+                 Option("The heads attend to each other, inside one token.",
+                        "The tensors stand as (b, n, h, d), and the product over the last two axes makes h by h "
+                        "scores."),
+                 Option("The temperature is so low that each token takes only itself.",
+                        "Then a row would be light where its best key stands, and with W_Q and W_K that is seldom the "
+                        "token itself.",
+                        "temperature"),
+                 Option("The values come from the queries.", "Each output would still mix all values.",
+                        "queries-as-values")),
+        note="The function expected (b, h, n, d) and got (b, n, h, d): \"totally wrong\", says the report, "
+             f"{GITHUB}kyegomez/FlashMHA/issues/1 (2024). No information passes between tokens, and every shape is as "
+             "it should be."),
     Specimen(
-        id="B.5", title="Neighbours in the batch", buggy=lambda: influence(attend_over_batch), sound=lambda: influence(layer()), rows=TOKENS, columns=TOKENS,
+        id="B.5", title="Neighbours in the batch", buggy=lambda: influence(attend_over_batch),
+        sound=lambda: influence(layer()), rows=TOKENS, columns=TOKENS,
         statement=f"{IN_OUT} No mask. What is wrong?",
-        options=(Option("Batch and tokens are exchanged: the layer attends over the batch.", "It takes the first axis for the tokens."),
-                 Option("The heads were merged into the wrong sentences.", "Then an output would depend on several tokens of a sentence.", "merge-mixes-batch"),
+        options=(Option("Batch and tokens are exchanged: the layer attends over the batch.",
+                        "It takes the first axis for the tokens."),
+                 Option("The heads were merged into the wrong sentences.",
+                        "Then an output would depend on several tokens of a sentence.", "merge-mixes-batch"),
                  Option("The positions were added twice.", "Positions do not say who depends on whom.", "positions"),
-                 Option("The heads attend to each other, inside one token.", "Then a1 would depend on a1 only.", "attention-over-heads")),
-        note=f"torch's encoder layers take the tokens first unless batch_first=True. Given (batch, tokens, d) they attend across the batch, and with a batch of one nothing shows. {GITHUB}IBM/TabFormer/pull/14 (2021)."),
+                 Option("The heads attend to each other, inside one token.", "Then a1 would depend on a1 only.",
+                        "attention-over-heads")),
+        note="torch's encoder layers take the tokens first unless batch_first=True. Given (batch, tokens, d) they "
+             f"attend across the batch, and with a batch of one nothing shows. {GITHUB}IBM/TabFormer/pull/14 (2021)."),
     Specimen(
-        id="B.6", title="Rows that do not sum to 1", core=True, buggy=lambda: weights(SCORES, CAUSAL, -2)[None], sound=lambda: weights(SCORES, CAUSAL)[None], rows=WORDS, columns=WORDS,
-        statement=f"{ONE_MAP} There is a causal mask. The numbers below the picture list what each row sums to. What is wrong?",
+        id="B.6", title="Rows that do not sum to 1", core=True, buggy=lambda: weights(SCORES, CAUSAL, -2)[None],
+        sound=lambda: weights(SCORES, CAUSAL)[None], rows=WORDS, columns=WORDS,
+        statement=f"{ONE_MAP} There is a causal mask. The numbers below the picture list what each row sums to. What "
+                  "is wrong?",
         options=(Option("The softmax runs over the queries.", "Every column sums to 1, and the rows do not."),
-                 Option("The weights were multiplied by the mask after the softmax.", "Then the last row, which nothing is hidden from, would be right.", "mask-after-softmax"),
-                 Option("The powers were not divided by their sum.", "Then the numbers in a row would still stand in the right ratios. Compare the last rows.", "no-normalisation"),
+                 Option("The weights were multiplied by the mask after the softmax.",
+                        "Then the last row, which nothing is hidden from, would be right.", "mask-after-softmax"),
+                 Option("The powers were not divided by their sum.",
+                        "Then the numbers in a row would still stand in the right ratios. Compare the last rows.",
+                        "no-normalisation"),
                  Option("The mask is transposed.", "The dark half is where it should be.", "mask-transposed")),
-        note=f"\"That's a typo and a big bug!\", said the maintainer of {GITHUB}labmlai/annotated_deep_learning_paper_implementations/issues/146 (2022). The one who found it measured no difference in the quality of the pictures that the model draws: a metric need not notice. And it leaks: the sum of a column runs over later queries."),
+        note="\"That's a typo and a big bug!\", said the maintainer of "
+             f"{GITHUB}labmlai/annotated_deep_learning_paper_implementations/issues/146 (2022). The one who found it "
+             "measured no difference in the quality of the pictures that the model draws: a metric need not notice. "
+             "And it leaks: the sum of a column runs over later queries."),
     Specimen(
-        id="B.7", title="Two heads that share", stars=3, buggy=lambda: TWO.softmax(1)[0], sound=lambda: TWO.softmax(-1)[0], rows=WORDS, columns=WORDS, titles=("head 1", "head 2"),
+        id="B.7", title="Two heads that share", stars=3, buggy=lambda: TWO.softmax(1)[0],
+        sound=lambda: TWO.softmax(-1)[0], rows=WORDS, columns=WORDS, titles=("head 1", "head 2"),
         statement="The maps show the weights of two heads on four tokens, rows = queries. No mask. What is wrong?",
-        options=(Option("The softmax runs over all scores of a head.", "Then a whole map would sum to 1.", "softmax-over-everything"),
-                 Option("The two heads got each other's scores.", "Then every row would still sum to 1.", "heads-exchanged"),
+        options=(Option("The softmax runs over all scores of a head.", "Then a whole map would sum to 1.",
+                        "softmax-over-everything"),
+                 Option("The two heads got each other's scores.", "Then every row would still sum to 1.",
+                        "heads-exchanged"),
                  Option("The softmax runs over the heads.", "For each pair of tokens the two heads' weights sum to 1."),
-                 Option("Each score went through a sigmoid.", "That would look alike, but the two maps would not add up to 1 everywhere. (With two heads, it is the sigmoid of their difference.)", "sigmoid")),
-        note=f"nn.Softmax() without dim takes axis 1 of a tensor with four axes, and prints a warning. In (B, h, n, n) that is the heads. {GITHUB}hyunwoongko/transformer/commit/391c9cd469cd17ce3af26cb10078978e6a44c142 (2021) mended it."),
+                 Option("Each score went through a sigmoid.",
+                        "That would look alike, but the two maps would not add up to 1 everywhere. (With two heads, "
+                        "it is the sigmoid of their difference.)",
+                        "sigmoid")),
+        note="nn.Softmax() without dim takes axis 1 of a tensor with four axes, and prints a warning. In (B, h, n, n) "
+             f"that is the heads. {GITHUB}hyunwoongko/transformer/commit/391c9cd469cd17ce3af26cb10078978e6a44c142 "
+             "(2021) mended it."),
     Specimen(
-        id="B.8", title="A mask that is too polite", core=True, buggy=lambda: SCORES.masked_fill(~CAUSAL, -1e-12).softmax(-1)[None], sound=lambda: weights(SCORES, CAUSAL)[None], rows=WORDS, columns=WORDS,
+        id="B.8", title="A mask that is too polite", core=True,
+        buggy=lambda: SCORES.masked_fill(~CAUSAL, -1e-12).softmax(-1)[None],
+        sound=lambda: weights(SCORES, CAUSAL)[None], rows=WORDS, columns=WORDS,
         statement=f"{ONE_MAP} There should be a causal mask. What is wrong? Compare the hidden weights within one row.",
-        options=(Option("The mask was not applied at all.", "Then the hidden weights of a row would differ from each other as its scores do.", "no-mask"),
-                 Option("The mask was applied after the softmax.", "Then the hidden weights would be 0.", "mask-after-softmax"),
-                 Option("The mask came before the softmax and its fill is nearly zero.", "All hidden keys of a row have the same weight: that of a score of 0."),
+        options=(Option("The mask was not applied at all.",
+                        "Then the hidden weights of a row would differ from each other as its scores do.", "no-mask"),
+                 Option("The mask was applied after the softmax.", "Then the hidden weights would be 0.",
+                        "mask-after-softmax"),
+                 Option("The mask came before the softmax and its fill is nearly zero.",
+                        "All hidden keys of a row have the same weight: that of a score of 0."),
                  Option("The diagonal is off by one.", "More than one hidden key has a weight.", "off-by-one")),
-        note=f"masked_fill(mask == 0, -e) with e = 1e-12: minus a millionth of a millionth, where minus a lot was meant. It stood from 2019 to 2022, {GITHUB}hyunwoongko/transformer/issues/10. The mending of specimen B.1 in FuxiCTR brought in the same slip, -1e-10, for five months."),
+        note="masked_fill(mask == 0, -e) with e = 1e-12: minus a millionth of a millionth, where minus a lot was "
+             f"meant. It stood from 2019 to 2022, {GITHUB}hyunwoongko/transformer/issues/10. The mending of specimen "
+             "B.1 in FuxiCTR brought in the same slip, -1e-10, for five months."),
     Specimen(
-        id="B.9", title="A mask that does nothing", buggy=lambda: weights(SCORES)[None], sound=lambda: weights(SCORES, CAUSAL)[None], rows=WORDS, columns=WORDS,
+        id="B.9", title="A mask that does nothing", buggy=lambda: weights(SCORES)[None],
+        sound=lambda: weights(SCORES, CAUSAL)[None], rows=WORDS, columns=WORDS,
         statement=f"{ONE_MAP} The code has the line `scores.masked_fill(~causal, -inf)`. What is wrong?",
-        options=(Option("The fill is nearly zero.", "Then the hidden weights of one row would be equal.", "fill-nearly-zero"),
+        options=(Option("The fill is nearly zero.",
+                        "Then the hidden weights of one row would be equal.", "fill-nearly-zero"),
                  Option("True and False are exchanged.", "Then the past would be hidden.", "polarity"),
                  Option("The mask has the wrong shape.", "It would raise, or hide something.", "shape"),
-                 Option("The result of the line is thrown away.", "masked_fill returns a new tensor; masked_fill_ works in place.")),
-        note=f"Found in {GITHUB}opendilab/DI-engine/issues/333 (2022), whose test had used a mask that hides nothing; in {GITHUB}facebookresearch/ParlAI/pull/3068 (2020); and in {GITHUB}lucidrains/flamingo-pytorch/issues/10 (2022). One underscore, three times."),
+                 Option("The result of the line is thrown away.",
+                        "masked_fill returns a new tensor; masked_fill_ works in place.")),
+        note=f"Found in {GITHUB}opendilab/DI-engine/issues/333 (2022), whose test had used a mask that hides nothing; "
+             f"in {GITHUB}facebookresearch/ParlAI/pull/3068 (2020); and in "
+             f"{GITHUB}lucidrains/flamingo-pytorch/issues/10 (2022). One underscore, three times."),
     Specimen(
-        id="B.10", title="Reading the filling", core=True, buggy=lambda: weights(FOUR[:, 0], ~REAL)[1:], sound=lambda: weights(FOUR[:, 0], REAL)[1:], rows=WORDS, columns=("real", "real", "filling", "filling"),
-        statement="The maps show the weights of one head on a sentence of two words that was filled up to four places. What is wrong?",
-        options=(Option("The mask lies on the queries, not on the keys.", "Then rows would be empty or even; here columns are.", "query-mask"),
+        id="B.10", title="Reading the filling", core=True, buggy=lambda: weights(FOUR[:, 0], ~REAL)[1:],
+        sound=lambda: weights(FOUR[:, 0], REAL)[1:], rows=WORDS, columns=("real", "real", "filling", "filling"),
+        statement="The maps show the weights of one head on a sentence of two words that was filled up to four "
+                  "places. What is wrong?",
+        options=(Option("The mask lies on the queries, not on the keys.",
+                        "Then rows would be empty or even; here columns are.", "query-mask"),
                  Option("The mask is there, and True and False are exchanged.", "Only the filling is read."),
-                 Option("The filling was put in front.", "The columns are named in the order of the tokens.", "left-padding"),
-                 Option("The mask was added as 0 and 1.", "Then nothing would be hidden; some scores would only be larger by 1.", "float-mask")),
-        note=f"scaled_dot_product_attention takes True for \"take part\", nn.MultiheadAttention for \"leave out\". {GITHUB}InseeFrLab/torchTextClassifiers/pull/92 (2026) and {GITHUB}rasbt/LLMs-from-scratch/issues/1061 (2026) passed the one for the other. The comment in the code said what the author believed."),
+                 Option("The filling was put in front.", "The columns are named in the order of the tokens.",
+                        "left-padding"),
+                 Option("The mask was added as 0 and 1.",
+                        "Then nothing would be hidden; some scores would only be larger by 1.", "float-mask")),
+        note="scaled_dot_product_attention takes True for \"take part\", nn.MultiheadAttention for \"leave out\". "
+             f"{GITHUB}InseeFrLab/torchTextClassifiers/pull/92 (2026) and {GITHUB}rasbt/LLMs-from-scratch/issues/1061 "
+             "(2026) passed the one for the other. The comment in the code said what the author believed."),
     Specimen(
-        id="B.11", title="The neighbour's mask", stars=3, buggy=lambda: repeated_mask(lambda m: m.repeat(H, 1, 1)), sound=lambda: repeated_mask(lambda m: m.repeat_interleave(H, 0)), rows=WORDS, columns=WORDS,
+        id="B.11", title="The neighbour's mask", stars=3, buggy=lambda: repeated_mask(lambda m: m.repeat(H, 1, 1)),
+        sound=lambda: repeated_mask(lambda m: m.repeat_interleave(H, 0)), rows=WORDS, columns=WORDS,
         titles=("a, head 1", "a, head 2", "b, head 1", "b, head 2"),
-        statement="Sentence a has four words, sentence b has two, filled up to four. The maps show the weights of both heads. What is wrong?",
+        statement="Sentence a has four words, sentence b has two, filled up to four. The maps show the weights of "
+                  "both heads. What is wrong?",
         options=(Option("The second head has no mask.", "In sentence a it has one, and should have none.", "one-head"),
-                 Option("The masks are repeated in the wrong order for the heads.", "Batch and heads are one axis, a a b b. The masks come as a b a b."),
-                 Option("The lengths of the two sentences are exchanged.", "Then both heads of each sentence would be wrong.", "lengths-exchanged"),
+                 Option("The masks are repeated in the wrong order for the heads.",
+                        "Batch and heads are one axis, a a b b. The masks come as a b a b."),
+                 Option("The lengths of the two sentences are exchanged.",
+                        "Then both heads of each sentence would be wrong.", "lengths-exchanged"),
                  Option("The mask is on the queries.", "Columns are hidden, not rows.", "query-mask")),
-        note=f"repeat makes a b a b, repeat_interleave makes a a b b. Some heads use another sentence's mask; with a batch of one, or equal lengths, nothing shows. {GITHUB}ArrowLuo/CLIP4Clip/issues/22 (2021), and again in {GITHUB}line/lighthouse/pull/77 (2026)."),
+        note="repeat makes a b a b, repeat_interleave makes a a b b. Some heads use another sentence's mask; with a "
+             f"batch of one, or equal lengths, nothing shows. {GITHUB}ArrowLuo/CLIP4Clip/issues/22 (2021), and again "
+             f"in {GITHUB}line/lighthouse/pull/77 (2026)."),
     Specimen(
-        id="B.12", title="A little too even", stars=3, buggy=lambda: weights(2 * WIDE[0] @ WIDE[1].mT / 512**0.5)[None], sound=lambda: weights(2 * WIDE[0] @ WIDE[1].mT / 64**0.5)[None], rows=("1", "2", "3"), columns=("1", "2", "3", "4", "5"),
-        statement="The maps show the weights of one of eight heads, d_model = 512, three queries on five keys. Rows sum to 1, and the order of the keys in each row is right. What is wrong?",
-        options=(Option("The scores were divided by the root of d_model.", "It should be the root of d_k = 64. The leads are smaller by the root of 8."),
-                 Option("The scores were not divided at all.", "Then the weights would be more decided, not less.", "no-scale"),
-                 Option("The softmax was taken twice.", "Then no weight could be more than e times another.", "softmax-twice"),
-                 Option("The scores were divided by d_k.", "Then the leads would be smaller by 8, and the rows almost even.", "scale-d_k")),
+        id="B.12", title="A little too even", stars=3, buggy=lambda: weights(2 * WIDE[0] @ WIDE[1].mT / 512**0.5)[None],
+        sound=lambda: weights(2 * WIDE[0] @ WIDE[1].mT / 64**0.5)[None], rows=("1", "2", "3"),
+        columns=("1", "2", "3", "4", "5"),
+        statement="The maps show the weights of one of eight heads, d_model = 512, three queries on five keys. Rows "
+                  "sum to 1, and the order of the keys in each row is right. What is wrong?",
+        options=(Option("The scores were divided by the root of d_model.",
+                        "It should be the root of d_k = 64. The leads are smaller by the root of 8."),
+                 Option("The scores were not divided at all.", "Then the weights would be more decided, not less.",
+                        "no-scale"),
+                 Option("The softmax was taken twice.",
+                        "Then no weight could be more than e times another.", "softmax-twice"),
+                 Option("The scores were divided by d_k.",
+                        "Then the leads would be smaller by 8, and the rows almost even.", "scale-d_k")),
         hints=("Take one row and compare the logarithms of the ratios of two weights, right and wrong.",),
-        note=f"Nothing in shapes or sums shows it, and with one head it is right. {GITHUB}lucidrains/vit-pytorch/issues/65 (2021), where the author says that he still makes rookie mistakes after a year of attention; and {GITHUB}karpathy/ng-video-lecture/pull/6 (2023), from where it was copied."),
+        note="Nothing in shapes or sums shows it, and with one head it is right. "
+             f"{GITHUB}lucidrains/vit-pytorch/issues/65 (2021), where the author says that he still makes rookie "
+             f"mistakes after a year of attention; and {GITHUB}karpathy/ng-video-lecture/pull/6 (2023), from where it "
+             "was copied."),
     Specimen(
-        id="B.13", title="One key takes all", buggy=lambda: weights(WIDE[0] @ WIDE[1].mT * 64**0.5)[None], sound=lambda: weights(WIDE[0] @ WIDE[1].mT / 64**0.5)[None], rows=("1", "2", "3"), columns=("1", "2", "3", "4", "5"),
-        statement="The maps show the weights of a new head, d_k = 64, before any training: three random queries on five random keys. What is wrong?",
-        options=(Option("The scores were multiplied by the root of d_k, where they should be divided.", "Their spread is then d_k, and the softmax has decided."),
-                 Option("The mask hides all keys but one.", "A mask does not look at scores, and row 3 keeps two keys.", "mask"),
-                 Option("The argmax was taken.", "Row 3 has two weights that are not 0; an argmax leaves one.", "argmax"),
-                 Option("The weights are divided by their largest.", "Then the others would still keep their ratios.", "largest")),
-        note=f"scale = dim ** -0.5, and then the scores were divided by it: {GITHUB}esceptico/perceiver-io/issues/9 (2021). With d_k = 64 the scores of a new model have a spread of 64, where 1 is meant."),
+        id="B.13", title="One key takes all", buggy=lambda: weights(WIDE[0] @ WIDE[1].mT * 64**0.5)[None],
+        sound=lambda: weights(WIDE[0] @ WIDE[1].mT / 64**0.5)[None], rows=("1", "2", "3"),
+        columns=("1", "2", "3", "4", "5"),
+        statement="The maps show the weights of a new head, d_k = 64, before any training: three random queries on "
+                  "five random keys. What is wrong?",
+        options=(Option("The scores were multiplied by the root of d_k, where they should be divided.",
+                        "Their spread is then d_k, and the softmax has decided."),
+                 Option("The mask hides all keys but one.",
+                        "A mask does not look at scores, and row 3 keeps two keys.", "mask"),
+                 Option("The argmax was taken.",
+                        "Row 3 has two weights that are not 0; an argmax leaves one.", "argmax"),
+                 Option("The weights are divided by their largest.", "Then the others would still keep their ratios.",
+                        "largest")),
+        note=f"scale = dim ** -0.5, and then the scores were divided by it: {GITHUB}esceptico/perceiver-io/issues/9 "
+             "(2021). With d_k = 64 the scores of a new model have a spread of 64, where 1 is meant."),
     Specimen(
-        id="B.14", title="Only the oldest", core=True, buggy=lambda: weights(OLD, torch.ones(2, 6).tril() > 0)[None], sound=lambda: weights(OLD, torch.ones(2, 6).tril(4) > 0)[None], rows=("5", "6"), columns=("1", "2", "3", "4", "5", "6"),
-        statement="A model writes a text. The keys of tokens 1 to 4 are kept, and tokens 5 and 6 ask. The maps show their weights under the causal mask. What is wrong?",
-        options=(Option("The cache holds only two tokens.", "All six keys are there; four or five get no weight.", "cache-short"),
-                 Option("The mask starts at the top left: query 5 is taken for token 1.", "The first new query sees the first key, the second the first two."),
-                 Option("The order of the keys is reversed.", "Then the weights would stand elsewhere; here most are hidden.", "keys-reversed"),
-                 Option("The mask is transposed.", "It has two rows and six columns, as it should.", "mask-transposed")),
-        note=f"A causal mask with more keys than queries must end at the bottom right. \"The entire prompt history is masked out\", says {GITHUB}hyprstream/hyprstream/pull/1521 (2026); is_causal of scaled_dot_product_attention starts at the top left by definition, {GITHUB}pytorch/pytorch/issues/144858 (2025)."),
+        id="B.14", title="Only the oldest", core=True, buggy=lambda: weights(OLD, torch.ones(2, 6).tril() > 0)[None],
+        sound=lambda: weights(OLD, torch.ones(2, 6).tril(4) > 0)[None], rows=("5", "6"),
+        columns=("1", "2", "3", "4", "5", "6"),
+        statement="A model writes a text. The keys of tokens 1 to 4 are kept, and tokens 5 and 6 ask. The maps show "
+                  "their weights under the causal mask. What is wrong?",
+        options=(Option("The cache holds only two tokens.",
+                        "All six keys are there; four or five get no weight.", "cache-short"),
+                 Option("The mask starts at the top left: query 5 is taken for token 1.",
+                        "The first new query sees the first key, the second the first two."),
+                 Option("The order of the keys is reversed.",
+                        "Then the weights would stand elsewhere; here most are hidden.", "keys-reversed"),
+                 Option("The mask is transposed.", "It has two rows and six columns, as it should.",
+                        "mask-transposed")),
+        note="A causal mask with more keys than queries must end at the bottom right. \"The entire prompt history is "
+             f"masked out\", says {GITHUB}hyprstream/hyprstream/pull/1521 (2026); is_causal of "
+             "scaled_dot_product_attention starts at the top left by definition, "
+             f"{GITHUB}pytorch/pytorch/issues/144858 (2025)."),
     Specimen(
-        id="B.15", title="Who reads which", buggy=lambda: read_heads([0, 1, 0, 1]), sound=lambda: read_heads([0, 0, 1, 1]), rows=("query head 1", "query head 2", "query head 3", "query head 4"), columns=("kv 1", "kv 2"),
-        statement="Four query heads share two heads of keys and values: the first two read kv 1, the others kv 2. The maps show which kv head each query head reads. What is wrong?",
-        options=(Option("The kv heads were tiled, where they should be repeated.", "Tiling gives 1 2 1 2, repeating each gives 1 1 2 2."),
-                 Option("The query heads were shuffled by a view.", "They stand in order; what they read does not.", "split-by-view"),
+        id="B.15", title="Who reads which", buggy=lambda: read_heads([0, 1, 0, 1]),
+        sound=lambda: read_heads([0, 0, 1, 1]), rows=("query head 1", "query head 2", "query head 3", "query head 4"),
+        columns=("kv 1", "kv 2"),
+        statement="Four query heads share two heads of keys and values: the first two read kv 1, the others kv 2. The "
+                  "maps show which kv head each query head reads. What is wrong?",
+        options=(Option("The kv heads were tiled, where they should be repeated.",
+                        "Tiling gives 1 2 1 2, repeating each gives 1 1 2 2."),
+                 Option("The query heads were shuffled by a view.", "They stand in order; what they read does not.",
+                        "split-by-view"),
                  Option("Each query head reads its own kv head.", "There are only two.", "no-sharing"),
                  Option("The kv heads are exchanged.", "Then the first two would read kv 2.", "exchanged")),
-        note=f"Right with one kv head, and right with as many as query heads; wrong only in between: {GITHUB}ekzhang/jax-js/pull/180 (2026), and the same slip in {GITHUB}apple/axlearn/pull/842 (2024). A model trained elsewhere then reads the wrong heads."),
+        note="Right with one kv head, and right with as many as query heads; wrong only in between: "
+             f"{GITHUB}ekzhang/jax-js/pull/180 (2026), and the same slip in {GITHUB}apple/axlearn/pull/842 (2024). A "
+             "model trained elsewhere then reads the wrong heads."),
     Specimen(
-        id="B.16", title="More than everything", buggy=dropped, sound=lambda: weights(SCORES)[None], rows=WORDS, columns=WORDS,
-        statement=f"{ONE_MAP} They come from a layer in training, which returns its weights. The numbers below list what each row sums to. What happened?",
-        options=(Option("The softmax runs over the queries.", "Then the columns would sum to 1.", "softmax-axis-queries"),
-                 Option("Dropout was applied to the weights before they were returned.", "Some are 0, and all others are larger by the same factor."),
-                 Option("A mask hides single pairs.", "With a mask before the softmax the rows would sum to 1.", "mask"),
-                 Option("The powers were not divided by their sum.", "Compare the numbers one by one: those that are not 0 differ from the right ones by one factor.", "no-normalisation")),
-        note=f"{GITHUB}pytorch/pytorch/issues/33360 (2020): the weights that nn.MultiheadAttention returns in training have been through dropout. In {GITHUB}kanyun-inc/fairseq-gec/issues/18 (2019) they served as probabilities above 1, and the loss became negative."),
+        id="B.16", title="More than everything", buggy=dropped, sound=lambda: weights(SCORES)[None], rows=WORDS,
+        columns=WORDS,
+        statement=f"{ONE_MAP} They come from a layer in training, which returns its weights. The numbers below list "
+                  "what each row sums to. What happened?",
+        options=(Option("The softmax runs over the queries.", "Then the columns would sum to 1.",
+                        "softmax-axis-queries"),
+                 Option("Dropout was applied to the weights before they were returned.",
+                        "Some are 0, and all others are larger by the same factor."),
+                 Option("A mask hides single pairs.",
+                        "With a mask before the softmax the rows would sum to 1.", "mask"),
+                 Option("The powers were not divided by their sum.",
+                        "Compare the numbers one by one: those that are not 0 differ from the right ones by one "
+                        "factor.",
+                        "no-normalisation")),
+        note=f"{GITHUB}pytorch/pytorch/issues/33360 (2020): the weights that nn.MultiheadAttention returns in training "
+             f"have been through dropout. In {GITHUB}kanyun-inc/fairseq-gec/issues/18 (2019) they served as "
+             "probabilities above 1, and the loss became negative."),
     Specimen(
-        id="B.17", title="The farther the better", buggy=lambda: alibi(+1), sound=lambda: alibi(-1), rows=tuple("123456"), columns=tuple("123456"),
-        statement="A causal head of six tokens adds a bias to its scores, so that near tokens are preferred. The maps show its weights. What is wrong?",
+        id="B.17", title="The farther the better", buggy=lambda: alibi(+1), sound=lambda: alibi(-1),
+        rows=tuple("123456"), columns=tuple("123456"),
+        statement="A causal head of six tokens adds a bias to its scores, so that near tokens are preferred. The maps "
+                  "show its weights. What is wrong?",
         options=(Option("The bias was added after the softmax.", "Then rows would not sum to 1.", "after-softmax"),
-                 Option("The positions count backwards in the keys.", "Then row 4 would prefer key 3. Here all rows prefer the far end.", "positions-reversed"),
+                 Option("The positions count backwards in the keys.",
+                        "Then row 4 would prefer key 3. Here all rows prefer the far end.", "positions-reversed"),
                  Option("The bias has the wrong sign.", "Distance is rewarded, where it should cost."),
                  Option("The mask is inverted.", "The dark half is where it should be.", "polarity")),
-        note=f"(q_idx - kv_idx) in place of (kv_idx - q_idx): {GITHUB}meta-pytorch/attention-gym/pull/86 (2024). The bias is ALiBi's."),
+        note=f"(q_idx - kv_idx) in place of (kv_idx - q_idx): {GITHUB}meta-pytorch/attention-gym/pull/86 (2024). The "
+             "bias is ALiBi's."),
     Specimen(
-        id="B.18", title="Only when somebody looks", core=True, stars=3, buggy=lambda: torch.cat([influence(lambda x: asked(x, asks, False)) for asks in (False, True)]),
-        sound=lambda: torch.cat([influence(lambda x: asked(x, asks, True)) for asks in (False, True)]), rows=TOKENS, columns=TOKENS, titles=("plain", "weights asked for"),
+        id="B.18", title="Only when somebody looks", core=True, stars=3,
+        buggy=lambda: torch.cat([influence(lambda x: asked(x, asks, False)) for asks in (False, True)]),
+        sound=lambda: torch.cat([influence(lambda x: asked(x, asks, True)) for asks in (False, True)]), rows=TOKENS,
+        columns=TOKENS, titles=("plain", "weights asked for"),
         statement=f"{IN_OUT} The layer is causal. It can be asked to return its weights as well. What is wrong?",
-        options=(Option("Returning the weights changes the dropout.", "Dropout does not say who depends on whom.", "dropout"),
-                 Option("The weights are averaged over the heads.", "That changes what is returned, not what the output depends on.", "averaged"),
-                 Option("The layer forgets its causal mask on the path that returns weights.", "The fast path has the mask built in; the other has to make it, and does not."),
-                 Option("The mask is changed in place by the first call.", "Then the second call would be wrong in the same way without weights, too.", "in-place")),
-        note=f"A layer \"with no dropout still leaks the moment it is called with return_attention_scores=True\": {GITHUB}keras-team/keras/issues/23038 (2026), a regression. Whoever looks at the weights to check the mask sees a layer that nobody trains. Test every path, not only the one you use."),
+        options=(Option("Returning the weights changes the dropout.", "Dropout does not say who depends on whom.",
+                        "dropout"),
+                 Option("The weights are averaged over the heads.",
+                        "That changes what is returned, not what the output depends on.", "averaged"),
+                 Option("The layer forgets its causal mask on the path that returns weights.",
+                        "The fast path has the mask built in; the other has to make it, and does not."),
+                 Option("The mask is changed in place by the first call.",
+                        "Then the second call would be wrong in the same way without weights, too.", "in-place")),
+        note="A layer \"with no dropout still leaks the moment it is called with return_attention_scores=True\": "
+             f"{GITHUB}keras-team/keras/issues/23038 (2026), a regression. Whoever looks at the weights to check the "
+             "mask sees a layer that nobody trains. Test every path, not only the one you use."),
 ]

@@ -2,7 +2,8 @@
 
     folklore.tell("softmax")        # computes, and prints the claim, what came out, the verdict
 
-A claim whose numbers do not support its verdict raises an error, so what is told has been computed. To add one, write a function below `@claim(...)`.
+A claim whose numbers do not support its verdict raises an error, so what is told has been computed. To add one, write a
+function below `@claim(...)`.
 """
 from mha.folklore import scores, matrices, layers, trained          # noqa: F401, I001
 from mha.folklore.claim import CLAIMS, VERDICTS, Claim, Told, tell, where

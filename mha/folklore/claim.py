@@ -15,9 +15,10 @@ CLAIMS = []                                                      # all of them, 
 class Claim:
     """A sentence that popular texts print, and a computation that decides on it.
 
-    number: from 1, in the order of the appendix. part: the group that it belongs to. printed: the claim, between quotation marks where a text prints
-    it word for word, else in our words. verdict: one of VERDICTS. chapter: the notebook that works it out. compute: function of no arguments -> what
-    came out, as sentences with the numbers in them; and whether those numbers support the verdict.
+    number: from 1, in the order of the appendix. part: the group that it belongs to. printed: the claim, between
+    quotation marks where a text prints it word for word, else in our words. verdict: one of VERDICTS. chapter: the
+    notebook that works it out. compute: function of no arguments -> what came out, as sentences with the numbers in
+    them; and whether those numbers support the verdict.
     """
     number: int
     part: str
@@ -36,7 +37,8 @@ class Claim:
         return self.printed.startswith('"')
 
     def found(self) -> str:
-        """Compute, and say what came out. The random numbers are the claim's own: what was computed before changes nothing.
+        """Compute, and say what came out. The random numbers are the claim's own: what was computed before changes
+        nothing.
 
         Raises
             ValueError: the numbers do not support the verdict.
@@ -45,7 +47,8 @@ class Claim:
             torch.manual_seed(1)
             sentence, supported = self.compute()
         if not supported:
-            raise ValueError(f"claim {self.number}, {self.printed}: the verdict {self.verdict!r} is not what came out: {sentence}")
+            raise ValueError(f"claim {self.number}, {self.printed}: the verdict {self.verdict!r} is not what came out: "
+                             f"{sentence}")
         return sentence
 
 
@@ -64,10 +67,12 @@ class Told:
         self.told = [(claim, claim.found()) for claim in claims]
 
     def __repr__(self):
-        return "\n\n".join("\n".join(fill(line, 80, subsequent_indent="    ") for line in _lines(claim, found)) for claim, found in self.told)
+        return "\n\n".join("\n".join(fill(line, 80, subsequent_indent="    ") for line in _lines(claim, found))
+                           for claim, found in self.told)
 
     def _repr_html_(self):
-        return "".join("<p>" + "<br>".join(_marked(line) for line in _lines(claim, found)) + "</p>" for claim, found in self.told)
+        return "".join("<p>" + "<br>".join(_marked(line) for line in _lines(claim, found)) + "</p>"
+                       for claim, found in self.told)
 
 
 def _lines(claim, found):
@@ -96,7 +101,8 @@ def where(part: str) -> str:
     numbers = {}
     for item in _of(part):
         numbers.setdefault(item.chapter, []).append(str(item.number))
-    return " · ".join(f"[chapter {int(chapter[:2])}]({chapter}.ipynb): {', '.join(found)}" for chapter, found in numbers.items())
+    return " · ".join(f"[chapter {int(chapter[:2])}]({chapter}.ipynb): "
+                      f"{', '.join(found)}" for chapter, found in numbers.items())
 
 
 def _of(part):

@@ -13,14 +13,16 @@ D_MODEL, H = 512, 8                                              # of the origin
 
 # --- What several heads are -------------------------------------------------------------------------------------------
 
-@claim("layers", '"It can only focus on one type of relationship or pattern in the data", of a single head.', CONDITION, SEVEN)
+@claim("layers",
+       '"It can only focus on one type of relationship or pattern in the data", of a single head.', CONDITION, SEVEN)
 def one_thing():
     stuck, solved = 0.4, 0.2
     one_layer, two_layers = (fit_layers(layers, 1, steps=300, runs=2, batch=48)[0] for layers in (1, 2))
     mixed = [float(torch.tensor([0.5, 0.5]) @ torch.tensor(values)) for values in ([2.0, 6], [4.0, 4])]
-    return (f"It may look at many places, and hands on one mixture of them: half of 2 and half of 6 is {mixed[0]:.0f}, half of 4 and half of 4 is "
-            f"{mixed[1]:.0f}. Trained on two relations, one layer of one head keeps an error above {stuck} in both runs; two such layers, with as many "
-            f"parameters, end below {solved}.", mixed[0] == mixed[1] and one_layer.min() > stuck and two_layers.max() < solved)
+    return (f"It may look at many places, and hands on one mixture of them: half of 2 and half of 6 is {mixed[0]:.0f}, "
+            f"half of 4 and half of 4 is {mixed[1]:.0f}. Trained on two relations, one layer of one head keeps an "
+            f"error above {stuck} in both runs; two such layers, with as many parameters, end below {solved}.",
+            mixed[0] == mixed[1] and one_layer.min() > stuck and two_layers.max() < solved)
 
 
 @claim("layers", "One wide head would see the average of what several heads see.", WRONG, SIX)
@@ -29,55 +31,76 @@ def average():
     heads, wide = (attention(Q, K, K, need_weights=True)[1] for Q, K in (trained.heads(), trained.heads(1)))
     it, because = trained.tokens.index("it"), trained.tokens.index("because")
     agree = (heads.argmax(-1) == wide[0].argmax(-1)).sum(-1)
-    return (f"Scores add, so weights multiply. Twelve trained heads in one softmax: \"it\" gives \"because\" {wide[0, it, because]:.2f}, where the mean of "
-            f"the heads is {heads[:, it, because].mean():.2f}; and one head alone decides {agree.max()} rows of {len(trained.tokens)}.",
+    return ("Scores add, so weights multiply. Twelve trained heads in one softmax: \"it\" gives \"because\" "
+            f"{wide[0, it, because]:.2f}, where the mean of the heads is {heads[:, it, because].mean():.2f}; and one "
+            f"head alone decides {agree.max()} rows of {len(trained.tokens)}.",
             wide[0, it, because] > 2 * heads[:, it, because].mean() and agree.max() > len(trained.tokens) / 2)
 
 
-@claim("layers", '"Finally, we concatenate the output vectors coming from the different heads together into a single output vector."', WRONG, SIX)
+@claim("layers",
+       '"Finally, we concatenate the output vectors coming from the different heads together into a single output '
+       'vector."',
+       WRONG, SIX)
 def ends_with_concatenation():
     layer, heads = MultiHeadAttention(D_MODEL, H, bias=False), torch.randn(3, D_MODEL, requires_grad=True)
-    reach = [torch.autograd.grad(out[0, 0], heads)[0][0].view(H, -1).any(-1).sum() for out in (heads * 1, layer.W_O(heads))]
-    return f"W_O is missing. Without it the first number of the output depends on {reach[0]} of {H} heads, with it on {reach[1]}.", reach == [1, H]
+    reach = [torch.autograd.grad(out[0, 0], heads)[0][0].view(H, -1).any(-1).sum()
+             for out in (heads * 1, layer.W_O(heads))]
+    return (f"W_O is missing. Without it the first number of the output depends on {reach[0]} of {H} heads, with it on "
+            f"{reach[1]}.",
+            reach == [1, H])
 
 
-@claim("layers", '"This ensures that the output from the Multi-Head Attention layer has the same dimension as the input", of W_O.', CONDITION, SIX)
+@claim("layers",
+       '"This ensures that the output from the Multi-Head Attention layer has the same dimension as the input", of '
+       'W_O.',
+       CONDITION, SIX)
 def output_matrix():
     loop, x = MultiHeadLoop([Head(D_MODEL, D_MODEL // H) for _ in range(H)]).double(), torch.randn(3, D_MODEL).double()
     outs = [head(x)[0] for head in loop.heads]
     total = sum(out @ W for out, W in zip(outs, loop.W_O.weight.T.split(D_MODEL // H)))
-    return (f"Only where h d_v is not d_model. With 64 numbers a head it fits before: {torch.cat(outs, -1).shape[-1]} numbers for {x.shape[-1]}. W_O mixes: the layer is the sum of its heads, "
-            f"each times its own block of W_O, to {ROUNDING:.0e}.", torch.cat(outs, -1).shape == x.shape and (total - loop(x)[0]).abs().max() < ROUNDING)
+    return (f"Only where h d_v is not d_model. With 64 numbers a head it fits before: {torch.cat(outs, -1).shape[-1]} "
+            f"numbers for {x.shape[-1]}. W_O mixes: the layer is the sum of its heads, each times its own block of "
+            f"W_O, to {ROUNDING:.0e}.",
+            torch.cat(outs, -1).shape == x.shape and (total - loop(x)[0]).abs().max() < ROUNDING)
 
 
 @claim("layers", "But for the shape, W_O could be left out.", CONDITION, SEVEN)
 def without_output_matrix():
     stuck, solved = 0.7, 0.1
-    layer, x, next_map = MultiHeadAttention(96, 6, bias=False).double(), torch.randn(5, 96).double(), torch.randn(96, 7).double()
+    layer = MultiHeadAttention(96, 6, bias=False).double()
+    x = torch.randn(5, 96).double()
+    next_map = torch.randn(96, 7).double()
     outs = merge_heads(torch.stack([layer.head(i)(x)[0] for i in range(6)]))
     gap = (layer(x)[0] @ next_map - outs @ (layer.W_O.weight.T @ next_map)).abs().max()
     without, with_it = (fit_output("mixed", W_O=W_O, steps=350, runs=2, batch=48) for W_O in (False, True))
-    return (f"If a linear map follows directly: W_O and that map are one, to {ROUNDING:.0e}. Not if nothing linear follows, and an answer mixes what several "
-            f"heads found. Trained on such a task, with as many parameters, both runs without W_O end above {stuck}, and both with it below {solved}; 1 is "
-            "knowing nothing.", gap < ROUNDING and without.min() > stuck and with_it.max() < solved)
+    return (f"If a linear map follows directly: W_O and that map are one, to {ROUNDING:.0e}. Not if nothing linear "
+            "follows, and an answer mixes what several heads found. Trained on such a task, with as many parameters, "
+            f"both runs without W_O end above {stuck}, and both with it below {solved}; 1 is knowing nothing.",
+            gap < ROUNDING and without.min() > stuck and with_it.max() < solved)
 
 
-@claim("layers", '"multiple heads don\'t add parameters, they redistribute them": 8 x 98,304 + 512^2 = 1,048,576.', CONDITION, SIX)
+@claim("layers",
+       '"multiple heads don\'t add parameters, they redistribute them": 8 x 98,304 + 512^2 = 1,048,576.', CONDITION,
+       SIX)
 def parameters():
     def count(h, **options):
         return sum(p.numel() for p in MultiHeadAttention(D_MODEL, h, device="meta", **options).parameters())
-    plain, biased, wide = count(H, bias=False), count(H), count(H + 1, d_k=64, bias=False) - count(H, d_k=64, bias=False)
-    return (f"With d_k = d_model / h and no biases it is {plain:,}, for one head as well. With biases it is {biased:,}. With d_k kept at 64 each head adds "
-            f"{wide:,}. And the weights themselves grow with h, always: {H} x 100 x 100 = {H * 100**2:,} for 100 tokens.",
+    plain, biased, wide = count(H, bias=False), count(H), count(H + 1, d_k=64,
+                                                                bias=False) - count(H, d_k=64, bias=False)
+    return (f"With d_k = d_model / h and no biases it is {plain:,}, for one head as well. With biases it is "
+            f"{biased:,}. With d_k kept at 64 each head adds {wide:,}. And the weights themselves grow with h, always: "
+            f"{H} x 100 x 100 = {H * 100**2:,} for 100 tokens.",
             plain == count(1, bias=False) == 1_048_576 and biased > plain and wide > 0)
 
 
 @claim("layers", '"d_model / h = 512 / 8 = 64 per head", for d_k and d_v.', CONDITION, SIX)
 def width_of_a_head():
     x, default = torch.randn(3, D_MODEL), MultiHeadAttention(D_MODEL, H)
-    shapes = [tuple(MultiHeadAttention(D_MODEL, H, d_k=d_k, d_v=d_v)(x)[0].shape) for d_k, d_v in ((64, 64), (50, 64), (7, 13))]
-    return (f"A default: here, too, d_k is {default.d_k}. But d_k = 50, or d_k = 7 with d_v = 13, give the same output shape, {shapes[1]}. Three numbers "
-            "that a convention makes equal.", default.d_k == default.d_v == 64 and set(shapes) == {tuple(x.shape)})
+    shapes = [tuple(MultiHeadAttention(D_MODEL, H, d_k=d_k, d_v=d_v)(x)[0].shape)
+              for d_k, d_v in ((64, 64), (50, 64), (7, 13))]
+    return (f"A default: here, too, d_k is {default.d_k}. But d_k = 50, or d_k = 7 with d_v = 13, give the same output "
+            f"shape, {shapes[1]}. Three numbers that a convention makes equal.",
+            default.d_k == default.d_v == 64 and set(shapes) == {tuple(x.shape)})
 
 
 @claim("layers", "Input and output have the same shape, so layers can be stacked.", RIGHT, SIX)
@@ -86,17 +109,20 @@ def stacking():
     y = x
     for layer in layers:
         y, weights = layer(y, need_weights=True)
-    return (f"{tuple(x.shape)} goes in and {tuple(y.shape)} comes out of three layers. The weights are {tuple(weights.shape)}, whatever the width.",
+    return (f"{tuple(x.shape)} goes in and {tuple(y.shape)} comes out of three layers. The weights are "
+            f"{tuple(weights.shape)}, whatever the width.",
             y.shape == x.shape)
 
 
 @claim("layers", "Multi-head attention cuts the embedding into slices, one for each head.", WRONG, SIX)
 def slices():
-    layer, x = MultiHeadAttention(D_MODEL, H, bias=False).double(), torch.randn(3, D_MODEL, dtype=torch.double, requires_grad=True)
+    layer, x = MultiHeadAttention(D_MODEL, H, bias=False).double(), torch.randn(
+        3, D_MODEL, dtype=torch.double, requires_grad=True)
     seen, = torch.autograd.grad(split_heads(layer.W_Q(x), H)[0, 0].sum(), x)
     apart = merge_heads(torch.stack([layer.head(i)(x)[0] for i in range(H)]))
-    return (f"It projects, then cuts the projection: the query of the first head depends on {int((seen[0] != 0).sum())} of {D_MODEL} numbers of its token. "
-            f"{H} separate projections give the same layer, to {ROUNDING:.0e}.",
+    return ("It projects, then cuts the projection: the query of the first head depends on "
+            f"{int((seen[0] != 0).sum())} of {D_MODEL} numbers of its token. {H} separate projections give the same "
+            f"layer, to {ROUNDING:.0e}.",
             bool((seen[0] != 0).all()) and (layer.W_O(apart) - layer(x)[0]).abs().max() < ROUNDING)
 
 
@@ -105,11 +131,12 @@ def slices():
 @claim("how many", "More heads capture more relations.", CONDITION, SEVEN)
 def best_number():
     margin = 0.2
-    errors = torch.stack([torch.stack([trained_heads(r, h)[0] for h in HEADS]) for r in RELATIONS])           # (r, h, runs)
-    best = torch.tensor(HEADS)[errors.argmin(1)]                                                              # (r, runs)
+    errors = torch.stack([torch.stack([trained_heads(r, h)[0] for h in HEADS]) for r in RELATIONS])  # (r, h, runs)
+    best = torch.tensor(HEADS)[errors.argmin(1)]  # (r, runs)
     hits = best.eq(torch.tensor(RELATIONS)[:, None]).sum()
-    return (f"Up to the number of relations. On a task with r of them, at equal parameters, the best h of {list(HEADS)} after 600 steps is r in {hits} of "
-            f"{best.numel()} runs, for r = {list(RELATIONS)}. At h = {HEADS[-1]} every run is worse than at its best by more than {margin}.",
+    return ("Up to the number of relations. On a task with r of them, at equal parameters, the best h of "
+            f"{list(HEADS)} after 600 steps is r in {hits} of {best.numel()} runs, for r = {list(RELATIONS)}. At h = "
+            f"{HEADS[-1]} every run is worse than at its best by more than {margin}.",
             hits >= 0.9 * best.numel() and (errors[:, -1] - errors.amin(1)).min() > margin)
 
 
@@ -118,34 +145,42 @@ def floor():
     near, under, task = 0.03, 0.1, KeyTask(2, 2, names=8, d_name=15, n=3, content=1, seed=4)
     gaps = torch.stack([trained_heads(r, h)[0] - (1 - h / r) for r in RELATIONS for h in HEADS if h < r])
     through, _ = fit_heads(1, 2, task=task, steps=800, runs=2, batch=32, seed=4)
-    return (f"That is the floor for heads whose scores do not see what they fetch, read linearly; all {gaps.numel()} runs with h < r end within {near} of "
-            f"it. Scores that see the contents can break it: in a small task with a floor of {1 - 1 / 2}, one head can end below {under}. (Of {len(through)} "
-            "runs here at least one does. With other seeds none may.)", gaps.abs().max() < near and through.min() < under)
+    return (f"That is the floor for heads whose scores do not see what they fetch, read linearly; all {gaps.numel()} "
+            f"runs with h < r end within {near} of it. Scores that see the contents can break it: in a small task with "
+            f"a floor of {1 - 1 / 2}, one head can end below {under}. (Of {len(through)} runs here at least one does. "
+            "With other seeds none may.)",
+            gaps.abs().max() < near and through.min() < under)
 
 
 @claim("how many", "Too many heads are bad.", CONDITION, SEVEN)
 def too_many():
     bound, low = 0.1, 0.05
     shared, wide, patient = trained_heads(4, 16)[0], trained_heads(4, 16, d_k=16)[0], trained_heads(4, 16, long=True)[0]
-    return (f"Too narrow heads are. Four relations, 16 heads, 600 steps: with d_k = 64 / 16 all runs stay above {bound}; with d_k kept at 16 all end below "
-            f"{bound}. And narrow heads are slow: after five times as many steps the first end below {low}.",
+    return ("Too narrow heads are. Four relations, 16 heads, 600 steps: with d_k = 64 / 16 all runs stay above "
+            f"{bound}; with d_k kept at 16 all end below {bound}. And narrow heads are slow: after five times as many "
+            f"steps the first end below {low}.",
             shared.min() > bound > wide.max() and patient.max() < low)
 
 
 @claim("how many", "Each head learns a relation of its own.", CONDITION, SEVEN)
 def own_relation():
-    four, eight, many = (trained_heads(r, h)[1] for r, h in ((4, 4), (8, 8), (4, 16)))                       # (runs, h, r)
-    clean, most = ((shares.argmax(-1).sort(-1).values == torch.arange(shares.shape[-1])).all(-1).sum() for shares in (four, eight))
+    four, eight, many = (trained_heads(r, h)[1] for r, h in ((4, 4), (8, 8), (4, 16)))  # (runs, h, r)
+    clean, most = ((shares.argmax(-1).sort(-1).values == torch.arange(shares.shape[-1])).all(-1).sum()
+                   for shares in (four, eight))
     busy = (many > 0.5).any(-1).sum(-1)
-    return (f"When there are as many as relations, and not always then. After 600 steps four heads on four relations take one each in {clean} "
-            f"of {len(four)} runs, eight on eight in {most} of {len(eight)}. With 16 heads on four, those that give more than half of their weight to any one "
-            f"relation number {busy.min()} to {busy.max()}.", clean == len(four) and len(eight) / 2 < most < len(eight) and busy.max() < 8)
+    return ("When there are as many as relations, and not always then. After 600 steps four heads on four relations "
+            f"take one each in {clean} of {len(four)} runs, eight on eight in {most} of {len(eight)}. With 16 heads on "
+            f"four, those that give more than half of their weight to any one relation number {busy.min()} to "
+            f"{busy.max()}.",
+            clean == len(four) and len(eight) / 2 < most < len(eight) and busy.max() < 8)
 
 
 @claim("how many", "There are always heads to spare.", CONDITION, SEVEN)
 def to_spare():
     rise, free = 0.1, 0.05
-    needed, spare = (prune_heads(h, r, steps=400, runs=2)[0] for h, r in ((4, 4), (8, 2)))     # (2, h + 1): the error with 0, 1, ... heads left
-    return (f"If there were more than enough. Four heads trained on four relations: without the most dispensable the error rises by more than {rise} in both "
-            f"runs here. Eight heads on two: three can go for less than {free}. Nothing was trained again after that.",
+    # (2, h + 1): the error with 0, 1, ... heads left
+    needed, spare = (prune_heads(h, r, steps=400, runs=2)[0] for h, r in ((4, 4), (8, 2)))
+    return ("If there were more than enough. Four heads trained on four relations: without the most dispensable the "
+            f"error rises by more than {rise} in both runs here. Eight heads on two: three can go for less than "
+            f"{free}. Nothing was trained again after that.",
             (needed[:, 3] - needed[:, 4]).min() > rise and (spare[:, 5] - spare[:, 8]).max() < free)

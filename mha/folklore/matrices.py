@@ -9,18 +9,26 @@ from mha.findings import number_of
 from mha.folklore.claim import CONDITION, RIGHT, ROUNDING, WRONG, claim, row
 from mha.train import fit_pattern, fit_pointers
 
-THREE, FOUR, FIVE, SEVEN, EIGHT = "03_query_and_key", "04_value_and_output", "05_masks", "07_how_many_heads", "08_what_heads_do"
+THREE = "03_query_and_key"
+FOUR = "04_value_and_output"
+FIVE = "05_masks"
+SEVEN = "07_how_many_heads"
+EIGHT = "08_what_heads_do"
 
 
 # --- Query and key ----------------------------------------------------------------------------------------------------
 
-@claim("matrices", '"our current embedding enforces these semantic relationships to be symmetric", with one matrix W for query and key.', CONDITION, THREE)
+@claim("matrices",
+       '"our current embedding enforces these semantic relationships to be symmetric", with one matrix W for query '
+       'and key.',
+       CONDITION, THREE)
 def symmetric_weights():
     x = torch.randn(5, 8).double() @ torch.randn(8, 4).double()
     scores = x @ x.T / 2
     weights = scores.masked_fill(torch.eye(5, dtype=torch.bool), -math.inf).softmax(-1)
-    return (f"Scores, yes: they differ by less than {ROUNDING:.0e} from their mirror image. Weights, no: each row has its own sum, and they differ by up to "
-            f"{(weights - weights.T).abs().max():.2f}.", (scores - scores.T).abs().max() < ROUNDING and (weights - weights.T).abs().max() > 0.1)
+    return (f"Scores, yes: they differ by less than {ROUNDING:.0e} from their mirror image. Weights, no: each row has "
+            f"its own sum, and they differ by up to {(weights - weights.T).abs().max():.2f}.",
+            (scores - scores.T).abs().max() < ROUNDING and (weights - weights.T).abs().max() > 0.1)
 
 
 @claim("matrices", "With symmetric scores a head cannot represent a relation that has a direction.", CONDITION, THREE)
@@ -28,8 +36,9 @@ def direction():
     near, solved = 0.01, 0.05
     circle, line = (fit_pointers(task, "one symmetric form") for task in ("cycle of 3", "line of 7"))
     coin = math.log(2)
-    return (f"Around a circle it cannot: trained on three tokens of which each should look at the next, all {len(circle)} runs end within {near} of ln 2 = "
-            f"{coin:.3f}, the loss of a coin, and none below. Along a line of seven it can: all end below {solved}.",
+    return ("Around a circle it cannot: trained on three tokens of which each should look at the next, all "
+            f"{len(circle)} runs end within {near} of ln 2 = {coin:.3f}, the loss of a coin, and none below. Along a "
+            f"line of seven it can: all end below {solved}.",
             circle.min() > coin - 1e-4 and circle.max() < coin + near and line.max() < solved)
 
 
@@ -39,9 +48,11 @@ def without_itself():
     usual = torch.nn.functional.scaled_dot_product_attention(q[None], q[None], q[None])[0]
     with_self, others = attention(q, q, q)[0], attention(q, q, q, mask=~torch.eye(5, dtype=torch.bool))[0]
     alone = torch.full((1, 1), -math.inf).softmax(-1)
-    return (f"torch's attention includes j = i; leaving it out moves its outputs by up to {(others - usual).abs().max():.2f}. And for a token alone the sum "
-            f"without itself needs a softmax over nothing: {float(alone)}.",
-            torch.allclose(usual, with_self, atol=1e-6) and not torch.allclose(usual, others, atol=0.1) and alone.isnan().all())
+    return ("torch's attention includes j = i; leaving it out moves its outputs by up to "
+            f"{(others - usual).abs().max():.2f}. And for a token alone the sum without itself needs a softmax over "
+            f"nothing: {float(alone)}.",
+            torch.allclose(usual, with_self, atol=1e-6) and not torch.allclose(usual, others, atol=0.1)
+            and alone.isnan().all())
 
 
 @claim("matrices", "A token attends most to itself, since nothing is more like it.", CONDITION, THREE)
@@ -49,15 +60,18 @@ def looks_at_itself():
     x, W_Q, W_K = torch.randn(1000, 16, 64), *torch.randn(2, 1000, 64, 8)
     one, two = (((x @ W_Q) @ (x @ W).mT).argmax(-1).eq(torch.arange(16)).double().mean() for W in (W_Q, W_K))
     row, words = real_heads()["tops"][:, 1].mean(), real_heads()["own"][:, 1].mean()
-    return (f"With one matrix for query and key: {one:.0%} of 16 random tokens score highest with themselves. With two: {two:.0%}. In 72 trained heads "
-            f"{row:.0%} of the tokens look most at themselves, {words:.0%} if only words count.", one > 0.7 and two < 0.1 and row < words < 0.5)
+    return (f"With one matrix for query and key: {one:.0%} of 16 random tokens score highest with themselves. With "
+            f"two: {two:.0%}. In 72 trained heads {row:.0%} of the tokens look most at themselves, {words:.0%} if only "
+            "words count.",
+            one > 0.7 and two < 0.1 and row < words < 0.5)
 
 
 @claim("matrices", "W_Q W_K^T has rank d_k at most.", RIGHT, THREE)
 def rank():
     layer = MultiHeadAttention(96, 6).double()
     ranks = {int(torch.linalg.matrix_rank(layer.qk(i))) for i in range(6)}
-    return (f"Six heads of d_k = {layer.d_k} in a layer 96 wide: each product is {tuple(layer.qk(0).shape)} and has rank {', '.join(map(str, ranks))}.",
+    return (f"Six heads of d_k = {layer.d_k} in a layer 96 wide: each product is {tuple(layer.qk(0).shape)} and has "
+            f"rank {', '.join(map(str, ranks))}.",
             ranks == {layer.d_k})
 
 
@@ -65,8 +79,9 @@ def rank():
 def narrow_patterns():
     order = torch.randperm(8)
     right = {d_k: fit_pattern(torch.eye(8)[order], d_k).argmax(-1).eq(order).sum(-1) for d_k in (1, 2)}
-    return (f"Eight tokens with free queries and keys, each to look at one other. d_k = 1: {right[1].max()} of 8 look at the right one at best, in "
-            f"{len(right[1])} runs. d_k = 2: {right[2].min()} of 8 at worst. Keys on a circle can all win; how clearly they win is what width buys.",
+    return (f"Eight tokens with free queries and keys, each to look at one other. d_k = 1: {right[1].max()} of 8 look "
+            f"at the right one at best, in {len(right[1])} runs. d_k = 2: {right[2].min()} of 8 at worst. Keys on a "
+            "circle can all win; how clearly they win is what width buys.",
             right[1].max() == 2 and right[2].min() == 8)
 
 
@@ -77,8 +92,9 @@ def subject_and_object():
         return head(words[order] + places, mask=mask)[0][1]
     cases = (0, None), (places, None), (0, masks.causal(3))
     same, apart, causal = ((bites([0, 1, 2], *case) - bites([2, 1, 0], *case)).abs().max() for case in cases)
-    return (f"Only with positions or a causal mask. \"Dog bites man\" and \"man bites dog\": the vector of \"bites\" moves by {apart:.2f} with positions, by "
-            f"{causal:.2f} with a causal mask, and by less than {ROUNDING:.0e} without either. Without either, a head sees a set.",
+    return ("Only with positions or a causal mask. \"Dog bites man\" and \"man bites dog\": the vector of \"bites\" "
+            f"moves by {apart:.2f} with positions, by {causal:.2f} with a causal mask, and by less than {ROUNDING:.0e} "
+            "without either. Without either, a head sees a set.",
             same < ROUNDING and min(apart, causal) > 0.01)
 
 
@@ -88,39 +104,51 @@ def two_matrices():
     cosine = {name: float(scores[0]) for name, scores in zip(stored["surgeries"], stored["surgery_scores"])}
     same, one, learned, none = (cosine[name] for name in ("W_Q in both", "one matrix", "learned matrix", "no heads"))
     before = stored["before_learned"][number_of("0.2")].tolist()
-    return (f"Two, in a trained model, may be made one, if the one is chosen well. Its sentence vectors keep a cosine of {same:.2f} with W_Q in both places, {one:.2f} with "
-            f"the nearest matrix, {learned:.2f} with one that is learned from the heads' weights; with no heads {none:.2f}. What is lost shows in some heads: 0.2 "
-            f"gave the token before {before[0]:.2f}, and then {before[1]:.2f} (two learned in the same way: {before[2]:.2f}).",
+    return ("Two, in a trained model, may be made one, if the one is chosen well. Its sentence vectors keep a cosine "
+            f"of {same:.2f} with W_Q in both places, {one:.2f} with the nearest matrix, {learned:.2f} with one that is "
+            f"learned from the heads' weights; with no heads {none:.2f}. What is lost shows in some heads: 0.2 gave "
+            f"the token before {before[0]:.2f}, and then {before[1]:.2f} (two learned in the same way: "
+            f"{before[2]:.2f}).",
             max(same, one) < none < learned - 0.2 and before[1] < before[2] - 0.2)
 
 
 # --- Value -----------------------------------------------------------------------------------------------------------
 
-@claim("values", '"As the simple weighted sum of the input vectors, this output doesn\'t have much flexibility for expression"', RIGHT, FOUR)
+@claim("values",
+       '"As the simple weighted sum of the input vectors, this output doesn\'t have much flexibility for expression"',
+       RIGHT, FOUR)
 def hull():
     x = torch.randn(4, 8)
-    outs = torch.stack([AsymmetricHead(8, 4)(10 * x)[0] / 10 for _ in range(500)])               # (500, 4, 8); 10: sharp weights
+    outs = torch.stack([AsymmetricHead(8, 4)(10 * x)[0] / 10 for _ in range(500)])  # (500, 4, 8); 10: sharp weights
     inside = ((outs <= x.amax(0) + 1e-5) & (outs >= x.amin(0) - 1e-5)).all()
-    return (f"It never leaves the hull of its inputs. First coordinate: inputs {row(x[:, 0], 2)}, outputs of 500 random heads from {outs[..., 0].min():.2f} "
-            f"to {outs[..., 0].max():.2f}.", bool(inside))
+    return (f"It never leaves the hull of its inputs. First coordinate: inputs {row(x[:, 0], 2)}, outputs of 500 "
+            f"random heads from {outs[..., 0].min():.2f} to {outs[..., 0].max():.2f}.",
+            bool(inside))
 
 
 @claim("values", "W_V is needed to bring what is mixed into the space of the output.", CONDITION, FOUR)
 def value_matrix():
-    weights, x, W_V, W_O = torch.randn(5, 5).double().softmax(-1), torch.randn(5, 12).double(), torch.randn(12, 4).double(), torch.randn(4, 12).double()
+    weights = torch.randn(5, 5).double().softmax(-1)
+    x = torch.randn(5, 12).double()
+    W_V = torch.randn(12, 4).double()
+    W_O = torch.randn(4, 12).double()
     gap = (weights @ (x @ W_V) @ W_O - (weights @ x) @ (W_V @ W_O)).abs().max()
     a, b = torch.randn(2, 100_000)
     lost = (a - (a + b) / 2).square().mean()
-    return (f"Not for one head: a matrix after the mixture does the same, to {ROUNDING:.0e}. Two heads that carry the tokens themselves into one matrix hand on "
-            f"a sum: of two contents, {lost:.2f} of the variance is lost. There each head needs a map of its own.", gap < ROUNDING and (lost - 0.5).abs() < 0.02)
+    return (f"Not for one head: a matrix after the mixture does the same, to {ROUNDING:.0e}. Two heads that carry the "
+            f"tokens themselves into one matrix hand on a sum: of two contents, {lost:.2f} of the variance is lost. "
+            "There each head needs a map of its own.",
+            gap < ROUNDING and (lost - 0.5).abs() < 0.02)
 
 
-@claim("values", 'W_V pushes forward "the fact that we are using the token \'deposit\' with its verb sense".', CONDITION, FOUR)
+@claim("values",
+       'W_V pushes forward "the fact that we are using the token \'deposit\' with its verb sense".', CONDITION, FOUR)
 def verb_sense():
     x = torch.randn(5, 12, requires_grad=True)
     slope, = torch.autograd.grad(Head(12, 4).W_V(x)[2].sum(), x)
     seen = slope.abs().sum(-1).gt(0).nonzero().flatten().tolist()
-    return (f"If the token's vector says so already. Value 2 of 5 depends on tokens {seen} and no other: W_V is one map for all, and cannot see the sentence.",
+    return (f"If the token's vector says so already. Value 2 of 5 depends on tokens {seen} and no other: W_V is one "
+            "map for all, and cannot see the sentence.",
             seen == [2])
 
 
@@ -131,13 +159,16 @@ def leaks(layer, x):
     return torch.autograd.functional.jacobian(layer, x).square().sum((1, 3)).sqrt()
 
 
-@claim("masks", "`scores.masked_fill(mask == 0, float('-inf'))` hides the padding, with a mask of shape (batch, length).", WRONG, FIVE)
+@claim("masks",
+       "`scores.masked_fill(mask == 0, float('-inf'))` hides the padding, with a mask of shape (batch, length).", WRONG,
+       FIVE)
 def padding_mask():
     scores, natural = torch.randn(4, 1, 4, 4), masks.padding([4, 2, 3, 1], 4)[:, 0, 0]
     trap, right = (scores.masked_fill(mask == 0, -math.inf).softmax(-1) for mask in (natural, natural[:, None, None]))
     leaked, held = ((weights * (natural[:, None, None] == 0)).sum(-1).max() for weights in (trap, right))
-    return (f"Four sentences of four places: torch takes (batch, length) for (queries, keys), in silence, and a row puts {leaked:.2f} of its weight on "
-            f"padding. With shape (batch, 1, 1, length) it is {held:.0f}.", leaked > 0.5 and held == 0)
+    return ("Four sentences of four places: torch takes (batch, length) for (queries, keys), in silence, and a row "
+            f"puts {leaked:.2f} of its weight on padding. With shape (batch, 1, 1, length) it is {held:.0f}.",
+            leaked > 0.5 and held == 0)
 
 
 @claim("masks", "-1e9 is a safe way to write minus infinity.", CONDITION, FIVE)
@@ -148,8 +179,9 @@ def large_number():
         answer = str(scores.half().masked_fill(hidden, -1e9))
     except RuntimeError as error:
         answer = str(error)
-    return (f"In float32, for rows that may see something. One that may see nothing becomes {row(wide[0], 2)}: the mask is off. In float16 torch refuses the "
-            f"number; written as -inf, a row that sees nothing is {row(half[0], 2)}.",
+    return (f"In float32, for rows that may see something. One that may see nothing becomes {row(wide[0], 2)}: the "
+            "mask is off. In float16 torch refuses the number; written as -inf, a row that sees nothing is "
+            f"{row(half[0], 2)}.",
             torch.equal(wide, torch.full((1, 4), 0.25)) and "overflow" in answer and half.isnan().all())
 
 
@@ -162,28 +194,35 @@ def zero_weights():
         return attention(x, x, x, causal=True)[0]
     before, after = (leaks(layer, x)[~seen] for layer in (masked, lambda x: zeroed(x) @ x))
     gap = (zeroed(x) / zeroed(x).sum(-1, keepdim=True) @ x - masked(x)).abs().max()
-    return (f"Before the softmax; then {int((before > 0).sum())} of {len(before)} hidden pairs leak. With weights set to zero after it "
-            f"{int((after > 0).sum())} do: the hidden word still took its share. What is missing is a division: each row by its new sum, and the outputs are "
-            f"the masked ones, to {ROUNDING:.0e}.",
+    return (f"Before the softmax; then {int((before > 0).sum())} of {len(before)} hidden pairs leak. With weights set "
+            f"to zero after it {int((after > 0).sum())} do: the hidden word still took its share. What is missing is a "
+            f"division: each row by its new sum, and the outputs are the masked ones, to {ROUNDING:.0e}.",
             not before.any() and bool((after > 0).all()) and gap < ROUNDING)
 
 
 @claim("masks", "In a boolean mask, True means hidden.", CONDITION, FIVE)
 def true_means():
-    x, mask, layer = torch.randn(1, 5, 8), (torch.arange(5) == 4).expand(5, 5), torch.nn.MultiheadAttention(8, 1, batch_first=True)
+    x = torch.randn(1, 5, 8)
+    mask = (torch.arange(5) == 4).expand(5, 5)
+    layer = torch.nn.MultiheadAttention(8, 1, batch_first=True)
     kernel = torch.nn.functional.scaled_dot_product_attention
     def heard(attend):
-        return torch.autograd.functional.jacobian(lambda x: attend(x)[0, 0], x).abs().sum((0, 1, 3)).gt(0).nonzero().flatten().tolist()
-    layers, kernels = heard(lambda x: layer(x, x, x, attn_mask=mask)[0]), heard(lambda x: kernel(x, x, x, attn_mask=mask))
-    return (f"torch says both. With True for the last of tokens 0 to 4 and False for the others, an output of nn.MultiheadAttention depends on {layers}, "
-            f"and one of scaled_dot_product_attention on {kernels}.", (layers, kernels) == ([0, 1, 2, 3], [4]))
+        return torch.autograd.functional.jacobian(lambda x: attend(x)[0, 0],
+                                                  x).abs().sum((0, 1, 3)).gt(0).nonzero().flatten().tolist()
+    layers = heard(lambda x: layer(x, x, x, attn_mask=mask)[0])
+    kernels = heard(lambda x: kernel(x, x, x, attn_mask=mask))
+    return ("torch says both. With True for the last of tokens 0 to 4 and False for the others, an output of "
+            f"nn.MultiheadAttention depends on {layers}, and one of scaled_dot_product_attention on {kernels}.",
+            (layers, kernels) == ([0, 1, 2, 3], [4]))
 
 
 @claim("masks", '"cat\'s output considers all words"', CONDITION, FIVE)
 def all_words():
     x = torch.randn(6, 8)
-    encoder, decoder = (attention(x, x, x, causal=causal, need_weights=True)[1][1].gt(0).sum() for causal in (False, True))
-    return (f"In an encoder. Of \"The cat sat on the mat\", \"cat\" gives weight to {encoder} words there, and to {decoder} in a model that writes.",
+    encoder, decoder = (attention(x, x, x, causal=causal, need_weights=True)[1][1].gt(0).sum()
+                        for causal in (False, True))
+    return (f"In an encoder. Of \"The cat sat on the mat\", \"cat\" gives weight to {encoder} words there, and to "
+            f"{decoder} in a model that writes.",
             (encoder, decoder) == (6, 2))
 
 
@@ -195,5 +234,7 @@ def wrong_mask():
     last = x.clone()
     last[0, -1] += 1
     moved = (shipped(last) - shipped(x)).abs().amax(-1)[:-1]
-    return (f"One that says no for yes gives shape {tuple(shipped(x).shape)} and finite numbers. Change the last word: of the 5 outputs before it, which "
-            f"must not move, {int((moved > 0).sum())} do, by up to {moved.max():.2f}.", shipped(x).isfinite().all() and bool((moved > 0).all()))
+    return (f"One that says no for yes gives shape {tuple(shipped(x).shape)} and finite numbers. Change the last word: "
+            f"of the 5 outputs before it, which must not move, {int((moved > 0).sum())} do, by up to "
+            f"{moved.max():.2f}.",
+            shipped(x).isfinite().all() and bool((moved > 0).all()))

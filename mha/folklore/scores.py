@@ -15,18 +15,20 @@ ONE, TWO = "01_soft_lookup", "02_one_head"
 def first_example():
     scores, printed, rounding = torch.tensor([2.4, 1.2, 0.3]), torch.tensor([0.66, 0.24, 0.10]), 0.005
     weights, leads = scores.softmax(-1), -scores.diff()
-    low = leads / ((printed[:-1] + rounding) / (printed[1:] - rounding)).log()            # a lead over a temperature is the logarithm of a ratio
+    # a lead over a temperature is the logarithm of a ratio
+    low = leads / ((printed[:-1] + rounding) / (printed[1:] - rounding)).log()
     high = leads / ((printed[:-1] - rounding) / (printed[1:] + rounding)).log()
-    return (f"It is {row(weights)}. If the scores are exact, no temperature mends it: the first two weights need one from {low[0]:.3f} to {high[0]:.3f}, the "
-            f"last two one from {low[1]:.3f} to {high[1]:.3f}.", (weights - printed).abs().max() > rounding and low[0] > high[1])
+    return (f"It is {row(weights)}. If the scores are exact, no temperature mends it: the first two weights need one "
+            f"from {low[0]:.3f} to {high[0]:.3f}, the last two one from {low[1]:.3f} to {high[1]:.3f}.",
+            (weights - printed).abs().max() > rounding and low[0] > high[1])
 
 
 @claim("softmax", '"Softmax: [0.3, 0.5, 0.2]", of the scaled scores 0.05, 0.11 and 0.06.', WRONG, TWO)
 def second_example():
     scores, printed = torch.tensor([0.05, 0.11, 0.06]), torch.tensor([0.3, 0.5, 0.2])
     weights = scores.softmax(-1)
-    return (f"It is {row(weights)}, almost even. The printed weights are those of no softmax: the third score is larger than the first, {scores[2]:.2f} "
-            f"against {scores[0]:.2f}, and gets the smaller weight.",
+    return (f"It is {row(weights)}, almost even. The printed weights are those of no softmax: the third score is "
+            f"larger than the first, {scores[2]:.2f} against {scores[0]:.2f}, and gets the smaller weight.",
             torch.equal(scores.argsort(), weights.argsort()) and not torch.equal(scores.argsort(), printed.argsort()))
 
 
@@ -35,8 +37,9 @@ def two_words():
     Q, K, V = torch.tensor([[[0.9, 0.3], [0.6, 0.8]], [[0.8, 0.4], [0.5, 0.9]], [[1.2, 0.7], [0.9, 1.1]]])
     out, weights = attention(Q, K, V, need_weights=True)
     first = float(Q[0] @ K[0]) / 2**0.5
-    return (f"Scores {row(Q @ K.T, 2)}, weights {row(weights)}, outputs {row(out)}. One slip on the way: the first scaled score is {first:.3f}, which rounds "
-            f"to {first:.2f} and not to 0.60.", torch.equal(weights.mul(100).round(), torch.tensor([[52.0, 48], [46, 54]])) and first < 0.595)
+    return (f"Scores {row(Q @ K.T, 2)}, weights {row(weights)}, outputs {row(out)}. One slip on the way: the first "
+            f"scaled score is {first:.3f}, which rounds to {first:.2f} and not to 0.60.",
+            torch.equal(weights.mul(100).round(), torch.tensor([[52.0, 48], [46, 54]])) and first < 0.595)
 
 
 @claim("softmax", '"Sum to 1 for each query" and "Larger scores get larger probabilities", of the softmax.', RIGHT, ONE)
@@ -44,48 +47,63 @@ def rows_sum_to_one():
     scores = 2 * torch.randn(7, 11)
     weights = scores.softmax(-1)
     rows, columns = weights.sum(-1), weights.sum(-2)
-    return (f"7 queries, 11 keys: the rows sum to {rows.min():.3f} to {rows.max():.3f}. The columns need not: {columns.min():.2f} to {columns.max():.2f}. "
-            "(Probabilities of nothing: nothing is drawn, they are shares of a mixture.)",
-            torch.allclose(rows, torch.ones(7)) and columns.max() > 1.1 and torch.equal(scores.argsort(-1), weights.argsort(-1)))
+    return (f"7 queries, 11 keys: the rows sum to {rows.min():.3f} to {rows.max():.3f}. The columns need not: "
+            f"{columns.min():.2f} to {columns.max():.2f}. (Probabilities of nothing: nothing is drawn, they are shares "
+            "of a mixture.)",
+            torch.allclose(rows, torch.ones(7)) and columns.max() > 1.1
+            and torch.equal(scores.argsort(-1), weights.argsort(-1)))
 
 
 @claim("softmax", "Ten queries and ten keys of 64 numbers give a table of 10 x 10 scores.", RIGHT, ONE)
 def shapes():
     scores, unequal = torch.randn(10, 64) @ torch.randn(10, 64).T, torch.randn(7, 64) @ torch.randn(11, 64).T
-    return (f"{tuple(scores.shape)}. Equal numbers hide an exchange of queries and keys; 7 and 11 do not: {tuple(unequal.shape)}.",
+    return (f"{tuple(scores.shape)}. Equal numbers hide an exchange of queries and keys; 7 and 11 do not: "
+            f"{tuple(unequal.shape)}.",
             scores.shape == (10, 10) and unequal.shape == (7, 11))
 
 
-@claim("softmax", "A soft lookup sees a set: permuting the keys together with their values changes nothing.", RIGHT, ONE)
+@claim("softmax",
+       "A soft lookup sees a set: permuting the keys together with their values changes nothing.", RIGHT, ONE)
 def a_set():
-    q, k, v, order = torch.randn(7, 5).double(), torch.randn(11, 5).double(), torch.randn(11, 3).double(), torch.randperm(11)
+    q = torch.randn(7, 5).double()
+    k = torch.randn(11, 5).double()
+    v = torch.randn(11, 3).double()
+    order = torch.randperm(11)
     out, together, alone = attention(q, k, v)[0], attention(q, k[order], v[order])[0], attention(q, k[order], v)[0]
-    return (f"Both permuted: the outputs move by less than {ROUNDING:.0e}. Only the keys permuted: by up to {(alone - out).abs().max():.2f}.",
+    return (f"Both permuted: the outputs move by less than {ROUNDING:.0e}. Only the keys permuted: by up to "
+            f"{(alone - out).abs().max():.2f}.",
             (together - out).abs().max() < ROUNDING and (alone - out).abs().max() > 0.1)
 
 
-@claim("softmax", '"Closeness between vectors in the query and keys spaces is used to compute attention weights"', CONDITION, ONE)
+@claim("softmax",
+       '"Closeness between vectors in the query and keys spaces is used to compute attention weights"', CONDITION, ONE)
 def closeness():
     q, near, far = torch.tensor([1.0, 0]), torch.tensor([1.0, 0]), torch.tensor([3.0, 3])
     scores = torch.stack([near, far]) @ q
     weights = scores.softmax(-1)
-    return (f"For keys of one length. A dot product is no distance: one key stands on the query, another {(q - far).norm():.2f} away: they score {scores[0]:.0f} and "
-            f"{scores[1]:.0f}, and the far one gets {weights[1]:.2f} of the weight.", (q - near).norm() == 0 and weights[1] > weights[0])
+    return ("For keys of one length. A dot product is no distance: one key stands on the query, another "
+            f"{(q - far).norm():.2f} away: they score {scores[0]:.0f} and {scores[1]:.0f}, and the far one gets "
+            f"{weights[1]:.2f} of the weight.",
+            (q - near).norm() == 0 and weights[1] > weights[0])
 
 
 @claim("softmax", "Attention finds the book that fits the question, and returns what stands in it.", CONDITION, ONE)
 def a_book():
     _, keys, values = library()
     query = torch.tensor([[2.0, -1.2]])
-    warm, cold, none = (attention(q, keys, values, scale=scale, need_weights=True)[1].max() for q, scale in ((query, 1.0), (query, 20.0), (0 * query, 1.0)))
-    return (f"It returns a mixture of all: the best of five books gets {warm:.2f} of the weight, and {none:.2f} where nothing is asked. With scores 20 times "
-            f"as large it gets {cold:.2f}: one book needs a very cold softmax.", warm < 0.9 < 0.99 < cold and (none - 0.2).abs() < 1e-6)
+    warm, cold, none = (attention(q, keys, values, scale=scale, need_weights=True)[1].max()
+                        for q, scale in ((query, 1.0), (query, 20.0), (0 * query, 1.0)))
+    return (f"It returns a mixture of all: the best of five books gets {warm:.2f} of the weight, and {none:.2f} where "
+            f"nothing is asked. With scores 20 times as large it gets {cold:.2f}: one book needs a very cold softmax.",
+            warm < 0.9 < 0.99 < cold and (none - 0.2).abs() < 1e-6)
 
 
 # --- The scale --------------------------------------------------------------------------------------------------------
 
 def pulls(d_k, scale=None, queries=500, m=64):
-    """Lengths of the gradients that reach queries of random numbers, each among m random keys: (queries,). scale: 1 / sqrt(d_k) by default."""
+    """Lengths of the gradients that reach queries of random numbers, each among m random keys: (queries,). scale: 1 /
+    sqrt(d_k) by default.
+    """
     q = torch.randn(queries, 1, 1, d_k, requires_grad=True)
     out, _ = attention(q, torch.randn(queries, 1, m, d_k), torch.randn(queries, 1, m, 1), scale=scale)
     return torch.autograd.grad(out.sum(), q)[0].norm(dim=-1).flatten()
@@ -97,24 +115,31 @@ def spread():
     widths = torch.tensor([1, 16, 64, 256])
     products = torch.stack([(torch.randn(20_000, d) * torch.randn(20_000, d)).sum(-1) for d in widths.tolist()])
     std, mean = products.std(-1), products.mean(-1)
-    return (f"Their mean does not grow: it stays within {near} of 0. Their standard deviation does, as the root of d_k: {row(std, 1)} for d_k = "
-            f"{widths.tolist()}.", mean.abs().max() < near and (std / widths.sqrt() - 1).abs().max() < 0.03)
+    return (f"Their mean does not grow: it stays within {near} of 0. Their standard deviation does, as the root of "
+            f"d_k: {row(std, 1)} for d_k = {widths.tolist()}.",
+            mean.abs().max() < near and (std / widths.sqrt() - 1).abs().max() < 0.03)
 
 
 @claim("scale", '"scales down the values to prevent large gradients", of the root of d_k.', CONDITION, TWO)
 def large_gradients():
     cold, warm, wide = pulls(64, 1.0, 2000), pulls(64, queries=2000), pulls(1024, 1.0)
-    return (f"At usual widths. At d_k = 64 the gradient of a query is {cold.mean():.2f} in the mean and {cold.median():.2f} in the median without the root, "
-            f"and {warm.mean():.2f} and {warm.median():.2f} with it. In much wider heads the mean is made by few: at d_k = 1024, without the root, it is "
+    return (f"At usual widths. At d_k = 64 the gradient of a query is {cold.mean():.2f} in the mean and "
+            f"{cold.median():.2f} in the median without the root, and {warm.mean():.2f} and {warm.median():.2f} with "
+            "it. In much wider heads the mean is made by few: at d_k = 1024, without the root, it is "
             f"{wide.mean():.2f}, and the typical query (the median) gets {wide.median():.3f}.",
-            min(cold.mean(), wide.mean()) > 4 * warm.mean() and cold.median() > 2 * warm.median() and wide.median() < 0.1 * warm.median())
+            min(cold.mean(), wide.mean()) > 4 * warm.mean() and cold.median() > 2 * warm.median()
+            and wide.median() < 0.1 * warm.median())
 
 
-@claim("scale", 'Large dot products push the softmax "into regions where it has extremely small gradients".', CONDITION, TWO)
+@claim("scale",
+       'Large dot products push the softmax "into regions where it has extremely small gradients".', CONDITION, TWO)
 def small_gradients():
-    medians, warm = torch.stack([pulls(d, 1.0, 128_000 // d).median() for d in (64, 256, 1024)]), pulls(64, queries=2000).median()
-    return (f"For very wide heads, as its authors say (\"for large values of d_k\", they suspect), and for the typical query. Its gradient has the median {warm:.3f} with the root. Without it: {row(medians)} for d_k = [64, "
-            "256, 1024]; larger at first, in the end almost nothing.", medians[0] > 2 * warm and medians[2] < 0.1 * warm)
+    medians, warm = torch.stack([pulls(d, 1.0, 128_000 // d).median()
+                                 for d in (64, 256, 1024)]), pulls(64, queries=2000).median()
+    return ("For very wide heads, as its authors say (\"for large values of d_k\", they suspect), and for the typical "
+            f"query. Its gradient has the median {warm:.3f} with the root. Without it: {row(medians)} for d_k = [64, "
+            "256, 1024]; larger at first, in the end almost nothing.",
+            medians[0] > 2 * warm and medians[2] < 0.1 * warm)
 
 
 @claim("scale", "Without the root of d_k, training fails.", CONDITION, TWO)
@@ -122,15 +147,18 @@ def training_without():
     easy, low, high, close = 0.3, 0.15, 0.4, 1e-4
     narrow, wide, scaled = fit_lookup(4, scale=1.0), fit_lookup(64, scale=1.0), fit_lookup(64)
     again = fit_lookup(64, scale=1.0, start=64**-0.25, rate=0.01 * 64**-0.25)
-    return (f"At d_k = 4 all {len(narrow)} runs end below an error of {easy}. At 64 all end above {high}, and with the root below {low}. But with a smaller "
-            f"start and smaller steps the runs without it end where those with it do, to {close:.0e}.",
+    return (f"At d_k = 4 all {len(narrow)} runs end below an error of {easy}. At 64 all end above {high}, and with the "
+            f"root below {low}. But with a smaller start and smaller steps the runs without it end where those with it "
+            f"do, to {close:.0e}.",
             narrow.max() < easy and wide.min() > high and scaled.max() < low and (again - scaled).abs().max() < close)
 
 
 # --- Reach and speed --------------------------------------------------------------------------------------------------
 
 def rounds(reads):
-    """How many rounds news takes from the first word to the last, if word i hears in each round from every j with reads[i, j]."""
+    """How many rounds news takes from the first word to the last, if word i hears in each round from every j with
+    reads[i, j].
+    """
     informed, count = torch.arange(len(reads)) == 0, 0
     while not informed[-1]:
         informed, count = informed | reads[:, informed].any(1), count + 1
@@ -148,7 +176,9 @@ def path_lengths():
     everyone = torch.ones(100, 100, dtype=torch.bool)
     recurrent = everyone.tril(-1).triu(-1)                                                # word i hears from word i - 1
     slow, fast = rounds(recurrent), rounds(everyone)
-    return f"{slow} against {fast}. The price: {int(everyone.sum()):,} scores in place of {int(recurrent.sum())} links.", (slow, fast) == (99, 1)
+    return (f"{slow} against {fast}. The price: {int(everyone.sum()):,} scores in place of {int(recurrent.sum())} "
+            "links.",
+            (slow, fast) == (99, 1))
 
 
 @claim("reach", "Attention is better with long distances, since any two words are joined directly.", CONDITION, TWO)
@@ -159,17 +189,21 @@ def long_distances():
     torch.nn.init.constant_(opened.bias_hh_l0[16:32], 5)                                       # of the forget gates
     layers = (lambda x: attention(x @ W_Q, x @ W_K, x @ W_V)[0], lambda x: lstm(x)[0], lambda x: opened(x)[0])
     head, recurrent, kept = (sum(influence(layer) for _ in range(20)) / 20 for layer in layers)
-    return (f"Before training, 100 words back: an LSTM's output, as torch makes it, depends on a word by less than {nothing:.0e}, a head's by {head[100]:.4f}. But with "
-            f"its forget gates open at the start it is {kept[100]:.4f}. One word back, the LSTM's is {recurrent[1] / head[1]:.0f} times the head's, which shares its weight.",
+    return ("Before training, 100 words back: an LSTM's output, as torch makes it, depends on a word by less than "
+            f"{nothing:.0e}, a head's by {head[100]:.4f}. But with its forget gates open at the start it is "
+            f"{kept[100]:.4f}. One word back, the LSTM's is {recurrent[1] / head[1]:.0f} times the head's, which "
+            "shares its weight.",
             recurrent[100] < nothing < 1e-4 < min(head[100], kept[100]) and recurrent[1] > head[1])
 
 
 @claim("reach", '"Training speed: 100x faster on GPUs!"', WRONG, TWO)
 def a_hundred_times():
     d, short, long = 256, 16, 1024
-    lstm, head = (sum(p.numel() for p in layer.parameters()) for layer in (torch.nn.LSTM(d, d, bias=False), MultiHeadAttention(d, 1, bias=False)))
-    ratio = {n: n * lstm / (n * head + 2 * n * n * d) for n in (short, long)}             # a product with a matrix multiplies once for each of its numbers
-    return (f"Wrong as a constant: the counts depend on the length. Steps that wait for each other: n against 1, so {short} and {long:,} at "
-            f"these lengths. Multiplications of an LSTM against those of a layer of attention, both {d} wide: {ratio[short]:.2f} at n = {short}, "
-            f"{ratio[long]:.2f} at n = {long:,}.",
+    lstm, head = (sum(p.numel() for p in layer.parameters())
+                  for layer in (torch.nn.LSTM(d, d, bias=False), MultiHeadAttention(d, 1, bias=False)))
+    # a product with a matrix multiplies once for each of its numbers
+    ratio = {n: n * lstm / (n * head + 2 * n * n * d) for n in (short, long)}
+    return ("Wrong as a constant: the counts depend on the length. Steps that wait for each other: n against 1, so "
+            f"{short} and {long:,} at these lengths. Multiplications of an LSTM against those of a layer of attention, "
+            f"both {d} wide: {ratio[short]:.2f} at n = {short}, {ratio[long]:.2f} at n = {long:,}.",
             ratio[short] > 1 > ratio[long])

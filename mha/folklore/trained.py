@@ -11,15 +11,21 @@ EIGHT, NINE = "08_what_heads_do", "09_pruning"
 
 # --- What heads do ----------------------------------------------------------------------------------------------------
 
-@claim("language", '"This shows the model correctly identifies "it" refers to "animal"!", of the weights animal 0.7, street 0.2, cross 0.1.', NOT_FOUND, EIGHT)
+@claim("language",
+       '"This shows the model correctly identifies "it" refers to "animal"!", of the weights animal 0.7, street 0.2, '
+       'cross 0.1.',
+       NOT_FOUND, EIGHT)
 def the_animal():
-    tired, wide = (findings.from_it(ending) for ending in ("tired", "wide"))                   # (72, 2): on "animal", on "street"
+    tired, wide = (findings.from_it(ending) for ending in ("tired", "wide"))  # (72, 2): on "animal", on "street"
     animal = [int((end[:, 0] > end[:, 1]).sum()) for end in (tired, wide)]
-    famous, like = wide[findings.number_of("3.1")], int(((tired - torch.tensor([0.7, 0.2])).abs() <= 0.05).all(-1).sum())
-    return (f"No model is named. Printed to one decimal, the three weights leave at most {3 * 0.05:.2f} for all other words; of 72 heads here {like} give the "
-            "animal and the street what is printed. And where the sentence ends in \"wide\", so that \"it\" is the street, head 3.1 still gives the animal "
-            f"{famous[0]:.2f}, the street {famous[1]:.2f}. The animal gets more than the street from {animal[0]} heads after \"tired\", from {animal[1]} after "
-            "\"wide\".", like == 0 and famous[0] > famous[1] and abs(animal[0] - animal[1]) < 8)
+    famous = wide[findings.number_of("3.1")]
+    like = int(((tired - torch.tensor([0.7, 0.2])).abs() <= 0.05).all(-1).sum())
+    return (f"No model is named. Printed to one decimal, the three weights leave at most {3 * 0.05:.2f} for all other "
+            f"words; of 72 heads here {like} give the animal and the street what is printed. And where the sentence "
+            f"ends in \"wide\", so that \"it\" is the street, head 3.1 still gives the animal {famous[0]:.2f}, the "
+            f"street {famous[1]:.2f}. The animal gets more than the street from {animal[0]} heads after \"tired\", "
+            f"from {animal[1]} after \"wide\".",
+            like == 0 and famous[0] > famous[1] and abs(animal[0] - animal[1]) < 8)
 
 
 @claim("language", '"Coreference heads: track pronoun references across long distances"', CONDITION, EIGHT)
@@ -27,23 +33,29 @@ def pronouns():
     head, items = findings.number_of("1.3"), sentences.pronouns()
     right, twins = int(findings.pronouns().right[head].sum()), int(findings.twins()[head].all(-1).sum())
     far = max(item.pronoun - item.antecedent for item in items)
-    return (f"Where grammar decides, head 1.3 goes to the right mention for {right} of {len(items)} pronouns. Where the end of the sentence decides, it is "
-            f"right on both endings in {twins} of 16 pairs. The longest way in our sentences is {far} words: about long distances they say nothing.",
+    return (f"Where grammar decides, head 1.3 goes to the right mention for {right} of {len(items)} pronouns. Where "
+            f"the end of the sentence decides, it is right on both endings in {twins} of 16 pairs. The longest way in "
+            f"our sentences is {far} words: about long distances they say nothing.",
             right == len(items) and twins == 0)
 
 
-@claim("language", '"Rare token heads: disproportionately attend to rare or out-of-vocabulary tokens"', CONDITION, EIGHT)
+@claim("language",
+       '"Rare token heads: disproportionately attend to rare or out-of-vocabulary tokens"', CONDITION, EIGHT)
 def rare_tokens():
     kept, found = [tokens for name, tokens in real_heads().items() if name.startswith("tokens.")], findings.rare()
-    unknown, bank = sum(tokens.count("[UNK]") for tokens in kept), next(tokens for tokens in kept if "bank" in tokens and "river" in tokens)
+    unknown, bank = sum(tokens.count("[UNK]") for tokens in kept), next(
+        tokens for tokens in kept if "bank" in tokens and "river" in tokens)
     pieces, share, untrained = bank[bank.index("river") + 1:-2], found.held_out.mean(), found.best_untrained.max()
-    return (f"If rare is what is meant. Head {found.best} looks most at the rarest word of the sentence from {share:.2f} of the other words, in sentences that "
-            f"did not choose it; the best offset gets {found.offset[1]:.2f}, the best of the untrained heads {untrained:.2f}. (Voita et al. 2019 found such "
-            f"heads in translation.) But a word that is not in the vocabulary is cut into pieces that are: \"overflowed\" is {' '.join(pieces)}. Unknown "
-            f"tokens in our {len(kept)} stored sentences: {unknown}.", share > 1.5 * untrained and found.lead[0] > 0.1 and unknown == 0 and len(pieces) > 1)
+    return (f"If rare is what is meant. Head {found.best} looks most at the rarest word of the sentence from "
+            f"{share:.2f} of the other words, in sentences that did not choose it; the best offset gets "
+            f"{found.offset[1]:.2f}, the best of the untrained heads {untrained:.2f}. (Voita et al. 2019 found such "
+            "heads in translation.) But a word that is not in the vocabulary is cut into pieces that are: "
+            f"\"overflowed\" is {' '.join(pieces)}. Unknown tokens in our {len(kept)} stored sentences: {unknown}.",
+            share > 1.5 * untrained and found.lead[0] > 0.1 and unknown == 0 and len(pieces) > 1)
 
 
-@claim("language", '"Syntactic heads: attend to grammatical relations (subject-verb, noun-adjective)"', CONDITION, EIGHT)
+@claim("language",
+       '"Syntactic heads: attend to grammatical relations (subject-verb, noun-adjective)"', CONDITION, EIGHT)
 def syntax():
     found = findings.relations()
     def told(name):
@@ -52,48 +64,58 @@ def syntax():
         right = found[name].right[findings.number_of(found[name].best), found[name].missed]
         return f"{right.sum()} of {len(right)}"
     gain = {name: float(f.held_out.mean()) - f.offset[1] for name, f in found.items()}
-    return ("Against the rule \"always k words away\", the best head scores, on sentences that did not choose it: from a verb to its object "
-            f"{told('from dobj')}; from a verb to its subject {told('from nsubj')}; from a noun to its adjective {told('from amod')}. On words where the "
-            f"rule is wrong, the best heads are right in {beyond('nsubj')} from a subject to its verb, and in {beyond('from nsubj')} the other way.",
+    return ("Against the rule \"always k words away\", the best head scores, on sentences that did not choose it: "
+            f"from a verb to its object {told('from dobj')}; from a verb to its subject {told('from nsubj')}; from a "
+            f"noun to its adjective {told('from amod')}. On words where the rule is wrong, the best heads are right in "
+            f"{beyond('nsubj')} from a subject to its verb, and in {beyond('from nsubj')} the other way.",
             gain["from dobj"] > 0.1 and gain["from nsubj"] < 0.05 and gain["from amod"] < 0.05)
 
 
 @claim("language", '"Positional heads: attend to fixed offsets (next token, previous token)"', CONDITION, EIGHT)
 def positions():
     near, steady = real_heads()["near"], int((real_heads()["tops"] > 0.9).any(-1).sum())
-    (before, after), (first, last) = zip(*((top.values, findings.name_of(top.indices[0])) for top in (near[:, 0].topk(2), near[:, 2].topk(2))))
-    return (f"One does, to the token before: head {first} gives it {before[0]:.2f} of its weight, the next best head {before[1]:.2f}. To the token after there "
-            f"is a tendency only: {after[0]:.2f} in head {last}, {after[1]:.2f} in the next. Heads that look at one such place in nine rows of ten: {steady} "
-            f"of {len(near)}.",
+    (before, after), (first, last) = zip(*((top.values, findings.name_of(top.indices[0]))
+                                           for top in (near[:, 0].topk(2), near[:, 2].topk(2))))
+    return (f"One does, to the token before: head {first} gives it {before[0]:.2f} of its weight, the next best head "
+            f"{before[1]:.2f}. To the token after there is a tendency only: {after[0]:.2f} in head {last}, "
+            f"{after[1]:.2f} in the next. Heads that look at one such place in nine rows of ten: {steady} of "
+            f"{len(near)}.",
             steady == 1 and before[0] > 0.9 > 0.5 > before[1] and 0.9 > after[0] > 0.4 > after[1])
 
 
-@claim("language", "Each head has a job of its own: one for subjects, one for objects, one for pronouns.", CONDITION, EIGHT)
+@claim("language",
+       "Each head has a job of its own: one for subjects, one for objects, one for pronouns.", CONDITION, EIGHT)
 def jobs():
     found, pronouns = findings.relations(), findings.name_of(findings.pronouns().right.sum(-1).argmax())
     wins = [f.best for f in found.values() if f.lead[0] > 0]
     most, kitchen = max(wins, key=wins.count), findings.apart("det")
     table = kitchen[findings.number_of(most)].sum()
-    return (f"If a job may be several. At {len(wins)} of {len(found)} relations the best head beats the best offset: with the sentences drawn anew, the middle "
-            f"95 % of its leads are above 0. {len(set(wins))} heads share these, and head {most} has {wins.count(most)}. It follows the relation: in \"the "
-            f"kitchen table\" and the like it goes from \"the\" to \"table\", in {table} of {kitchen.shape[1]}. The best at pronouns, {pronouns}, has none.",
-            wins.count(most) > 1 and 1 < len(set(wins)) < len(wins) and table > 0.8 * kitchen.shape[1] and pronouns not in wins)
+    return (f"If a job may be several. At {len(wins)} of {len(found)} relations the best head beats the best offset: "
+            f"with the sentences drawn anew, the middle 95 % of its leads are above 0. {len(set(wins))} heads share "
+            f"these, and head {most} has {wins.count(most)}. It follows the relation: in \"the kitchen table\" and the "
+            f"like it goes from \"the\" to \"table\", in {table} of {kitchen.shape[1]}. The best at pronouns, "
+            f"{pronouns}, has none.",
+            wins.count(most) > 1 and 1 < len(set(wins)) < len(wins) and table > 0.8 * kitchen.shape[1]
+            and pronouns not in wins)
 
 
 @claim("language", "A head that is right in 80 % of the cases has been found to do the task.", CONDITION, EIGHT)
 def luck():
     best, one = (measure.luckiest(heads=heads, questions=30) for heads in (72, 1))
-    return (f"Not if it was searched for. The luckiest of 72 heads that toss coins gets up to {round(30 * best)} of 30 right, in 95 of 100 tries; one head "
-            f"that was chosen before, {round(30 * one)}.", best >= 0.8 > one)
+    return (f"Not if it was searched for. The luckiest of 72 heads that toss coins gets up to {round(30 * best)} of 30 "
+            f"right, in 95 of 100 tries; one head that was chosen before, {round(30 * one)}.",
+            best >= 0.8 > one)
 
 
 @claim("language", "A large weight means that much is handed on.", CONDITION, EIGHT)
 def sinks():
     got, handed = (real_heads()[name].mean(0)[0] for name in ("sinks", "sinks_carried"))
     words, every = real_heads()["carried_rank"].mean(0)
-    return (f"Among words. Within a row, weight and length handed on have a rank correlation of {words:.2f}, in the mean of the 72 heads; with [CLS] and [SEP] "
-            f"it is {every:.2f}. [CLS], which stands for no word, gets {got:.2f} of all weight, and hands on {handed:.2f} of the length, in the mean of the heads: its values are short. "
-            "Whether a token matters is another question: take it away and look.", got > 0.4 and handed < 0.1 and words > 0.85 and words - every > 0.05)
+    return (f"Among words. Within a row, weight and length handed on have a rank correlation of {words:.2f}, in the "
+            f"mean of the 72 heads; with [CLS] and [SEP] it is {every:.2f}. [CLS], which stands for no word, gets "
+            f"{got:.2f} of all weight, and hands on {handed:.2f} of the length, in the mean of the heads: its values "
+            "are short. Whether a token matters is another question: take it away and look.",
+            got > 0.4 and handed < 0.1 and words > 0.85 and words - every > 0.05)
 
 
 @claim("language", "The map of a trained model shows the pattern, so the mechanism is there.", CONDITION, EIGHT)
@@ -101,10 +123,13 @@ def a_fraud():
     high, low = 0.9, 0.1
     honest, fraud = (induction_runs(kind) for kind in ("two layers", "one layer, fixed period"))
     at = {p: fraud.periods.tolist().index(p) for p in (10, 16)}
-    prefix, far, near = fraud.tests.prefix[:, at[16]].amax(-1).amax(-1), fraud.tests.accuracy[:, at[10]], honest.tests.accuracy[:, at[10]]
-    return (f"If it survives a change. A model trained on patterns that repeat after 16 tokens has the map of an induction head, with a score above {high} "
-            f"in all {len(prefix)} runs. After 10 tokens its share of right answers is below {low}, that of an honest model above {high}: it counts and does "
-            "not compare.", prefix.min() > high and far.max() < low and near.min() > high)
+    prefix = fraud.tests.prefix[:, at[16]].amax(-1).amax(-1)
+    far = fraud.tests.accuracy[:, at[10]]
+    near = honest.tests.accuracy[:, at[10]]
+    return ("If it survives a change. A model trained on patterns that repeat after 16 tokens has the map of an "
+            f"induction head, with a score above {high} in all {len(prefix)} runs. After 10 tokens its share of right "
+            f"answers is below {low}, that of an honest model above {high}: it counts and does not compare.",
+            prefix.min() > high and far.max() < low and near.min() > high)
 
 
 @claim("language", "Induction heads need two layers.", CONDITION, EIGHT)
@@ -114,15 +139,18 @@ def two_layers():
         runs = induction_runs(kind)
         return runs.tests.accuracy[:, runs.periods.tolist().index(16)]
     two, one, smeared = map(accuracy, ("two layers", "one layer", "one layer, smeared keys"))
-    return (f"If keys hold no neighbour. The share of right answers is above {high} in all {len(two)} runs of two layers, and below {low} in all of one "
-            f"layer; but one layer whose keys are mixed with the key before them gets above {good}.",
+    return (f"If keys hold no neighbour. The share of right answers is above {high} in all {len(two)} runs of two "
+            f"layers, and below {low} in all of one layer; but one layer whose keys are mixed with the key before them "
+            f"gets above {good}.",
             two.min() > high and one.max() < low and smeared.min() > good)
 
 
 # --- Which can go -----------------------------------------------------------------------------------------------------
 
 def gone(curves, start, least=0.9):
-    """How many heads are gone while the cosine is `least` or more, in each of PRUNING_ORDERS whose name starts so, from the fewest to the most."""
+    """How many heads are gone while the cosine is `least` or more, in each of PRUNING_ORDERS whose name starts so, from
+    the fewest to the most.
+    """
     kept = [curve[:, 0] >= least for name, curve in zip(PRUNING_ORDERS, curves) if name.startswith(start)]
     return sorted(int(row.double().cumprod(0).sum()) - 1 for row in kept)
 
@@ -131,22 +159,28 @@ def gone(curves, start, least=0.9):
 def many_heads():
     curves = pruning()["curves"].double()                                                      # (orders, 73, 4)
     (greedy,), chance, (costly,) = (gone(curves, start) for start in ("greedy", "random ", "most costly first"))
-    whole, half, none = curves[0, 0], curves[[number for number, name in enumerate(PRUNING_ORDERS) if name.startswith("random ")], 36].mean(0), curves[0, -1]
-    return (f"It depends on the order and on the test. Sentence vectors keep a cosine of 0.9 while {greedy} of 72 heads go in the greedy "
-            f"order, {chance[0]} to {chance[-1]} in {len(chance)} random ones, {costly} with the costliest first. With no head at all {none[1]:.2f} of the sentences still "
-            f"find their counterpart, so a count of hits hides the harm. The loss of the same task shows it: {whole[3]:.3f} with all heads, {half[3]:.3f} without a random "
-            f"half, in the mean of five, {none[3]:.3f} with none.", greedy > 2 * chance[-1] and none[1] > 0.8 and 2 * whole[3] < half[3] < none[3] / 2)
+    whole, half, none = curves[0, 0], curves[[number for number, name in enumerate(PRUNING_ORDERS)
+                                              if name.startswith("random ")], 36].mean(0), curves[0, -1]
+    return (f"It depends on the order and on the test. Sentence vectors keep a cosine of 0.9 while {greedy} of 72 "
+            f"heads go in the greedy order, {chance[0]} to {chance[-1]} in {len(chance)} random ones, {costly} with "
+            f"the costliest first. With no head at all {none[1]:.2f} of the sentences still find their counterpart, so "
+            f"a count of hits hides the harm. The loss of the same task shows it: {whole[3]:.3f} with all heads, "
+            f"{half[3]:.3f} without a random half, in the mean of five, {none[3]:.3f} with none.",
+            greedy > 2 * chance[-1] and none[1] > 0.8 and 2 * whole[3] < half[3] < none[3] / 2)
 
 
 @claim("pruning", '"Not all heads are equally important"', RIGHT, NINE)
 def unequal():
     alone, curves = pruning()["alone"], pruning()["curves"].double()
     costly = alone.flatten().topk(12).indices // 12
-    chance, in_place, (size,) = (gone(curves, start) for start in ("random ", "random, last layer last", "mean size of the gradient"))
+    chance, in_place, (size,) = (gone(curves, start)
+                                 for start in ("random ", "random, last layer last", "mean size of the gradient"))
     spread = (alone.amax(-1) / alone.amin(-1)).min()
-    return (f"Much of it is place: the twelve of 72 heads that cost most alone are the twelve of layer {', '.join(map(str, sorted(set(costly.tolist()))))}, the last. Within "
-            f"each layer, too, the costliest head costs at least {spread:.0f} times as much as the cheapest. Five orders that spare the last layer and are random but for "
-            f"that let {in_place[0]} to {in_place[-1]} heads go at a cosine of 0.9; random orders {chance[0]} to {chance[-1]}, the mean size of the gradient {size}.",
+    return ("Much of it is place: the twelve of 72 heads that cost most alone are the twelve of layer "
+            f"{', '.join(map(str, sorted(set(costly.tolist()))))}, the last. Within each layer, too, the costliest "
+            f"head costs at least {spread:.0f} times as much as the cheapest. Five orders that spare the last layer "
+            f"and are random but for that let {in_place[0]} to {in_place[-1]} heads go at a cosine of 0.9; random "
+            f"orders {chance[0]} to {chance[-1]}, the mean size of the gradient {size}.",
             set(costly.tolist()) == {5} and spread > 3 and chance[-1] < in_place[0])
 
 
@@ -156,8 +190,11 @@ def derivative():
     def together(a, b):
         return measure.rank_correlation(a.flatten(), b.flatten())
     rises, mean = stored["rises"], stored["slope"].abs()
-    (each, by_mean), (of_mean, mean_by_mean) = ([together(score, rise) for score in (stored["size"], mean)] for rise in (rises.abs().mean(0), rises.mean(0).abs()))
-    return (f"If sizes are averaged where sizes are meant, of a loss that is not at its best. With the mean size of the rise of a sentence's loss the mean of the sizes has "
-            f"a rank correlation of {each:.2f}, the size of the mean {by_mean:.2f}; with the size of the mean rise {of_mean:.2f} and {mean_by_mean:.2f}. For the cosine with "
-            f"the whole model's own vectors all derivatives are below {nothing:.0e}: at its best a loss is flat.",
+    (each, by_mean), (of_mean, mean_by_mean) = ([together(score, rise) for score in (stored["size"], mean)]
+                                                for rise in (rises.abs().mean(0), rises.mean(0).abs()))
+    return ("If sizes are averaged where sizes are meant, of a loss that is not at its best. With the mean size of "
+            f"the rise of a sentence's loss the mean of the sizes has a rank correlation of {each:.2f}, the size of "
+            f"the mean {by_mean:.2f}; with the size of the mean rise {of_mean:.2f} and {mean_by_mean:.2f}. For the "
+            f"cosine with the whole model's own vectors all derivatives are below {nothing:.0e}: at its best a loss is "
+            "flat.",
             each > 0.9 > 0.7 > by_mean and mean_by_mean > of_mean and stored["flat_gradient"].abs().max() < nothing)

@@ -1,4 +1,5 @@
-"""Annotated English sentences, written for this book; README.md beside this file says by which rules, and what a second reader found.
+"""Annotated English sentences, written for this book; README.md beside this file says by which rules, and what a second
+reader found.
 
 A sentence is a list of words, punctuation included. Words are numbered from 0.
 """
@@ -7,12 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).parent
-KINDS = {"det": "determiner to its noun", "amod": "adjective to its noun", "nsubj": "subject to its verb", "dobj": "object to its verb", "pobj": "noun to its preposition"}
+KINDS = {"det": "determiner to its noun", "amod": "adjective to its noun", "nsubj": "subject to its verb",
+         "dobj": "object to its verb", "pobj": "noun to its preposition"}
 
 
 @dataclass(frozen=True)
 class Relation:
-    """In a sentence, word `dependent` belongs to word `head`. kind: a key of KINDS. sentence: its number in `relations()[0]`."""
+    """In a sentence, word `dependent` belongs to word `head`. kind: a key of KINDS. sentence: its number in
+    `relations()[0]`.
+    """
     sentence: int
     kind: str
     dependent: int
@@ -47,28 +51,35 @@ def pronouns(again=False):
 
     again: 30 others, written by another author when it was known which heads do well on the first.
     """
-    return [_pronoun(sentence, pronoun, antecedent, others.split()) for sentence, pronoun, antecedent, others in _table("pronouns_again.tsv" if again else "pronouns.tsv")]
+    return [_pronoun(sentence, pronoun, antecedent, others.split())
+            for sentence, pronoun, antecedent, others in _table("pronouns_again.tsv" if again else "pronouns.tsv")]
 
 
 def apart():
     """Where the next noun is not the one that stands in the relation: list of ("det" or "dobj", Pronoun).
 
-    20 determiners before two nouns ("the kitchen table") and 10 verbs with two objects ("gave the boy a book"). The asking word is `pronoun`, the noun of the
-    relation `antecedent`, the next noun the only other.
+    20 determiners before two nouns ("the kitchen table") and 10 verbs with two objects ("gave the boy a book"). The
+    asking word is `pronoun`, the noun of the relation `antecedent`, the next noun the only other.
     """
-    return [(kind, _pronoun(sentence, asking, noun, [next_noun])) for kind, sentence, asking, next_noun, noun in _table("apart.tsv")]
+    return [(kind, _pronoun(sentence, asking, noun, [next_noun]))
+            for kind, sentence, asking, next_noun, noun in _table("apart.tsv")]
 
 
 def twins():
-    """16 pairs of sentences, the same up to their ending, which decides what the pronoun stands for: list of (Pronoun, Pronoun).
+    """16 pairs of sentences, the same up to their ending, which decides what the pronoun stands for: list of
+    (Pronoun, Pronoun).
 
-    In the first of a pair it is the first noun, in the second the other one. In the manner of Levesque et al. 2012, "The Winograd Schema Challenge".
+    In the first of a pair it is the first noun, in the second the other one. In the manner of Levesque et al. 2012,
+    "The Winograd Schema Challenge".
     """
-    return [(_pronoun(one, pronoun, first, [second]), _pronoun(two, pronoun, second, [first])) for one, two, pronoun, first, second in _table("twins.tsv")]
+    return [(_pronoun(one, pronoun, first, [second]), _pronoun(two, pronoun, second, [first]))
+            for one, two, pronoun, first, second in _table("twins.tsv")]
 
 
 def paraphrases():
-    """60 times (sentence, the same situation in other words, a sentence that shares words with the first but not the meaning), as texts."""
+    """60 times (sentence, the same situation in other words, a sentence that shares words with the first but not the
+    meaning), as texts.
+    """
     return _table("paraphrases.tsv")
 
 
@@ -78,15 +89,18 @@ def roles():
 
 
 def late():
-    """"The X called the Y because she (or he) was late": nothing in the grammar says who. 4 pairs of occupations in both orders with both pronouns: 16 Pronoun.
+    """"The X called the Y because she (or he) was late": nothing in the grammar says who. 4 pairs of occupations in
+    both orders with both pronouns: 16 Pronoun.
 
     The antecedent is the one that the stereotype of the pronoun suggests; it is not "right".
     """
     found = []
-    for hers, his in (("nurse", "engineer"), ("secretary", "manager"), ("teacher", "programmer"), ("hairdresser", "mechanic")):
+    for hers, his in (("nurse", "engineer"), ("secretary", "manager"), ("teacher", "programmer"),
+                      ("hairdresser", "mechanic")):
         for first, second in ((hers, his), (his, hers)):
             for pronoun, expected in (("she", hers), ("he", his)):
-                found.append(_pronoun(f"The {first} called the {second} because {pronoun} was late .", pronoun, expected, [second if expected == first else first]))
+                found.append(_pronoun(f"The {first} called the {second} because {pronoun} was late .", pronoun,
+                                      expected, [second if expected == first else first]))
     return found
 
 

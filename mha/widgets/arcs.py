@@ -1,4 +1,6 @@
-"""One word changed: where a word looks, in two sentences that differ in their last word, for each head of a trained layer."""
+"""One word changed: where a word looks, in two sentences that differ in their last word, for each head of a trained
+layer.
+"""
 import ipywidgets
 import torch
 import traitlets
@@ -24,14 +26,16 @@ class ArcsCanvas(Canvas):
 class HeadArcs(LiveFigure):
     """Arcs from one word to all words, sentence "... tired" above the line and "... wide" below it.
 
-    Queries and keys come from the last layer of all-MiniLM-L6-v2. `numbers()` gives weight: 2 n numbers, first ending first.
+    Queries and keys come from the last layer of all-MiniLM-L6-v2. `numbers()` gives weight: 2 n numbers, first ending
+    first.
     """
 
     def __init__(self, head=12, word="it"):
         self.trained = [trained_qk(ending, layer=5) for ending in ENDINGS]
         tokens = self.trained[0].tokens
         sentences = [{"q": float16_bytes(t.Q), "k": float16_bytes(t.K)} for t in self.trained]
-        canvas = ArcsCanvas(tokens=tokens, sentences=sentences, num_heads=self.trained[0].num_heads, head=head, word=tokens.index(word))
+        canvas = ArcsCanvas(tokens=tokens, sentences=sentences, num_heads=self.trained[0].num_heads, head=head,
+                            word=tokens.index(word))
         words = [("tired / wide" if t == ENDINGS[0] else t, j) for j, t in enumerate(tokens)]
         super().__init__(canvas, [
             {"head": slider(ipywidgets.IntSlider, "head", value=head, min=1, max=canvas.num_heads),

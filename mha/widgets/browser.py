@@ -10,7 +10,8 @@ from mha.widgets.figure import Canvas, LiveFigure, front_end, slider
 
 class BrowserCanvas(Canvas):
     _esm, _css = front_end("browser")
-    sentences = traitlets.List(help='[{"tokens": [...], "maps": bytes (layers, heads, n, n), in steps of 1/255}]').tag(sync=True)
+    sentences = traitlets.List(help='[{"tokens": [...], "maps": bytes (layers, heads, n, n), in steps of '
+                                    '1/255}]').tag(sync=True)
     heads = traitlets.Int(12).tag(sync=True)
     layers = traitlets.Int(6).tag(sync=True)
     sentence = traitlets.Int(0).tag(sync=True)
@@ -22,22 +23,25 @@ class BrowserCanvas(Canvas):
 class HeadBrowser(LiveFigure):
     """All 72 heads of all-MiniLM-L6-v2 small, one large, and the row of one token as bars.
 
-    Layers and heads are counted from 0, as the literature counts them: head 3.1 is the second of the fourth layer. `numbers()` gives weight, the large map
-    (n n); row (n); and before, itself, after, first: the mean weight on the token before, on itself, on the next one, and on [CLS].
+    Layers and heads are counted from 0, as the literature counts them: head 3.1 is the second of the fourth layer.
+    `numbers()` gives weight, the large map (n n); row (n); and before, itself, after, first: the mean weight on the
+    token before, on itself, on the next one, and on [CLS].
     """
 
     def __init__(self):
         stored = real_heads()
         self.tokens = [stored[f"tokens.{i}"] for i in range(len(BROWSED))]
         self.maps = [stored[f"maps.{i}"] for i in range(len(BROWSED))]               # (6, 12, n, n) uint8
-        sentences = [{"tokens": list(tokens), "maps": maps.contiguous().numpy().tobytes()} for tokens, maps in zip(self.tokens, self.maps)]
+        sentences = [{"tokens": list(tokens), "maps": maps.contiguous().numpy().tobytes()}
+                     for tokens, maps in zip(self.tokens, self.maps)]
         layers, heads = self.maps[0].shape[:2]
         canvas = BrowserCanvas(sentences=sentences, layers=layers, heads=heads)
         super().__init__(canvas, [
             {"sentence": slider(ipywidgets.Dropdown, "sentence", options=list(BROWSED))},
             {"layer": slider(ipywidgets.IntSlider, "layer", value=canvas.layer, min=0, max=layers - 1),
              "head": slider(ipywidgets.IntSlider, "head", value=canvas.head, min=0, max=heads - 1),
-             "word": slider(ipywidgets.IntSlider, "row that looks", value=canvas.word, min=0, max=max(map(len, self.tokens)) - 1)}])
+             "word": slider(ipywidgets.IntSlider, "row that looks", value=canvas.word, min=0,
+                            max=max(map(len, self.tokens)) - 1)}])
 
     def weights(self, sentence, layer, head):
         """One map, (n, n), float64. Its rows sum to 1 within the steps of storage."""
@@ -51,9 +55,12 @@ class HeadBrowser(LiveFigure):
 
     def picture(self):
         setting = self.setting()
-        tokens, (sentence, layer, head) = self.tokens[setting["sentence"]], (setting[name] for name in ("sentence", "layer", "head"))
+        tokens, (sentence, layer, head) = self.tokens[setting["sentence"]], (
+            setting[name] for name in ("sentence", "layer", "head"))
         picture = viz.heatmaps(self.weights(sentence, layer, head), tokens)
         row, word = self.numbers(**setting)["row"], tokens[min(setting["word"], len(tokens) - 1)]
-        alt = f"The map of head {layer}.{head} of all-MiniLM-L6-v2 on: {BROWSED[sentence]} The table is the row of {word!r}."
-        picture.text = viz.table(alt, ["token", f"weight from {word!r}"], [[token, float(weight)] for token, weight in zip(tokens, row)])
+        alt = (f"The map of head {layer}.{head} of all-MiniLM-L6-v2 on: {BROWSED[sentence]} The table is the row of "
+               f"{word!r}.")
+        picture.text = viz.table(alt, ["token", f"weight from {word!r}"],
+                                 [[token, float(weight)] for token, weight in zip(tokens, row)])
         return picture

@@ -31,10 +31,11 @@ class CycleCanvas(Canvas):
 
 
 class BeatsCycle(LiveFigure):
-    """Three tokens, each of which should attend to the one that beats it: turn W_Q and W_K, tie them, let tokens look at themselves or not.
+    """Three tokens, each of which should attend to the one that beats it: turn W_Q and W_K, tie them, let tokens look
+    at themselves or not.
 
-    `numbers()` gives weight (9, row by row), around (2): the product of the weights forwards and backwards around the cycle, and loss (1): the mean of
-    -ln(weight on the one that beats it), in nats.
+    `numbers()` gives weight (9, row by row), around (2): the product of the weights forwards and backwards around the
+    cycle, and loss (1): the mean of -ln(weight on the one that beats it), in nats.
     """
 
     def __init__(self):
@@ -44,8 +45,10 @@ class BeatsCycle(LiveFigure):
              "exclude_self": slider(ipywidgets.Checkbox, "no token looks at itself", value=True)},
             {"turn_q": slider(ipywidgets.FloatSlider, "turn of W_Q, in degrees", value=0, **angle),
              "turn_k": slider(ipywidgets.FloatSlider, "turn of W_K, in degrees", value=0, **angle)},
-            {"second": slider(ipywidgets.FloatSlider, "stretch of the second coordinate", value=0.5, min=-1, max=2, step=0.25, readout_format=".2f"),
-             "sharp": slider(ipywidgets.SelectionSlider, "scores times", options=[(f"{s:g}", s) for s in SHARP], value=4.0)}])
+            {"second": slider(ipywidgets.FloatSlider, "stretch of the second coordinate", value=0.5, min=-1, max=2,
+                              step=0.25, readout_format=".2f"),
+             "sharp": slider(ipywidgets.SelectionSlider, "scores times", options=[(f"{s:g}", s) for s in SHARP],
+                             value=4.0)}])
 
     def numbers(self, tied, exclude_self, turn_q, turn_k, second, sharp):
         x = TOKENS
@@ -55,11 +58,13 @@ class BeatsCycle(LiveFigure):
         _, weights = attention(Q, K, x, mask=mask, scale=SHARP[sharp], need_weights=True)
         after = torch.tensor([1, 2, 0])
         forwards, backwards = weights[range(3), after], weights[after, range(3)]
-        return {"weight": weights, "around": torch.stack([forwards.prod(), backwards.prod()]), "loss": -forwards.log().mean()[None]}
+        return {"weight": weights, "around": torch.stack([forwards.prod(), backwards.prod()]),
+                "loss": -forwards.log().mean()[None]}
 
     def picture(self):
         shown = self.numbers(**self.setting())
         picture = viz.heatmaps(shown["weight"], NAMES)
         forwards, backwards = shown["around"]
-        picture.text += f"\nproduct around the cycle: forwards {forwards:.3f}, backwards {backwards:.3f}; loss {float(shown['loss'][0]):.3f}"
+        picture.text += (f"\nproduct around the cycle: forwards {forwards:.3f}, backwards {backwards:.3f}; loss "
+                         f"{float(shown['loss'][0]):.3f}")
         return picture

@@ -43,8 +43,8 @@ def choices(control):
 class LiveFigure(ipywidgets.VBox):
     """A live figure: `controls` (name -> control), each tied to the trait of the same name on `canvas`.
 
-    A subclass gives `numbers(**setting)`, which says with `mha` what the canvas shows at any setting, and `picture()`, the same
-    figure drawn once without a browser, for print and for pages without JavaScript.
+    A subclass gives `numbers(**setting)`, which says with `mha` what the canvas shows at any setting, and `picture()`,
+    the same figure drawn once without a browser, for print and for pages without JavaScript.
     """
 
     def __init__(self, canvas, rows):
@@ -52,7 +52,8 @@ class LiveFigure(ipywidgets.VBox):
         self.controls = {name: control for row in rows for name, control in row.items()}
         wrap = ipywidgets.Layout(flex_flow="row wrap", align_items="center")
         super().__init__([*(ipywidgets.HBox(list(row.values()), layout=wrap) for row in rows), canvas])
-        self.links = [ipywidgets.jslink((control, self.trait(name)), (canvas, name)) for name, control in self.controls.items()]
+        self.links = [ipywidgets.jslink((control, self.trait(name)), (canvas, name))
+                      for name, control in self.controls.items()]
         self.text = str(self.picture().text)
         canvas.label = self.text.splitlines()[0]
 
@@ -84,4 +85,5 @@ class LiveFigure(ipywidgets.VBox):
 
     def _repr_mimebundle_(self, **kwargs):
         view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
-        return {"text/plain": self.text, "image/svg+xml": self.picture().svg, "application/vnd.jupyter.widget-view+json": view}
+        return {"text/plain": self.text, "image/svg+xml": self.picture().svg,
+                "application/vnd.jupyter.widget-view+json": view}

@@ -1,4 +1,6 @@
-"""What the width buys: queries and keys of d_k numbers, free of everything else, fitted to a pattern of attention by gradient descent in the page."""
+"""What the width buys: queries and keys of d_k numbers, free of everything else, fitted to a pattern of attention by
+gradient descent in the page.
+"""
 import functools
 
 import ipywidgets
@@ -8,8 +10,9 @@ import traitlets
 from mha import viz
 from mha.widgets.figure import Canvas, LiveFigure, front_end, slider
 
-N, STEPS, STRIDE = 8, 300, 20          # tokens, and so the largest width; steps of a whole fit, and between two settings
-RATE, EPS = 0.05, 1e-4                 # of Adam; at its usual eps of 1e-8 one of these fits magnifies rounding errors a hundred million times
+N, STEPS, STRIDE = 8, 300, 20  # tokens, and so the largest width; steps of a whole fit, and between two settings
+# of Adam; at its usual eps of 1e-8 one of these fits magnifies rounding errors a hundred million times
+RATE, EPS = 0.05, 1e-4
 TOKENS = [str(i) for i in range(1, N + 1)]
 
 
@@ -32,7 +35,8 @@ def patterns(seed=0):
 
 
 PATTERNS = patterns()
-STARTS = torch.randn(3, 2, N, N, generator=torch.Generator().manual_seed(0)).half().double()       # for each start Q and K of width 8; width d_k takes d_k columns
+# for each start Q and K of width 8; width d_k takes d_k columns
+STARTS = torch.randn(3, 2, N, N, generator=torch.Generator().manual_seed(0)).half().double()
 
 
 def divergence(wanted, logs):
@@ -49,7 +53,7 @@ def fits(pattern, start):
         kl (301, 8): KL(pattern || weights) in nats, the mean over rows, which is what the fit makes small.
     """
     wanted, widths, history = list(PATTERNS.values())[pattern], torch.arange(1, N + 1), []
-    columns = (torch.arange(N) < widths[:, None])[:, None]                           # (8, 1, 8): width d_k has d_k columns; the others stay 0
+    columns = (torch.arange(N) < widths[:, None])[:, None]  # (8, 1, 8): width d_k has d_k columns; the others stay 0
     Q, K = ((numbers * columns).requires_grad_() for numbers in STARTS[start])       # (8, 8, 8) each
 
     optimiser = torch.optim.Adam([Q, K], lr=RATE, betas=(0.9, 0.99), eps=EPS)
@@ -64,7 +68,9 @@ def fits(pattern, start):
 
 
 def right(weights, wanted):
-    """Which rows have their largest weight, by more than 0.001, where the pattern has its largest, or one of them: (n,), bool."""
+    """Which rows have their largest weight, by more than 0.001, where the pattern has its largest, or one of them:
+    (n,), bool.
+    """
     top = wanted >= wanted.amax(-1, keepdim=True) - 1e-9
     return weights.where(top, 0).amax(-1) > weights.where(~top, -1).amax(-1) + 0.001
 
@@ -81,10 +87,12 @@ class FitterCanvas(Canvas):
 
 
 class PatternFitter(LiveFigure):
-    """Eight tokens with free queries and keys of d_k numbers, fitted to a pattern of attention step by step, from a start at random.
+    """Eight tokens with free queries and keys of d_k numbers, fitted to a pattern of attention step by step, from a
+    start at random.
 
-    `numbers()` gives wanted (64) and weight (64), both row by row; kl (8): KL(pattern || weights) at this step for d_k = 1, ..., 8, in nats, mean over
-    rows; right (1): in how many rows the largest weight, by more than 0.001, is where the pattern has its largest; and for d_k > 2 row_kl (8), for each row.
+    `numbers()` gives wanted (64) and weight (64), both row by row; kl (8): KL(pattern || weights) at this step for d_k
+    = 1, ..., 8, in nats, mean over rows; right (1): in how many rows the largest weight, by more than 0.001, is where
+    the pattern has its largest; and for d_k > 2 row_kl (8), for each row.
     """
 
     def __init__(self):
@@ -92,7 +100,8 @@ class PatternFitter(LiveFigure):
             {"pattern": slider(ipywidgets.Dropdown, "pattern", options=list(PATTERNS)),
              "start": slider(ipywidgets.IntSlider, "random start", value=1, min=1, max=len(STARTS))},
             {"d_k": slider(ipywidgets.IntSlider, "width, d_k", value=1, min=1, max=N),
-             "steps": slider(ipywidgets.IntSlider, "steps of gradient descent (Adam)", value=0, min=0, max=STEPS, step=STRIDE)}])
+             "steps": slider(ipywidgets.IntSlider, "steps of gradient descent (Adam)", value=0, min=0, max=STEPS,
+                             step=STRIDE)}])
 
     def numbers(self, pattern, start, d_k, steps):
         weights, kl = fits(pattern, start - 1)
@@ -104,9 +113,12 @@ class PatternFitter(LiveFigure):
 
     def picture(self):
         setting = self.setting()
-        shown, name, fitted = self.numbers(**setting), list(PATTERNS)[setting["pattern"]], f"d_k = {setting['d_k']}, {setting['steps']} steps"
+        shown = self.numbers(**setting)
+        name = list(PATTERNS)[setting["pattern"]]
+        fitted = f"d_k = {setting['d_k']}, {setting['steps']} steps"
         picture = viz.heatmaps(torch.stack([shown["wanted"], shown["weight"]]), TOKENS, ["wanted", fitted], columns=2)
-        alt = f"Two maps of 8 by 8 weights: the pattern wanted, {name}, and the weights of fitted queries and keys, {fitted}."
+        alt = (f"Two maps of 8 by 8 weights: the pattern wanted, {name}, and the weights of fitted queries and keys, "
+               f"{fitted}.")
         rows = [[f"d_k = {d + 1}", float(kl)] for d, kl in enumerate(shown["kl"])]
         most = "In {} of 8 rows the largest weight is where the pattern has its largest.".format(int(shown["right"][0]))
         picture.text = viz.table(alt, [f"after {setting['steps']} steps", "KL, nats"], rows) + f"\n{fitted}: {most}"

@@ -30,9 +30,10 @@ class HeadGridCanvas(Canvas):
 class HeadGrid(LiveFigure):
     """Every head's map on a real sentence while you turn h and d_k, with shapes, parameters and memory.
 
-    Q and K are those of the first layer of all-MiniLM-L6-v2 (d_model 384, trained with h = 12 and d_k = 32); head i owns d_k
-    columns from column i * 384 / h on. `numbers()` gives weight: the maps of the heads drawn (at most 24), then the large map
-    again; and the ledger: columns (h * d_k), parameters (four matrices, no biases), scores (h * n^2 numbers), kib (their size in float32).
+    Q and K are those of the first layer of all-MiniLM-L6-v2 (d_model 384, trained with h = 12 and d_k = 32); head i
+    owns d_k columns from column i * 384 / h on. `numbers()` gives weight: the maps of the heads drawn (at most 24),
+    then the large map again; and the ledger: columns (h * d_k), parameters (four matrices, no biases), scores
+    (h * n^2 numbers), kib (their size in float32).
     """
 
     def __init__(self):
@@ -50,12 +51,15 @@ class HeadGrid(LiveFigure):
              "sentence": slider(ipywidgets.Dropdown, "sentence", options=list(SENTENCES))}])
 
     def settings(self):
-        """Every h, d_k and sentence (free, then linked where it is one); the marked word and the large head change no weight."""
+        """Every h, d_k and sentence (free, then linked where it is one); the marked word and the large head change no
+        weight.
+        """
         for sentence in range(len(SENTENCES)):
             for i in range(len(CUTS)):
                 for j in range(len(CUTS)):
                     linked = CUTS[i] * CUTS[j] == D_MODEL
-                    yield {"linked": linked, "num_heads": i, "d_k": j, "sentence": sentence, "head": 1 + (i + j) % MAPS, "word": (3 * i + j) % 10}
+                    yield {"linked": linked, "num_heads": i, "d_k": j, "sentence": sentence, "head": 1 + (i + j) % MAPS,
+                           "word": (3 * i + j) % 10}
 
     def weights(self, num_heads=None, d_k=None, sentence=None):
         """Weights of every head, (h, n, n), on a sentence (0 or 1); by default at the figure's present setting."""
@@ -69,8 +73,10 @@ class HeadGrid(LiveFigure):
         weights = self.weights(h, width, sentence)
         n = weights.shape[-1]
         large = weights[min(head, h, MAPS) - 1]
-        ledger = {"columns": h * width, "parameters": 4 * D_MODEL * h * width, "scores": h * n * n, "kib": 4 * h * n * n / 1024}
-        return {"weight": torch.cat([weights[:MAPS].flatten(), large.flatten()]), **{k: torch.tensor([float(v)]) for k, v in ledger.items()}}
+        ledger = {"columns": h * width, "parameters": 4 * D_MODEL * h * width, "scores": h * n * n,
+                  "kib": 4 * h * n * n / 1024}
+        return {"weight": torch.cat([weights[:MAPS].flatten(), large.flatten()]),
+                **{k: torch.tensor([float(v)]) for k, v in ledger.items()}}
 
     def picture(self):
         tokens = self.trained[self.canvas.sentence].tokens

@@ -26,7 +26,8 @@ class LookupCanvas(Canvas):
 
 
 class SoftLookup(LiveFigure):
-    """Drag the query; slide the temperature; choose the score. Five books have a key (what the title says) and a value (what is inside).
+    """Drag the query; slide the temperature; choose the score. Five books have a key (what the title says) and a value
+    (what is inside).
 
     `numbers()` gives score (5), weight (5) and out (2): weights = softmax(scores / T), out = weights @ values.
     """
@@ -46,9 +47,10 @@ class SoftLookup(LiveFigure):
         bias = None
         scores = query @ keys.T                                                     # (1, 5)
         if score == 1:
-            bias = (-(query.square().sum() + keys.square().sum(-1)) / 2)[None]      # q.k - |q|^2/2 - |k|^2/2 = -|q - k|^2/2
+            bias = (-(query.square().sum() + keys.square().sum(-1)) / 2)[None]  # q.k - |q|^2/2 - |k|^2/2 = -|q - k|^2/2
             scores = scores + bias
-        out, weights = attention(query, keys, values, bias=None if bias is None else bias / T, scale=1 / T, need_weights=True)
+        out, weights = attention(query, keys, values, bias=None if bias is None else bias / T, scale=1 / T,
+                                 need_weights=True)
         return {"weight": weights[0], "score": scores[0], "out": out[0]}
 
     def picture(self):

@@ -34,22 +34,26 @@ class MaskCanvas(Canvas):
     words = traitlets.List(WORDS).tag(sync=True)
     tensors = traitlets.List([t.tolist() for t in fixed()]).tag(sync=True)
     presets = traitlets.List([m.int().flatten().tolist() for m in PRESETS.values()]).tag(sync=True)
-    painted = traitlets.List(PRESETS["causal: nobody looks ahead"].int().flatten().tolist(), help="the mask, row by row; choosing a preset sets it").tag(sync=True)
+    painted = traitlets.List(PRESETS["causal: nobody looks ahead"].int().flatten().tolist(),
+                             help="the mask, row by row; choosing a preset sets it").tag(sync=True)
     mask = traitlets.Int(1).tag(sync=True)
     applied = traitlets.Int(0).tag(sync=True)
     layers = traitlets.Int(1).tag(sync=True)
 
 
 class MaskPainter(LiveFigure):
-    """A mask of 6 queries by 6 keys that the reader paints; the weights of the last layer; the leaks |d out_i / d x_j| through all layers.
+    """A mask of 6 queries by 6 keys that the reader paints; the weights of the last layer; the leaks |d out_i / d x_j|
+    through all layers.
 
-    Each layer has the same matrices and the same mask. Put after the softmax, the mask sets weights to zero that have already taken part in the sum.
-    `numbers()` gives weight (36), row_sum (6) and leak (36, Frobenius norms of the Jacobian's blocks).
+    Each layer has the same matrices and the same mask. Put after the softmax, the mask sets weights to zero that have
+    already taken part in the sum. `numbers()` gives weight (36), row_sum (6) and leak (36, Frobenius norms of the
+    Jacobian's blocks).
     """
 
     def __init__(self):
         super().__init__(MaskCanvas(), [
-            {"mask": slider(ipywidgets.Dropdown, "mask", options=list(PRESETS), index=1), "layers": slider(ipywidgets.IntSlider, "layers", value=1, min=1, max=3)},
+            {"mask": slider(ipywidgets.Dropdown, "mask", options=list(PRESETS), index=1),
+             "layers": slider(ipywidgets.IntSlider, "layers", value=1, min=1, max=3)},
             {"applied": slider(ipywidgets.ToggleButtons, "the mask is applied", options=APPLIED)}])
 
     def numbers(self, mask, applied, layers, painted=None):
@@ -71,9 +75,12 @@ class MaskPainter(LiveFigure):
         shown = self.numbers(**setting, painted=self.canvas.painted)
         mask = torch.tensor(self.canvas.painted).view(N, N)
         leak = shown["leak"] / shown["leak"].max().clamp(min=1e-300)
-        alt = f"A mask over six words ({list(PRESETS)[setting['mask']]}), the weights, and the influence of each word on each output."
-        rows = [[word, int(mask[i].sum()), float(shown["row_sum"][i]), int((shown["leak"][i] > 0).sum())] for i, word in enumerate(WORDS)]
-        picture = viz.heatmaps(torch.stack([mask.double(), shown["weight"], leak]), WORDS, ["mask", "weights", "influence"], columns=3)
+        alt = (f"A mask over six words ({list(PRESETS)[setting['mask']]}), the weights, and the influence of each word "
+               "on each output.")
+        rows = [[word, int(mask[i].sum()), float(shown["row_sum"][i]), int((shown["leak"][i] > 0).sum())]
+                for i, word in enumerate(WORDS)]
+        picture = viz.heatmaps(torch.stack([mask.double(), shown["weight"], leak]), WORDS,
+                               ["mask", "weights", "influence"], columns=3)
         picture.text = viz.table(alt, ["word that looks", "may look at", "sum of weights", "depends on"], rows)
         return picture
 

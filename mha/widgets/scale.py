@@ -1,4 +1,6 @@
-"""What the scale does: scores, weights and gradients of many random queries, for any d_k, number of keys and power of the scale."""
+"""What the scale does: scores, weights and gradients of many random queries, for any d_k, number of keys and power of
+the scale.
+"""
 import ipywidgets
 import torch
 import traitlets
@@ -12,17 +14,20 @@ COUNTS = [2, 4, 8, 16, 32, 64]                     # keys
 QUERIES = 300
 SCORE_EDGES = [e + 0.5 for e in range(-20, 20)]    # 41 columns, the first and the last open-ended
 WEIGHT_EDGES = [e / 10 for e in range(1, 10)]      # 10 columns from 0 to 1
-GRADIENT_EDGES = [10.0 ** (e / 2) for e in range(-8, 4)]      # 13 columns, two to a power of ten, the first and the last open-ended
+# 13 columns, two to a power of ten, the first and the last open-ended
+GRADIENT_EDGES = [10.0 ** (e / 2) for e in range(-8, 4)]
 
 
 def draws(queries=QUERIES, seed=2):
     """Random queries, keys and values, reduced to what the figure needs.
 
-    The coordinates of all vectors are independent, normal, of variance 1. Seen from a query q, the key k_j then has one coordinate along q,
-    a standard normal, and d_k - 1 coordinates across. So q.k_j = |q| along_j, exactly, whatever d_k is.
+    The coordinates of all vectors are independent, normal, of variance 1. Seen from a query q, the key k_j then has one
+    coordinate along q, a standard normal, and d_k - 1 coordinates across. So q.k_j = |q| along_j, exactly, whatever d_k
+    is.
 
     Returns (all float64, rounded to float16):
-        length: (11, R), |q| for each d_k of WIDTHS; across: (11, R), the length of a normal vector in d_k - 1 dimensions;
+        length: (11, R), |q| for each d_k of WIDTHS; across: (11, R), the length of a normal vector in d_k - 1
+            dimensions;
         along: (R, 64), the keys' coordinates along their query; value: (R, 64), one number for each key.
     """
     g = torch.Generator().manual_seed(seed)
@@ -36,14 +41,15 @@ def draws(queries=QUERIES, seed=2):
 def simulate(d_k, n, power, tables):
     """Scores, weights and gradients of one setting, for every query of `draws`.
 
-    The scores are q.k / d_k^power; out is the mixture of the values, one number. The gradient of out with respect to q has a part along q, from the
-    keys' coordinates along q, and a part across, from d_k - 1 others: of each score's gradient u_j it is scale |u| times a normal vector.
+    The scores are q.k / d_k^power; out is the mixture of the values, one number. The gradient of out with respect to q
+    has a part along q, from the keys' coordinates along q, and a part across, from d_k - 1 others: of each score's
+    gradient u_j it is scale |u| times a normal vector.
 
     Returns: scores (R, n), weights (R, n), gradient (R,): the length of d out / d q.
     """
     length, across, along, value = tables
     row, scale = WIDTHS.index(d_k), d_k**-power
-    q = length[row][:, None, None, None].clone().requires_grad_()                     # (R, 1, 1, 1): |q|, one coordinate
+    q = length[row][:, None, None, None].clone().requires_grad_()  # (R, 1, 1, 1): |q|, one coordinate
     keys, values = along[:, None, :n, None], value[:, None, :n, None]                 # (R, 1, n, 1)
     shift = torch.zeros(len(along), 1, 1, n, dtype=torch.float64, requires_grad=True)
     out, weights = attention(q, keys, values, bias=shift, scale=scale, need_weights=True)
@@ -54,7 +60,9 @@ def simulate(d_k, n, power, tables):
 
 
 def shares(numbers, edges):
-    """The share of numbers in each column: below the first edge, between the first and the second, ..., from the last on."""
+    """The share of numbers in each column: below the first edge, between the first and the second, ..., from the last
+    on.
+    """
     column = torch.bucketize(numbers.flatten(), torch.tensor(edges, dtype=torch.float64), right=True)
     return column.bincount(minlength=len(edges) + 1) / column.numel()
 
@@ -71,32 +79,40 @@ class ScaleCanvas(Canvas):
 
 
 class ScoreScale(LiveFigure):
-    """Three hundred random queries, each with its own m keys: how large the scores are, how decided the weights, how long the gradients.
+    """Three hundred random queries, each with its own m keys: how large the scores are, how decided the weights, how
+    long the gradients.
 
-    `numbers()` gives spread (standard deviation of all scores), largest (mean largest weight), median and mean (length of the gradient of the
-    output with respect to the query), score_bin (41 shares), weight_bin (10) and gradient_bin (13).
+    `numbers()` gives spread (standard deviation of all scores), largest (mean largest weight), median and mean (length
+    of the gradient of the output with respect to the query), score_bin (41 shares), weight_bin (10) and gradient_bin
+    (13).
     """
 
     def __init__(self):
         self.tables = draws()
         super().__init__(ScaleCanvas(tables=[float16_bytes(t) for t in self.tables]), [
-            {"d_k": slider(ipywidgets.SelectionSlider, "width of a query, d_k", options=[(str(d), i) for i, d in enumerate(WIDTHS)], value=6),
-             "n": slider(ipywidgets.SelectionSlider, "number of keys, m", options=[(str(c), i) for i, c in enumerate(COUNTS)], value=5),
-             "power": slider(ipywidgets.FloatSlider, "scores divided by d_k to the power", value=0.5, min=0, max=1, step=0.05, readout_format=".2f")}])
+            {"d_k": slider(ipywidgets.SelectionSlider, "width of a query, d_k",
+                           options=[(str(d), i) for i, d in enumerate(WIDTHS)], value=6),
+             "n": slider(ipywidgets.SelectionSlider, "number of keys, m",
+                         options=[(str(c), i) for i, c in enumerate(COUNTS)], value=5),
+             "power": slider(ipywidgets.FloatSlider, "scores divided by d_k to the power", value=0.5, min=0, max=1,
+                             step=0.05, readout_format=".2f")}])
 
     def numbers(self, d_k, n, power):
         scores, weights, gradient = simulate(WIDTHS[d_k], COUNTS[n], power, self.tables)
         return {"score_bin": shares(scores, SCORE_EDGES), "weight_bin": shares(weights.amax(-1), WEIGHT_EDGES),
                 "gradient_bin": shares(gradient, GRADIENT_EDGES), "spread": scores.square().mean().sqrt()[None],
-                "largest": weights.amax(-1).mean()[None], "median": gradient.sort().values[QUERIES // 2][None], "mean": gradient.mean()[None]}
+                "largest": weights.amax(-1).mean()[None], "median": gradient.sort().values[QUERIES // 2][None],
+                "mean": gradient.mean()[None]}
 
     def picture(self):
         setting = self.setting()
         shown = self.numbers(**setting)
-        panels = {"scores": (range(-20, 21), shown["score_bin"]), "largest weight of a query": ([i / 10 + 0.05 for i in range(10)], shown["weight_bin"]),
+        panels = {"scores": (range(-20, 21), shown["score_bin"]),
+                  "largest weight of a query": ([i / 10 + 0.05 for i in range(10)], shown["weight_bin"]),
                   "length of the gradient, powers of 10": ([e / 2 - 0.25 for e in range(-8, 5)], shown["gradient_bin"])}
         facts = {"spread of the scores": shown["spread"], "mean largest weight": shown["largest"],
                  "median gradient": shown["median"], "mean gradient": shown["mean"]}
-        alt = (f"Three histograms over {QUERIES} random queries with {COUNTS[setting['n']]} keys each, d_k = {WIDTHS[setting['d_k']]}, "
-               f"scores divided by d_k to the power {setting['power']:g}: scores, largest weights, gradients.")
+        alt = (f"Three histograms over {QUERIES} random queries with {COUNTS[setting['n']]} keys each, d_k = "
+               f"{WIDTHS[setting['d_k']]}, scores divided by d_k to the power {setting['power']:g}: scores, largest "
+               "weights, gradients.")
         return viz.histograms(panels, alt, {name: float(value[0]) for name, value in facts.items()})

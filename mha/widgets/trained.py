@@ -28,10 +28,12 @@ class TrainedCanvas(Canvas):
 
 
 class TrainedHeads(LiveFigure):
-    """Layers of h heads trained to bring back the contents of r related tokens, all with the same number of parameters for an r.
+    """Layers of h heads trained to bring back the contents of r related tokens, all with the same number of parameters
+    for an r.
 
-    `numbers()` gives error (8): the mean squared error of the eight runs at this h and r, floor (1): the least that heads can reach whose scores do not see
-    the contents, and weight (h r, head by head): the mean weight of each head of the chosen run on the token of each relation.
+    `numbers()` gives error (8): the mean squared error of the eight runs at this h and r, floor (1): the least that
+    heads can reach whose scores do not see the contents, and weight (h r, head by head): the mean weight of each head
+    of the chosen run on the token of each relation.
     """
 
     def __init__(self):
@@ -41,11 +43,16 @@ class TrainedHeads(LiveFigure):
         self.samples = {(r, h): trained_samples(r, h) for r in RELATIONS for h in HEADS}
         samples = torch.cat([(255 * self.samples[r, h]).round().byte().flatten() for r in RELATIONS for h in HEADS])
         runs, sentences = self.samples[1, 1].shape[:2]
-        super().__init__(TrainedCanvas(errors=errors, shares=float16_bytes(shares), samples=samples.numpy().tobytes(), sentences=sentences), [
-            {"relations": slider(ipywidgets.SelectionSlider, "relations, r", options=[(str(r), i) for i, r in enumerate(RELATIONS)], value=2),
-             "heads": slider(ipywidgets.SelectionSlider, "heads, h", options=[(str(h), i) for i, h in enumerate(HEADS)], value=2),
+        super().__init__(TrainedCanvas(errors=errors, shares=float16_bytes(shares), samples=samples.numpy().tobytes(),
+                                       sentences=sentences), [
+            {"relations": slider(ipywidgets.SelectionSlider, "relations, r",
+                                 options=[(str(r), i) for i, r in enumerate(RELATIONS)], value=2),
+             "heads": slider(ipywidgets.SelectionSlider, "heads, h", options=[(str(h), i) for i, h in enumerate(HEADS)],
+                             value=2),
              "run": slider(ipywidgets.IntSlider, "run shown at the right", value=1, min=1, max=runs),
-             "sentence": slider(ipywidgets.SelectionSlider, "seen on", options=[("many, mean", 0), *((f"sentence {number}", number) for number in range(1, sentences + 1))], value=0)}])
+             "sentence": slider(ipywidgets.SelectionSlider, "seen on",
+                                options=[("many, mean", 0), *((f"sentence {i}", i) for i in range(1, sentences + 1))],
+                                value=0)}])
 
     def numbers(self, relations, heads, run, sentence):
         r, h = RELATIONS[relations], HEADS[heads]

@@ -9,12 +9,14 @@ from mha.widgets.figure import Canvas, LiveFigure, front_end, slider
 
 WORDS = ["cats", "chase", "small", "mice"]
 TOKENS = torch.tensor([[1.3, 0.5], [-1.2, 0.6], [-0.9, -0.7], [1.0, -0.6]], dtype=torch.float64)       # (4, 2)
-SCORES = torch.tensor([[0.0, 2.2, 0.2, 0.8], [1.6, -0.5, -0.4, 1.2], [-0.2, 0.0, 0.6, 2.4], [0.1, 1.2, 1.9, 0.0]], dtype=torch.float64)
+SCORES = torch.tensor([[0.0, 2.2, 0.2, 0.8], [1.6, -0.5, -0.4, 1.2], [-0.2, 0.0, 0.6, 2.4], [0.1, 1.2, 1.9, 0.0]],
+                      dtype=torch.float64)
 SHARPNESS = [0.0, 0.5, 1.0, 2.0, 4.0, 8.0]
 
 
 def value_matrix(turn, first, second):
-    """W_V = R(turn) diag(first, second), (2, 2), float64. A row vector x becomes x W_V: turned to the left, then stretched along the axes.
+    """W_V = R(turn) diag(first, second), (2, 2), float64. A row vector x becomes x W_V: turned to the left, then
+    stretched along the axes.
 
     turn: degrees. first: stretch of the horizontal coordinate after the turn; second: of the vertical one.
     """
@@ -22,7 +24,9 @@ def value_matrix(turn, first, second):
 
 
 def attend(W_V, sharpness):
-    """Outputs (4, 2) and weights (4, 4) of all tokens. The scores stand still, so queries and keys are taken as given: SCORES = SCORES I."""
+    """Outputs (4, 2) and weights (4, 4) of all tokens. The scores stand still, so queries and keys are taken as given:
+    SCORES = SCORES I.
+    """
     return attention(SCORES, torch.eye(4, dtype=torch.float64), TOKENS @ W_V, scale=sharpness, need_weights=True)
 
 
@@ -45,11 +49,13 @@ class ValueCanvas(Canvas):
 
 
 class ValueMap(LiveFigure):
-    """Turn and stretch W_V while the weights stand still: four tokens in the plane, their values, the output, and where it should be.
+    """Turn and stretch W_V while the weights stand still: four tokens in the plane, their values, the output, and where
+    it should be.
 
     x (4, 2) are the tokens, the values are x W_V with W_V = R(turn) diag(first, second), see `value_matrix`; weights =
-    softmax(sharpness * scores) with fixed scores. `numbers()` gives, for the token that looks, weight (4), mixture (2) = w x, out (2) =
-    w (x W_V), distance (1) of out from its target; and for all, value (8), matrix (4), both row by row, and mean_distance (1).
+    softmax(sharpness * scores) with fixed scores. `numbers()` gives, for the token that looks, weight (4), mixture (2)
+    = w x, out (2) = w (x W_V), distance (1) of out from its target; and for all, value (8), matrix (4), both row by
+    row, and mean_distance (1).
     """
 
     def __init__(self):
@@ -66,7 +72,8 @@ class ValueMap(LiveFigure):
         W_V = value_matrix(turn, first, second)
         out, weights = attend(W_V, SHARPNESS[sharpness])
         missed = (out - TARGETS).norm(dim=-1)                                       # (4,)
-        return {"weight": weights[asking], "value": (TOKENS @ W_V).flatten(), "mixture": weights[asking] @ TOKENS, "matrix": W_V.flatten(),
+        return {"weight": weights[asking], "value": (TOKENS @ W_V).flatten(), "mixture": weights[asking] @ TOKENS,
+                "matrix": W_V.flatten(),
                 "out": out[asking], "distance": missed[[asking]], "mean_distance": missed.mean(0, keepdim=True)}
 
     def picture(self):

@@ -9,7 +9,8 @@ import served
 def pytest_collection_modifyitems(items):
     if not served.chromium():
         for item in items:
-            item.add_marker(pytest.mark.skip(reason="there is no Chromium here; on Debian or Ubuntu: sudo apt-get install chromium"))
+            item.add_marker(pytest.mark.skip(reason="there is no Chromium here; on Debian or Ubuntu: sudo apt-get "
+                                                    "install chromium"))
 
 
 @pytest.fixture(scope="session")

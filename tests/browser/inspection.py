@@ -7,12 +7,14 @@ UNNAMED = """
     const text = (node) => (node?.textContent ?? "").trim();
     const byId = (ids) => (ids ?? "").split(" ").map((id) => text(document.getElementById(id))).join("");
     const named = (el) => el.getAttribute("aria-label") || byId(el.getAttribute("aria-labelledby")) || el.title || "";
-    const drawn = (el) => el.getClientRects().length && !el.closest('[aria-hidden="true"]') && !el.closest("mjx-container") && getComputedStyle(el).visibility === "visible";
+    const drawn = (el) => el.getClientRects().length && !el.closest('[aria-hidden="true"], mjx-container')
+      && getComputedStyle(el).visibility === "visible";
     const all = (selector) => [...document.querySelectorAll(selector)].filter(drawn);
     const pictures = all("img, svg").filter((el) => !el.parentElement.closest('svg, [role="img"]'))
       .filter((el) => !(el.alt || named(el) || text(el.querySelector(":scope > title"))));
     const controls = all("input, select, textarea, button, [role=slider]")
-      .filter((el) => !(named(el) || [...(el.labels ?? [])].map(text).join("") || (el.tagName === "BUTTON" && text(el))));
+      .filter((el) => !(named(el) || [...(el.labels ?? [])].map(text).join("")
+        || (el.tagName === "BUTTON" && text(el))));
     return [...pictures, ...controls].map((el) => el.outerHTML.slice(0, 160));
   }
 """
@@ -20,7 +22,10 @@ UNNAMED = """
 # Words in a picture, in pixels of the screen.
 SMALL = """
   () => [...document.querySelectorAll("figure.picture svg text")].filter((el) => el.getClientRects().length)
-    .map((el) => [parseFloat(getComputedStyle(el).fontSize) * Math.hypot(el.getScreenCTM().a, el.getScreenCTM().b), el.textContent])
+    .map((el) => {
+      const { a, b } = el.getScreenCTM();
+      return [parseFloat(getComputedStyle(el).fontSize) * Math.hypot(a, b), el.textContent];
+    })
     .filter(([size]) => size < 8).map(([size, text]) => `${size.toFixed(1)} px: ${text}`)
 """
 
@@ -36,7 +41,8 @@ BRIGHT = """
       return a > 127 && (r + g + b) / 3 > 160;
     };
     const large = (el) => el.clientWidth * el.clientHeight > 10000;
-    return [...document.querySelectorAll(".bd-article *:not(svg *)")].filter((el) => large(el) && light(getComputedStyle(el).backgroundColor))
+    return [...document.querySelectorAll(".bd-article *:not(svg *)")]
+      .filter((el) => large(el) && light(getComputedStyle(el).backgroundColor))
       .map((el) => el.outerHTML.slice(0, 160));
   }
 """

@@ -52,7 +52,9 @@ def weigh(visit, page):
 def measure_page(chrome, address, page):
     visit = served.Visit(chrome, address, page, script=LONG)
     plain, packed, requests = weigh(visit, page)
-    painted, long, shift = visit.page.evaluate(PAINTED), visit.page.evaluate("longTasks"), visit.page.evaluate("layoutShift")
+    painted = visit.page.evaluate(PAINTED)
+    long = visit.page.evaluate("longTasks")
+    shift = visit.page.evaluate("layoutShift")
     print(f"{page:34} {plain:7.0f} {packed:10.0f} {requests:8} {painted:8} {long:8.0f} {shift:8.4f}")
     visit.close()
 
@@ -71,7 +73,8 @@ def main():
         print(f"{'page':34} {'KiB':>7} {'compressed':>10} {'requests':>8} {'paint ms':>8} {'block ms':>8} {'shift':>8}")
         for page in served.chapters() + ["search.html"]:
             measure_page(chrome, address, page)
-        print(f"\n{'page':34} {'figure':14} {'moves':>6} {'median':>8} {'95 %':>8}   (ms from a slider's event to the laid-out figure)")
+        print(f"\n{'page':34} {'figure':14} {'moves':>6} {'median':>8} {'95 %':>8}   (ms from a slider's event to the "
+              "laid-out figure)")
         for page in served.chapters():
             measure_figures(chrome, address, page)
 

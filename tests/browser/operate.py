@@ -3,7 +3,8 @@ import base64
 
 import numpy as np
 
-# What a figure shows: every data-weight under "weight", every data-value under its data-name, packed as float64: they are many.
+# What a figure shows: every data-weight under "weight", every data-value under its data-name, packed as float64: they
+# are many.
 READ = """
   (index) => {
     function pack(numbers) {
@@ -12,9 +13,12 @@ READ = """
       for (let i = 0; i < bytes.length; i += 32768) text += String.fromCharCode(...bytes.subarray(i, i + 32768));
       return btoa(text);
     }
-    const root = document.querySelectorAll(".live-figure")[index].querySelector("[data-figure]"), shown = { weight: [] };
+    const root = document.querySelectorAll(".live-figure")[index].querySelector("[data-figure]");
+    const shown = { weight: [] };
     for (const el of root.querySelectorAll("[data-weight]")) shown.weight.push(Number(el.dataset.weight));
-    for (const el of root.querySelectorAll("[data-value]")) (shown[el.dataset.name] ??= []).push(Number(el.dataset.value));
+    for (const el of root.querySelectorAll("[data-value]")) {
+      (shown[el.dataset.name] ??= []).push(Number(el.dataset.value));
+    }
     return Object.fromEntries(Object.entries(shown).map(([name, numbers]) => [name, pack(numbers)]));
   }
 """
@@ -24,12 +28,14 @@ OPERATE = """
   ([index, plan]) => {
     const read = %s;
     const figure = document.querySelectorAll(".live-figure")[index];
-    const controls = new Map([...figure.querySelectorAll(".live-control")].map((el) => [el.querySelector("label, legend")?.textContent, el]));
+    const named = (el) => [el.querySelector("label, legend")?.textContent, el];
+    const controls = new Map([...figure.querySelectorAll(".live-control")].map(named));
     function put(name, value) {
       const el = controls.get(name);
       if (!el) throw Error(`no control is called ${name}`);
-      const field = el.dataset.kind === "radio" ? el.querySelectorAll("input")[value] : el.querySelector("input, select");
-      if (el.dataset.kind === "checked" || el.dataset.kind === "radio") field.checked = el.dataset.kind === "radio" || value;
+      const radio = el.dataset.kind === "radio";
+      const field = radio ? el.querySelectorAll("input")[value] : el.querySelector("input, select");
+      if (radio || el.dataset.kind === "checked") field.checked = radio || value;
       else if (el.dataset.kind === "select") field.selectedIndex = value;
       else field.value = value;
       field.dispatchEvent(new Event("input", { bubbles: true }));
@@ -47,5 +53,6 @@ def unpack(shown):
 
 def operate(page, index, figure, settings):
     """The numbers that the page's index-th live figure shows at each setting: a list of {name: array}."""
-    plan = [[{"name": figure.controls[name].description, "value": value} for name, value in setting.items()] for setting in settings]
+    plan = [[{"name": figure.controls[name].description, "value": value} for name, value in setting.items()]
+            for setting in settings]
     return [unpack(shown) for shown in page.evaluate(OPERATE, [index, plan])]

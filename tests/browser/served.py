@@ -1,4 +1,5 @@
-"""The built book as a browser meets it: built when it has to be, served on 127.0.0.1, and everything else out of reach."""
+"""The built book as a browser meets it: built when it has to be, served on 127.0.0.1, and everything else out of reach.
+"""
 import functools
 import http.server
 import os
@@ -31,7 +32,8 @@ def build_if_stale():
     files = [file for name in SOURCES for file in [BOOK / name, *(BOOK / name).rglob("*")] if file.is_file()]
     newest = max(file.stat().st_mtime for file in files if "__pycache__" not in file.parts)
     if not front.exists() or front.stat().st_mtime < newest:
-        build = [Path(sys.executable).parent / "jupyter-book", "build", BOOK, "--all", "--warningiserror", "--nitpick", "--keep-going"]
+        build = [Path(sys.executable).parent / "jupyter-book", "build", BOOK, "--all", "--warningiserror", "--nitpick",
+                 "--keep-going"]
         subprocess.run(build, check=True)
 
 
@@ -84,21 +86,27 @@ FRAMES = """
   window.requestAnimationFrame = (callback) => { waiting.set(++count, callback); real(flushFrames); return count; };
   window.cancelAnimationFrame = (id) => waiting.delete(id);
   window.flushFrames = () => {
-    while (waiting.size) { const now = [...waiting.values()]; waiting.clear(); now.forEach((callback) => callback(performance.now())); }
+    while (waiting.size) {
+      const now = [...waiting.values()];
+      waiting.clear();
+      now.forEach((callback) => callback(performance.now()));
+    }
   };
 """
 # Layout shifts that no reader caused, summed.
 SHIFTS = """
   window.layoutShift = 0;
-  new PerformanceObserver((list) => { for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.layoutShift += entry.value; })
-    .observe({ type: "layout-shift", buffered: true });
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.layoutShift += entry.value;
+  }).observe({ type: "layout-shift", buffered: true });
 """
 SETTLED = """
   async () => {
     await window.MathJax?.startup?.promise;
     await document.fonts.ready;
-    while (document.documentElement.matches(".figures-start, .formulas-wait")) await new Promise((done) => setTimeout(done, 20));
-    await new Promise((done) => setTimeout(done, 100));
+    const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+    while (document.documentElement.matches(".figures-start, .formulas-wait")) await pause(20);
+    await pause(100);
   }
 """
 
@@ -121,7 +129,7 @@ class Visit:
         url = route.request.url
         own = url.startswith((address, "blob:", "data:"))
         (self.requested if own else self.foreign).append(url)
-        late = not self.fonts and url.endswith(".woff2")                   # as on a slow line: the page keeps the reader's own font
+        late = not self.fonts and url.endswith(".woff2")  # as on a slow line: the page keeps the reader's own font
         route.continue_() if own and not late else route.abort()
 
     def close(self):

@@ -1,4 +1,6 @@
-"""Questions answer in the page as mha.exercises answers, what is solved is kept and carried, and all of it can be done by keyboard."""
+"""Questions answer in the page as mha.exercises answers, what is solved is kept and carried, and all of it can be done
+by keyboard.
+"""
 import re
 
 import pytest
@@ -29,7 +31,9 @@ def judge(chrome, address):
         if item.chapter not in visits:
             visits[item.chapter] = served.Visit(chrome, address, page_of(item))
         return visits[item.chapter].page.evaluate(
-            "([form, answer]) => mhaExercises.judge(JSON.parse(document.querySelector(form + ' script').textContent), answer)", [form_of(item), answer])
+            "([form, answer]) => mhaExercises.judge(JSON.parse(document.querySelector(form + ' script').textContent), "
+            "answer)",
+            [form_of(item), answer])
 
     yield ask
     for visit in visits.values():
@@ -77,10 +81,12 @@ def test_a_question_can_be_read_and_answered(judge, item, visit):
     assert page.locator(f"section.exercise.is-solved h3:has-text('{item.id} ·')").count() == 1
 
 
-@pytest.mark.parametrize("item", [item for item in EXERCISES.values() if isinstance(item, Exercise)] if served.chromium() else [], ids=lambda item: item.id)
+@pytest.mark.parametrize("item", [item for item in EXERCISES.values() if isinstance(item, Exercise)]
+                         if served.chromium() else [], ids=lambda item: item.id)
 def test_an_exercise_in_code_leads_to_its_own_cell_on_colab(item):
     html = (served.HTML / page_of(item)).read_text("utf8")
-    assert re.search(rf'href="https://colab\.research\.google\.com/github/\S+/chapters/{item.chapter}\.ipynb#scrollTo=exercise-{item.id.replace(".", "-")}-stub"', html)
+    cell = rf'chapters/{item.chapter}\.ipynb#scrollTo=exercise-{item.id.replace(".", "-")}-stub"'
+    assert re.search(rf'href="https://colab\.research\.google\.com/github/\S+/{cell}', html)
 
 
 def test_progress_survives_a_reload_shows_in_the_contents_and_can_be_carried(visit):
@@ -103,7 +109,8 @@ def test_progress_survives_a_reload_shows_in_the_contents_and_can_be_carried(vis
     assert "Nothing was changed" in page.locator(".progress-panel .ask-reply").inner_text()
     page.on("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Forget everything").click()
-    assert page.locator('[data-chapter="02_one_head"]').inner_text() == "0 of 9" and memory.decode(page.locator("#progress-out").input_value()) == []
+    assert (page.locator('[data-chapter="02_one_head"]').inner_text() == "0 of 9"
+            and memory.decode(page.locator("#progress-out").input_value()) == [])
 
 
 def test_own_words_survive_a_reload_until_all_is_forgotten(visit):
@@ -128,7 +135,8 @@ def test_what_cannot_be_read_in_the_browser_does_no_harm(visit, stored):
     one.page.reload()
     one.page.locator("#ask-2-5 input").fill("24")
     one.page.locator("#ask-2-5 input").press("Enter")
-    assert one.page.locator("#exercise-2-5 .done").count() == 1 and one.page.locator("#exercise-2-6 .done").count() == 0 and one.errors == []
+    assert (one.page.locator("#exercise-2-5 .done").count() == 1 and one.page.locator("#exercise-2-6 .done").count()
+            == 0 and one.errors == [])
     if "99" in stored:
         assert one.page.evaluate("localStorage.getItem('mha-progress')") == stored
 
@@ -149,5 +157,6 @@ def test_without_javascript_a_question_can_still_be_read(chrome, address):
     context = chrome.new_context(java_script_enabled=False)
     tab = context.new_page()
     tab.goto(address + "chapters/01_soft_lookup.html")
-    assert tab.locator("#ask-1-7").get_by_text("(3, 3)").is_visible() and tab.locator("#ask-1-7 input").first.is_disabled()
+    assert (tab.locator("#ask-1-7").get_by_text("(3, 3)").is_visible()
+            and tab.locator("#ask-1-7 input").first.is_disabled())
     context.close()

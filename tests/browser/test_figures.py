@@ -8,7 +8,8 @@ import pytest
 import served
 from operate import operate
 
-FIGURES_OF_PAGES = [(page, index) for page in served.pages() for index in range(served.live_figures(page))] if served.chromium() else []
+FIGURES_OF_PAGES = [(page, index) for page in served.pages()
+                    for index in range(served.live_figures(page))] if served.chromium() else []
 every_figure = pytest.mark.parametrize("page, index", FIGURES_OF_PAGES)
 ALL_UP_TO, AT_RANDOM, AT_ONCE = 2000, 500, 100
 
@@ -19,7 +20,8 @@ def settings_to_try(figure):
     if len(settings) <= ALL_UP_TO:
         return settings
     ends = {name: sorted({setting[name] for setting in settings}) for name in settings[0]}
-    corners = [dict(zip(ends, values)) for values in itertools.product(*((values[0], values[-1]) for values in ends.values()))]
+    corners = [dict(zip(ends, values))
+               for values in itertools.product(*((values[0], values[-1]) for values in ends.values()))]
     return corners + random.Random(0).sample(settings, AT_RANDOM)
 
 
@@ -46,7 +48,8 @@ def compare(shown, computed, setting):
     assert drawn == set(computed), f"at {setting} the page shows {sorted(drawn)}, torch computes {sorted(computed)}"
     for name, values in computed.items():
         expected = values.double().flatten().numpy()
-        assert shown[name].shape == expected.shape, f"at {setting} the page draws {shown[name].size} of {expected.size}: {name}"
+        drawn = f"at {setting} the page draws {shown[name].size} of {expected.size}: {name}"
+        assert shown[name].shape == expected.shape, drawn
         gap = np.max(np.abs(shown[name] - expected) / np.maximum(1, np.abs(expected)))
         assert gap < 1e-5, f"at {setting} {name} is off by {gap:.2g}"
 
@@ -60,7 +63,8 @@ def test_the_keyboard_moves_every_slider_and_the_figure_follows(visit, page, ind
         for key in ("Home", "End", "ArrowLeft"):
             slider.press(key)
             tab.evaluate("flushFrames()")
-            seen.append((slider.input_value(), slider.get_attribute("aria-valuetext"), figure.locator(".live-view").inner_html()))
+            seen.append((slider.input_value(), slider.get_attribute("aria-valuetext"),
+                         figure.locator(".live-view").inner_html()))
         values, spoken, drawings = zip(*seen)
         assert len(set(values)) == 3 and len(set(spoken)) >= 2, slider.get_attribute("id")
         assert drawings[0] != drawings[1], "the slider moved and the figure did not"

@@ -16,7 +16,8 @@ def painted(tab):
 
 
 def agrees(tab, figure, **setting):
-    compare(unpack(tab.evaluate(READ, 0)), figure.numbers(mask=1, painted=painted(tab), **{"applied": 0, "layers": 1} | setting), setting)
+    compare(unpack(tab.evaluate(READ, 0)), figure.numbers(mask=1, painted=painted(tab),
+                                                          **{"applied": 0, "layers": 1} | setting), setting)
 
 
 def test_a_click_toggles_one_pair_and_the_figure_follows(visit):

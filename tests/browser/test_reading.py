@@ -38,7 +38,8 @@ def test_search_finds_a_word_of_the_book(visit):
 
 def test_there_is_one_search_box_in_the_sidebar(visit):
     page = visit("chapters/index.html").page
-    assert page.locator('input[type="search"]:visible').count() + page.locator(".search-button-field:visible").count() == 1
+    assert (page.locator('input[type="search"]:visible').count() + page.locator(".search-button-field:visible").count()
+            == 1)
 
 
 def test_the_switch_turns_the_page_dark_and_keeps_it_so(visit):
@@ -72,7 +73,8 @@ def test_the_numbers_beside_a_figure_are_those_of_mha(page):
 
     texts = {str(make().text).strip() for make in FIGURES.values()}
     source = (served.HTML / page).read_text("utf8")
-    shown = re.findall(r'<figure class="live-figure" role="group" aria-label="([^"]*)".*?<pre tabindex="0">(.*?)</pre>', source, re.S)
+    shown = re.findall(r'<figure class="live-figure" role="group" aria-label="([^"]*)".*?<pre tabindex="0">(.*?)</pre>',
+                       source, re.S)
     assert len(shown) == served.live_figures(page)
     for alt, numbers in shown:
         assert any(text.startswith(html.unescape(alt)) and text.endswith(html.unescape(numbers)) for text in texts), alt
@@ -87,6 +89,7 @@ def test_paper_shows_the_figures_and_not_the_furniture(visit, page):
     for furniture in (".bd-sidebar-primary", ".bd-header-article", ".live-control input[type=range]"):
         assert tab.locator(furniture).first.is_hidden()
     assert tab.locator(".bd-article h1").is_visible()
-    inks = tab.eval_on_selector_all(".bd-article .highlight span", "spans => [...new Set(spans.map((span) => getComputedStyle(span).color))]")
+    inks = tab.eval_on_selector_all(".bd-article .highlight span",
+                                    "spans => [...new Set(spans.map((span) => getComputedStyle(span).color))]")
     assert set(inks) <= {"rgb(0, 0, 0)"}
     assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"

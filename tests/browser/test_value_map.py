@@ -1,21 +1,27 @@
-"""The value map beyond its numbers: its height stands still, W_V leaves the weights alone, and a token can be clicked."""
+"""The value map beyond its numbers: its height stands still, W_V leaves the weights alone, and a token can be clicked.
+"""
 import pytest
 
 import served
 from operate import operate
 
 SETTINGS = [{"turn": turn, "first": first, "second": second, "asking": asking, "sharpness": sharpness}
-            for turn, first, second in [(0, 1, 1), (90, 1.5, 1.75), (-180, -2, 2), (45, 0, 1), (30, 0, 0), (-75, 2, -0.25)]
+            for turn, first, second in [(0, 1, 1), (90, 1.5, 1.75), (-180, -2, 2), (45, 0, 1), (30, 0, 0),
+                                        (-75, 2, -0.25)]
             for asking, sharpness in [(0, 2), (1, 2), (2, 0), (3, 5)]]
 
 
-@pytest.fixture(params=[(1200, True), (390, True), (1200, False), (390, False)], ids=["1200", "390", "1200, own font", "390, own font"])
+@pytest.fixture(params=[(1200, True), (390, True), (1200, False), (390, False)],
+                ids=["1200", "390", "1200, own font", "390, own font"])
 def value_map(request, visit):
-    """The page with the value map, in the book's font and in the reader's own, and the place of that figure among the page's figures."""
+    """The page with the value map, in the book's font and in the reader's own, and the place of that figure among the
+    page's figures.
+    """
     width, fonts = request.param
     for page in filter(served.live_figures, served.pages()):
         tab = visit(page, width=width, script=served.FRAMES, fonts=fonts).page
-        names = tab.locator(".live-figure [data-figure]").evaluate_all("all => all.map((figure) => figure.dataset.figure)")
+        names = tab.locator(".live-figure [data-figure]").evaluate_all("all => all.map((figure) => "
+                                                                       "figure.dataset.figure)")
         if "value-map" in names:
             return tab, names.index("value-map")
     pytest.skip("no page shows the value map")
