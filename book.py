@@ -133,7 +133,7 @@ def lab():
 
 def refresh():
     """Run every notebook and store its text outputs; stamp the set-up cells."""
-    python("_ext/notebooks.py")
+    python("-m", "tools.notebooks")
 
 
 def main():

@@ -1,8 +1,8 @@
-"""The book's own Sphinx extension, each file one idea; and notebooks.py, which keeps the chapters' files in order."""
+"""The book's own Sphinx extension, each file one idea."""
 
 
 def setup(app):
-    # Here, so that `from _ext import notebooks` does not load Sphinx.
+    # Here, so that a test of one part loads Sphinx no further than that part needs.
     from . import admonitions, assets, exercise_pages, formulas, live_figures, repairs
 
     for part in (admonitions, assets, exercise_pages, formulas, live_figures, repairs):

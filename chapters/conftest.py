@@ -9,11 +9,11 @@ import tempfile
 
 from nbval.plugin import IPyNbCell
 
-from _ext import exercise_cells, notebooks
+from tools import notebooks
 from mha.exercises import EXERCISES
 
 SOLVING = os.environ.get("MHA_SOLUTIONS") == "1"
-SOLVED = {cell.id: cell.source for item in EXERCISES.values() for cell in exercise_cells.cells(item, solved=True)
+SOLVED = {cell.id: cell.source for item in EXERCISES.values() for cell in notebooks.exercise_cells(item, solved=True)
           if cell.cell_type == "code"}
 # What a test solves is nobody's progress.
 os.environ["MHA_PROGRESS"] = os.path.join(tempfile.mkdtemp(), "progress.json")

@@ -301,7 +301,7 @@ class InductionRuns:
 
 
 def induction_runs(kind):
-    """Load the runs of one kind that `mha.assets.make_induction` made.
+    """Load the runs of one kind that `tools/make_induction.py` made.
 
     Args:
         kind: "two layers", "one layer", "one layer, smeared keys" or "one layer, fixed period".

@@ -9,7 +9,7 @@ import statistics
 from copy import deepcopy
 from decimal import Decimal
 
-from _ext import notebooks
+from tools import notebooks
 
 
 def code_cells(notebook):

@@ -10,7 +10,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 import house_rules as rules
-from _ext import notebooks
+from tools import notebooks
 
 ROOT = Path(__file__).resolve().parent.parent
 CHAPTERS = sorted((ROOT / "chapters").glob("*.ipynb"))
@@ -259,7 +259,7 @@ def hidden_failures(source):
             yield f"line {node.lineno}"
 
 
-@pytest.mark.parametrize("path", tracked("mha/*.py", "_ext/*.py", "book.py"), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", tracked("mha/*.py", "_ext/*.py", "tools/*.py", "book.py"), ids=lambda path: path.name)
 def test_no_failure_is_hidden(path):
     assert list(hidden_failures(path.read_text(encoding="utf-8"))) == []
 

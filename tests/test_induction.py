@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from mha import record
-from mha.assets import make_induction
+from tools import make_induction
 from mha.induction import (KINDS, Repeats, TokenModel, evaluate, fit_induction, induction_runs, prefix_matching,
                            previous_token, sinusoids, smear,
                            without_each_head)

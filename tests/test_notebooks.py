@@ -9,7 +9,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from _ext import exercise_cells, notebooks
+from tools import notebooks
 from mha.exercises import EXERCISES
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -153,7 +153,7 @@ CHAPTERS = sorted(notebooks.CHAPTERS.glob("*.ipynb"))
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
 def test_a_chapter_holds_its_exercises_as_they_are_generated(path):
     stored = nbformat.read(path, as_version=4)
-    stamped = exercise_cells.stamp(deepcopy(stored), path.stem)
+    stamped = notebooks.stamp(deepcopy(stored), path.stem)
     assert [cell.source for cell in stamped.cells] == [cell.source
                                                        for cell in stored.cells], "run `python3 book.py refresh`"
 
@@ -164,25 +164,25 @@ def test_every_exercise_stands_in_a_chapter_that_there_is():
 
 
 def test_a_changed_stub_is_put_back_and_loses_its_output():
-    notebook = new_notebook(cells=[new_markdown_cell(exercise_cells.HEADING)])
-    stub = exercise_cells.stamp(notebook, "02_one_head").cells[2]
+    notebook = new_notebook(cells=[new_markdown_cell(notebooks.HEADING)])
+    stub = notebooks.stamp(notebook, "02_one_head").cells[2]
     stub.source, stub.outputs = "changed", ["old"]
-    again = exercise_cells.stamp(notebook, "02_one_head").cells[2]
+    again = notebooks.stamp(notebook, "02_one_head").cells[2]
     assert again.source.startswith("def attention") and again.outputs == []
 
 
 def test_a_chapter_without_a_place_for_its_exercises_is_named():
     with pytest.raises(ValueError, match="02_one_head has exercises and needs one Markdown cell that starts with '## "
                                          "Exercises', found 0"):
-        exercise_cells.stamp(new_notebook(), "02_one_head")
+        notebooks.stamp(new_notebook(), "02_one_head")
 
 
 def test_no_stub_holds_its_solution():
     for item in EXERCISES.values():
-        cells = exercise_cells.cells(item)
+        cells = notebooks.exercise_cells(item)
         if hasattr(item, "reference"):
             assert "return" not in cells[1].source and item.hints[2] in cells[0].source
-            assert "return" in exercise_cells.cells(item, solved=True)[1].source
+            assert "return" in notebooks.exercise_cells(item, solved=True)[1].source
         else:
             assert (cells[-1].source.endswith(", ...)")
-                    and not exercise_cells.cells(item, solved=True)[-1].source.endswith(", ...)"))
+                    and not notebooks.exercise_cells(item, solved=True)[-1].source.endswith(", ...)"))

@@ -59,7 +59,7 @@ def test_what_a_pronoun_gives_is_stored(model, some, name, items):
 
 
 def test_what_the_heads_of_a_layer_do_with_learned_matrices_is_stored(model, some):
-    from mha.assets.make_real_heads import learned_from, token_before
+    from tools.make_real_heads import learned_from, token_before
 
     first = copy.deepcopy(model)
     first.layers = first.layers[:1]                                           # each layer learns by itself
@@ -70,7 +70,7 @@ def test_what_the_heads_of_a_layer_do_with_learned_matrices_is_stored(model, som
 
 
 def test_what_a_set_of_heads_costs_is_stored(model, some):
-    from mha.assets.make_pruning import Sentences
+    from tools.make_pruning import Sentences
 
     found, texts = Sentences(model), torch.arange(0, 180, 7)
     for _ in range(3):
@@ -82,7 +82,7 @@ def test_what_a_set_of_heads_costs_is_stored(model, some):
 
 
 def test_a_point_of_the_curves_is_stored(model, some):
-    from mha.assets.make_pruning import Sentences
+    from tools.make_pruning import Sentences
 
     stored, order, removed = pruning(), some.randrange(len(PRUNING_ORDERS)), some.randrange(73)
     gates = torch.ones(72)
@@ -92,7 +92,7 @@ def test_a_point_of_the_curves_is_stored(model, some):
 
 
 def test_what_a_head_does_to_a_sentence_is_stored(model, some):
-    from mha.assets.make_pruning import Sentences
+    from tools.make_pruning import Sentences
 
     stored = pruning()
     found = Sentences(model)

@@ -6,9 +6,10 @@ import pytest
 import torch
 
 from mha import train
-from mha.assets import RELATIONS, make_trained_heads, trained_heads, trained_samples
+from mha.assets import RELATIONS, trained_heads, trained_samples
 from mha.data import KeyTask
 from mha.train import fit_heads, fit_pattern
+from tools import make_trained_heads
 
 LN2, LN3 = math.log(2), math.log(3)
 

@@ -5,7 +5,7 @@ sentences; `real_heads.npz`, what its 72 heads do on the sentences of `mha.sente
 without some of them. Of small models trained for the book: `trained_heads.npz`, the layers of chapter 7;
 `induction.npz`, the language models of chapter 8 (`mha.induction.induction_runs` reads them).
 
-Each is made again by `python -m mha.assets.make_NAME`, all in about an hour on one core; tests make a part of each
+Each is made again by `python -m tools.make_NAME`, all in about an hour on one core; tests make a part of each
 again, drawn at random.
 """
 from dataclasses import dataclass

@@ -1,11 +1,10 @@
 """The chapters as they are stored: what is kept, how they are run again, and when two outputs say the same.
 
-`python _ext/notebooks.py` (what `book.py refresh` calls) runs every chapter and stores it normalised:
+`python -m tools.notebooks` (what `book.py refresh` calls) runs every chapter and stores it normalised:
 text outputs and cell ids stay; images, widgets, tracebacks and counters go, since each build makes them anew.
 """
 import math
 import re
-import sys
 from pathlib import Path
 
 import nbformat
@@ -13,11 +12,12 @@ import yaml
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))                     # book.py runs this file by its path
-from _ext import exercise_cells  # noqa: E402
+from mha.exercises import EXERCISES
+from mha.exercises.cells import cells
 
+ROOT = Path(__file__).resolve().parent.parent
 CHAPTERS = ROOT / "chapters"
+HEADING = "## Exercises"                          # where the exercises of a chapter go
 
 SET_UP = """\
 import sys
@@ -85,6 +85,35 @@ def normalise(notebook, set_up):
     return notebook
 
 
+# --- The cells of the exercises -------------------------------------------------------------------------------------
+
+def exercise_cells(item, solved=False):
+    """The cells of an exercise as nodes of a notebook."""
+    return [nbformat.from_dict(cell) for cell in cells(item, solved)]
+
+
+def stamp(notebook, chapter):
+    """Put the exercises of a chapter under its heading, in place of those that stand there.
+
+    They are generated from mha/exercises. Outputs of cells that stay equal stay.
+    """
+    wanted = [cell for item in EXERCISES.values() if item.chapter == chapter for cell in exercise_cells(item)]
+    old = {cell.id: cell for cell in notebook.cells if "exercise" in cell.metadata.get("tags", [])}
+    notebook.cells = [cell for cell in notebook.cells if cell.id not in old]
+    if not wanted:
+        return notebook
+    places = [i for i, cell in enumerate(notebook.cells)
+              if cell.cell_type == "markdown" and cell.source.startswith(HEADING)]
+    if len(places) != 1:
+        raise ValueError(f"{chapter} has exercises and needs one Markdown cell that starts with {HEADING!r}, "
+                         f"found {len(places)}")
+    for cell in wanted:
+        if cell.cell_type == "code" and cell.id in old and old[cell.id].source == cell.source:
+            cell.outputs, cell.execution_count = old[cell.id].outputs, old[cell.id].execution_count
+    notebook.cells[places[0] + 1:places[0] + 1] = wanted
+    return notebook
+
+
 # --- When two outputs say the same ----------------------------------------------------------------------------------
 
 NUMBER = re.compile(r"[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?")
@@ -144,7 +173,7 @@ def run(notebook, folder):
 def refresh(path, set_up):
     """Run one chapter and store it normalised; text that says the same as before stays to the letter."""
     before = path.read_text(encoding="utf-8")
-    notebook = normalise(exercise_cells.stamp(nbformat.read(path, as_version=4), path.stem), set_up)
+    notebook = normalise(stamp(nbformat.read(path, as_version=4), path.stem), set_up)
     stored = [cell.get("outputs") for cell in notebook.cells]
     run(notebook, path.parent)
     for cell, old in zip(notebook.cells, stored):
@@ -160,8 +189,7 @@ def main():
     for path in sorted(CHAPTERS.glob("*.ipynb")):
         print(f"{path.relative_to(ROOT)}: ", end="", flush=True)
         print("stored anew" if refresh(path, set_up) else "unchanged")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

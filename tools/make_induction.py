@@ -1,4 +1,4 @@
-"""Make induction.npz: `python -m mha.assets.make_induction` trains the language models of chapter 8 again, in minutes
+"""Make induction.npz: `python -m tools.make_induction` trains the language models of chapter 8 again, in minutes
 on one core.
 
 A test repeats the start of one run, drawn at random, and compares.

@@ -1,4 +1,4 @@
-"""Make minilm.npz: `python -m mha.assets.make_minilm [FOLDER]` keeps queries and keys of all-MiniLM-L6-v2 on a few
+"""Make minilm.npz: `python -m tools.make_minilm [FOLDER]` keeps queries and keys of all-MiniLM-L6-v2 on a few
 sentences.
 
 FOLDER holds model.safetensors and tokenizer.json; without it `mha.real.load` looks for them.

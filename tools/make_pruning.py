@@ -1,4 +1,4 @@
-"""Make pruning.npz: `python -m mha.assets.make_pruning [FOLDER]` switches heads of all-MiniLM-L6-v2 off, in many ways,
+"""Make pruning.npz: `python -m tools.make_pruning [FOLDER]` switches heads of all-MiniLM-L6-v2 off, in many ways,
 and keeps what that costs.
 
 FOLDER as in make_real_heads. Takes up to an hour on one core.
@@ -10,7 +10,7 @@ import torch
 
 from mha import measure, real, sentences
 from mha.assets import PRUNING, PRUNING_ORDERS, RANDOM_ORDERS
-from mha.assets.make_real_heads import retrieval
+from tools.make_real_heads import retrieval
 
 LAYERS, HEADS = 6, 12
 

@@ -1,4 +1,4 @@
-"""Make real_heads.npz: `python -m mha.assets.make_real_heads [FOLDER]` runs all-MiniLM-L6-v2 on the sentences of
+"""Make real_heads.npz: `python -m tools.make_real_heads [FOLDER]` runs all-MiniLM-L6-v2 on the sentences of
 `mha.sentences` and keeps what its heads did.
 
 FOLDER holds model.safetensors and tokenizer.json; without it `mha.real.load` looks for them. Takes a minute or two on

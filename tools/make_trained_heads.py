@@ -1,4 +1,4 @@
-"""Make trained_heads.npz: `python -m mha.assets.make_trained_heads` trains every model of chapter 7 again, in about
+"""Make trained_heads.npz: `python -m tools.make_trained_heads` trains every model of chapter 7 again, in about
 half an hour on one core.
 
 A test recomputes one cell, drawn at random, and compares.
