@@ -85,7 +85,7 @@ def printed(text):
 
 GOOD = chapter(
     "Half of $0.25$ is `0.125`; here 0.50 comes out, under PyTorch 2.13, section 3.2, see [figure 0.3](01_x.ipynb#a).",
-    "> **Warning.** `mha.pick_device` is a name, $w_{ij}$ a formula, `{note}` a code span.",
+    "> **Warning.**\n> `mha.pick_device` is a name, $w_{ij}$ a formula, `{note}` a code span.",
     code("weights = [0.5, 0.5]\nprint(weights[0])", printed("0.5\n")),
     code("for head in range(2):\n    print(head)", printed("0\n1\n")),
 )

@@ -9,7 +9,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from tools import notebooks
+from tools import notebooks, sentences
 from mha.exercises import EXERCISES
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -47,6 +47,41 @@ def test_pieces_of_a_stream_become_one_and_an_error_loses_its_traceback():
     stream, error = notebooks.text_outputs(pieces)
     assert stream.text == "ab" and error.traceback == ["ValueError: no"]
     assert pieces[0].text == "a"
+
+
+# --- One sentence a line ---------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("markdown, stored", [
+    ("Why? Since it is so. And now.", "Why?\nSince it is so.\nAnd now."),
+    ("One sentence that\nwas broken by hand. torch knows.", "One sentence that was broken by hand.\ntorch knows."),
+    ("> **Predict.** Which one? Say why.\n> Then look.", "> **Predict.**\n> Which one?\n> Say why.\n> Then look."),
+    ("* An item. It has two.\n* \"Another.\" Ends.", "* An item.\n  It has two.\n* \"Another.\"\n  Ends."),
+    ("12. Twelfth. Of all.", "12. Twelfth.\n    Of all."),
+    ("Take $a. B$, `c. D` and [e. F](g. H). Done.", "Take $a. B$, `c. D` and [e. F](g. H).\nDone."),
+    ("$n$ is 3. $m$ is 4.", "$n$ is 3.\n$m$ is 4."),
+])
+def test_each_sentence_of_a_paragraph_gets_a_line(markdown, stored):
+    assert sentences.one_a_line(markdown) == stored
+    assert sentences.one_a_line(stored) == stored
+
+
+@pytest.mark.parametrize("markdown", [
+    "Vaswani et al. 2017, e.g. 3.2, i.e. A. Vaswani, 1, 2, ... n",
+    "| a. B | c |\n|---|---|\n| d. E | f |",
+    "```\nx. Y\n```",
+    "$$\na. B\n$$",
+    "<details><summary>A. B</summary>\nx. Y\n</details>",
+    "broken on purpose.  \nHere. And here",
+    "Counted are:\n- one.\n- two.",
+])
+def test_what_is_no_run_of_sentences_stays(markdown):
+    assert sentences.one_a_line(markdown) == markdown
+
+
+@pytest.mark.parametrize("markdown", ["They come to 3. - 4 is left.", "It ends at 5. 2) comes next", "So. # no heading"])
+def test_no_line_begins_something_else(markdown):
+    assert sentences.shown(sentences.one_a_line(markdown)) == sentences.shown(markdown)
+    assert sentences.one_a_line(markdown) == markdown
 
 
 # --- The same -------------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """The chapters as they are stored: what is kept, how they are run again, and when two outputs say the same.
 
 `python -m tools.notebooks` (what `book.py refresh` calls) runs every chapter and stores it normalised:
-text outputs and cell ids stay; images, widgets, tracebacks and counters go, since each build makes them anew.
+one sentence a line; text outputs and cell ids stay; images, widgets, tracebacks and counters go, since each build makes them anew.
 """
 import math
 import re
@@ -14,6 +14,7 @@ from nbformat import NotebookNode
 
 from mha.exercises import EXERCISES
 from mha.exercises.cells import cells
+from tools.sentences import one_a_line
 
 ROOT = Path(__file__).resolve().parent.parent
 CHAPTERS = ROOT / "chapters"
@@ -77,6 +78,7 @@ def normalise(notebook, set_up):
     for cell in notebook.cells:
         tags = cell.metadata.get("tags", [])
         cell.metadata = NotebookNode(tags=tags) if tags else NotebookNode()
+        in_lines(cell)
         if cell.cell_type == "code":
             cell.execution_count = 1
             cell.outputs = text_outputs(cell.outputs)
@@ -88,8 +90,15 @@ def normalise(notebook, set_up):
 # --- The cells of the exercises -------------------------------------------------------------------------------------
 
 def exercise_cells(item, solved=False):
-    """The cells of an exercise as nodes of a notebook."""
-    return [nbformat.from_dict(cell) for cell in cells(item, solved)]
+    """The cells of an exercise as nodes of a notebook, in the form that is stored."""
+    return [in_lines(nbformat.from_dict(cell)) for cell in cells(item, solved)]
+
+
+def in_lines(cell):
+    """Change a cell in place: one sentence a line, where it is prose."""
+    if cell.cell_type == "markdown":
+        cell.source = one_a_line(cell.source)
+    return cell
 
 
 def stamp(notebook, chapter):
