@@ -1,8 +1,9 @@
 """Scaled dot-product attention: softmax(Q K^T / sqrt(d_k)) V, for any number of heads.
 
-`attention` is the door. Behind it three roads lead to the same numbers: `definition`, the formula as one
-writes it down; `OneBuffer`, the same with a single (n, m) buffer, for those who ask for the weights; and
-torch's fused kernel, which never writes the weights to memory at all.
+Read `definition` first: it is the formula, a line for each of its steps. Everything after it is comfort and speed.
+`attention` is the door, which takes any number of axes, masks in every form, and heads that share their keys. Behind it
+three roads lead to the same numbers: `definition` itself; `OneBuffer`, the same with a single (n, m) buffer, for those
+who ask for the weights; and torch's fused kernel, which never writes the weights to memory at all.
 """
 
 import math
@@ -15,6 +16,41 @@ from mha import _check as check
 from mha import masks
 
 
+def definition(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None, bias: Tensor | None = None, *,
+               scale: float | None = None, softcap: float | None = None,
+               dropout: float = 0.0) -> tuple[Tensor, Tensor]:
+    """Attention as one writes it down. This is the function to read; the rest of the file is speed and comfort.
+
+        weights = softmax(Q K^T / sqrt(d_k))        out = weights V
+
+    Each line makes a new tensor, so torch can differentiate and compile it. Every query must see at least one key.
+
+    Args:
+        Q: (B, h, n, d_k) queries.
+        K: (B, h, m, d_k) keys.
+        V: (B, h, m, d_v) values.
+        mask, bias: as in `attention`; they broadcast to (B, h, n, m).
+        scale, softcap, dropout: as in `attention`.
+    Returns:
+        out: (B, h, n, d_v).
+        weights: (B, h, n, m), from 0 to 1; each row sums to 1 before dropout.
+    Source:
+        Vaswani et al. 2017, equation 1.
+    """
+    scale = Q.shape[-1] ** -0.5 if scale is None else scale
+    scores = scale * Q @ K.mT  # (B, h, n, m)
+    if softcap:
+        scores = softcap * torch.tanh(scores / softcap)
+    if bias is not None:
+        scores = scores + bias
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -math.inf)
+    # dtype= keeps autocast from widening the weights.
+    weights = torch.softmax(scores, dim=-1, dtype=scores.dtype)
+    weights = F.dropout(weights, dropout)
+    return weights @ V, weights  # (B, h, n, d_v), (B, h, n, m)
+
+
 def attention(q: Tensor, k: Tensor, v: Tensor, *, mask: Tensor | None = None, bias: Tensor | None = None,
               causal: bool = False, offset: int | None = None, window: tuple | None = None,
               scale: float | None = None, softcap: float | None = None, dropout: float = 0.0,
@@ -23,7 +59,7 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *, mask: Tensor | None = None, bi
 
         scores = scale * Q K^T        weights = softmax(scores + bias, over the visible keys)        out = weights V
 
-    Args
+    Args:
         q: (..., h, n, d_k) queries; or (n, d_k), one head on its own.
         k: (..., h_kv, m, d_k) keys. h is a multiple of h_kv: adjacent heads of q share one head of k and v.
         v: (..., h_kv, m, d_v) values.
@@ -36,13 +72,13 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *, mask: Tensor | None = None, bi
         softcap: bounds the scaled scores smoothly, softcap * tanh(scores / softcap), before bias and mask.
         dropout: probability of losing a weight. It acts whenever it is not 0: pass 0 to evaluate.
         need_weights: return the weights too. They cost their memory: h n m numbers.
-    Returns
+    Returns:
         out: (..., h, n, d_v).
         weights: (..., h, n, m) as applied (after dropout; before it, rows sum to 1), or None.
         A query that may see no key has zero weights, a zero output and zero gradients.
-    Raises
+    Raises:
         ValueError, TypeError: inputs that do not fit. The message says what came and how to mend it.
-    Source
+    Source:
         Vaswani et al. 2017, equation 1. Groups of heads: Ainslie et al. 2023, section 2.2.
         softcap: Gemma Team 2024 (Gemma 2), section 2.
     """
@@ -72,37 +108,11 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *, mask: Tensor | None = None, bi
     return out, weights.reshape(shape) if need_weights else None
 
 
-def definition(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None, bias: Tensor | None = None,
-               blind: Tensor | None = None, scale: float = 1.0, softcap: float | None = None,
-               dropout: float = 0.0) -> tuple[Tensor, Tensor]:
-    """The formula, line by line. Each line makes a new tensor, so torch can differentiate and compile it.
-
-    Args
-        Q: (B, h, n, d_k). K: (B, h, m, d_k). V: (B, h, m, d_v). mask, bias: broadcast to (B, h, n, m).
-        blind: (B, h, n, 1) bool, the queries that see no key; their rows of mask and bias must be open.
-    Returns
-        out (B, h, n, d_v), weights (B, h, n, m).
-    """
-    scores = scale * Q @ K.mT  # (B, h, n, m)
-    if softcap:
-        scores = softcap * torch.tanh(scores / softcap)
-    if bias is not None:
-        scores = scores + bias
-    if mask is not None:
-        scores = scores.masked_fill(~mask, -math.inf)
-    # dtype= keeps autocast from widening the weights.
-    weights = torch.softmax(scores, dim=-1, dtype=scores.dtype)
-    if blind is not None:
-        weights = weights.masked_fill(blind, 0.0)
-    weights = F.dropout(weights, dropout)
-    return weights @ V, weights  # (B, h, n, d_v)
-
-
 class OneBuffer(torch.autograd.Function):
     """The definition once more, in a single (B, h, n, m) buffer, with its gradient worked out by hand.
 
-    Scores become weights in place. On a CPU that is most of the gain: touching a fresh buffer of 100 MB for
-    the first time costs more than the softmax that fills it.
+    Scores become weights in place. On a CPU that is most of the gain: touching a fresh buffer of 100 MB for the first
+    time costs more than the softmax that fills it. `blind`, (B, h, n, 1) bool, marks the queries that see no key.
     """
 
     @staticmethod
@@ -128,7 +138,9 @@ class OneBuffer(torch.autograd.Function):
         """The softmax's gradient is d_scores_ij = w_ij (g_ij - sum_j w_ij g_ij), with g_ij the gradient of w_ij.
 
         Of g = d_out V^T that sum is d_out_i . out_i, so no pass over (n, m) is needed for it.
-        Source: Dao et al. 2022 (FlashAttention), appendix B.2.
+
+        Source:
+            Dao et al. 2022 (FlashAttention), appendix B.2.
         """
         Q, K, V, bias, out, weights = ctx.saved_tensors
         d_out = torch.zeros_like(out) if d_out is None else d_out
@@ -151,11 +163,15 @@ def _with_weights(Q, K, V, mask, bias, blind, scale, softcap, dropout) -> tuple[
         wide = (None if t is None else t.float() for t in (Q, K, V))
         bias = None if bias is None else bias.float()
         return tuple(t.half() for t in _with_weights(*wide, mask, bias, blind, scale, softcap, dropout))
-    # torch.compile fuses the plain lines by itself; torch.func can differentiate and batch only those.
+    # torch.compile fuses the plain lines by itself, and torch.func can differentiate and batch only those. Whether
+    # torch.func is at work, torch tells in this private place alone.
     plain = torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active()
-    if softcap or dropout or plain:
-        return definition(Q, K, V, mask, bias, blind, scale, softcap, dropout)
-    return OneBuffer.apply(Q, K, V, mask, bias, blind, scale)
+    if not (softcap or dropout or plain):
+        return OneBuffer.apply(Q, K, V, mask, bias, blind, scale)
+    out, weights = definition(Q, K, V, mask, bias, scale=scale, softcap=softcap, dropout=dropout)
+    if blind is None:
+        return out, weights
+    return out.masked_fill(blind, 0.0), weights.masked_fill(blind, 0.0)
 
 
 def _fused(Q, K, V, mask, bias, blind, scale, triangle, dropout) -> Tensor:
@@ -180,10 +196,14 @@ def _weights_are_cheaper(Q, K, V, bias, triangle) -> bool:
     return K.shape[-1] != V.shape[-1] or learned_bias or (Q.dtype == torch.bfloat16 and not triangle)
 
 
-def _open_blind_rows(mask, bias):
+def _open_blind_rows(mask, bias) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
     """Find the queries that see no key, and let them see all: a softmax over nothing would be NaN.
 
     Whoever computes the weights sets those rows to zero afterwards, which makes their gradient zero too.
+
+    Returns:
+        mask, bias: as they were, but open in those rows.
+        blind: (B, 1 or h, 1 or n, 1) bool, True for those queries; None where there is neither mask nor bias.
     """
     if mask is None and bias is None:
         return None, None, None
@@ -193,7 +213,7 @@ def _open_blind_rows(mask, bias):
     return mask, None if bias is None else bias.masked_fill(blind, 0.0), blind
 
 
-def _fold_groups(Q, K, mask, bias, triangle):
+def _fold_groups(Q, K, mask, bias, triangle) -> tuple[Tensor, Tensor | None, Tensor | None, bool]:
     """Where g heads share one key head, queue their queries one after the other: (B, h, n, .) -> (B, h_kv, g n, .).
 
     Copying K and V g times instead would move g times the memory.
@@ -207,7 +227,7 @@ def _fold_groups(Q, K, mask, bias, triangle):
     return Q.unflatten(1, group).flatten(2, 3), _fold_rows(mask, group, n), _fold_rows(bias, group, n), False
 
 
-def _fold_rows(t, group, n):
+def _fold_rows(t, group, n) -> Tensor | None:
     """Fold a mask or a bias, (B, 1 or h, 1 or n, m), as its queries are: (B, 1 or h_kv, 1 or g n, m)."""
     if t is None or t.shape[1:3] == (1, 1):
         return t
@@ -215,7 +235,7 @@ def _fold_rows(t, group, n):
     return t.expand(-1, -1, group[1], n, -1).flatten(2, 3)
 
 
-def _four_axes(t, lead):
+def _four_axes(t, lead) -> Tensor | None:
     """One batch axis, one head axis, whatever stood there: (..., h, n, d) -> (B, h, n, d)."""
     if t is None or t.ndim == 4:
         return t
@@ -224,14 +244,14 @@ def _four_axes(t, lead):
     return t.expand(*lead, *t.shape[-3:]).flatten(0, -4)
 
 
-def _both(a, b):
+def _both(a, b) -> Tensor | None:
     """Two masks in one; None is no mask."""
     if a is None or b is None:
         return b if a is None else a
     return a & b
 
 
-def _autocast(q, k, v):
+def _autocast(q, k, v) -> tuple[Tensor, Tensor, Tensor]:
     """Under torch.autocast, what a matrix product would do there: go to the lower precision."""
     if not check.autocasting(q):
         return q, k, v
