@@ -37,7 +37,7 @@ class MultiHeadLoop(nn.Module):
 
     def __init__(self, heads: list[Head], d_out: int | None = None, *, bias: bool | None = None):
         super().__init__()
-        check.heads(heads)
+        check.heads(heads, Head)
         self.heads = nn.ModuleList(heads)
         first = heads[0].W_Q
         self.W_O = nn.Linear(sum(head.d_v for head in heads), d_out or heads[0].d_model,
@@ -154,7 +154,7 @@ class MultiHeadAttention(nn.Module):
     @classmethod
     def from_heads(cls, heads: list[Head], W_O: nn.Linear | None = None) -> "MultiHeadAttention":
         """Stack the matrices of equal-sized heads, copying them. W_O is copied too, or drawn afresh without one."""
-        check.heads(heads, equal=True)
+        check.heads(heads, Head, equal=True)
         one, biased = heads[0], any(W is not None and W.bias is not None for W in (heads[0].W_Q, W_O))
         module = cls(one.d_model, len(heads), d_k=one.d_k, d_v=one.d_v, d_context=one.d_context,
                      d_out=None if W_O is None else W_O.out_features, bias=biased, dropout=one.dropout,

@@ -1,0 +1,127 @@
+"""Sizes, and the tensors that attention and its layers are given."""
+
+import torch
+from torch import Tensor
+
+
+def positive_int(name: str, value) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{name}={value!r} is a {type(value).__name__}; it must be a positive whole number (int)")
+    if value < 1:
+        raise ValueError(f"{name}={value} must be a positive whole number: 1 or more")
+
+
+def positive_ints(**named) -> None:
+    for name, value in named.items():
+        positive_int(name, value)
+
+
+def probability(name: str, value: float) -> None:
+    if not 0 <= value <= 1:
+        raise ValueError(f"{name}={value} is no probability: give a number from 0 (off) to 1")
+
+
+def is_tensor(name: str, value) -> None:
+    if not isinstance(value, Tensor):
+        raise TypeError(f"{name} is a {type(value).__name__}; it must be a torch.Tensor: try torch.as_tensor({name})")
+
+
+def tensors(**named) -> None:
+    for name, value in named.items():
+        is_tensor(name, value)
+
+
+def same_device(tensors: dict[str, Tensor]) -> None:
+    (first, a), *others = tensors.items()
+    for name, b in others:
+        if a.device != b.device:
+            raise ValueError(f"{first} is on {a.device} but {name} is on {b.device}; move one with .to(device)")
+
+
+def autocasting(x: Tensor) -> bool:
+    kind = x.device.type
+    return kind != "meta" and torch.is_autocast_enabled(kind)
+
+
+def layer_input(name: str, x, size: int, size_name: str, weight: Tensor) -> None:
+    """An input of a layer: (..., n, size), of the weights' dtype and device."""
+    is_tensor(name, x)
+    if x.ndim < 2:
+        raise ValueError(
+            f"{name} has shape {tuple(x.shape)}; it needs at least 2 axes, (..., tokens, {size_name}): "
+            f"for one token use {name}[None]"
+        )
+    if x.shape[-1] != size:
+        raise ValueError(
+            f"{name} has shape {tuple(x.shape)}: its last size is {x.shape[-1]}, but this layer has "
+            f"{size_name}={size}; give (..., tokens, {size}) or build the layer with {size_name}={x.shape[-1]}"
+        )
+    same_device({name: x, "the layer": weight})
+    if not x.is_floating_point():
+        raise TypeError(f"{name} is {x.dtype}; it must be floating point: try {name}.to({weight.dtype})")
+    if x.dtype != weight.dtype and not autocasting(x):
+        raise TypeError(
+            f"{name} is {x.dtype} but the layer is {weight.dtype}; convert one: {name}.to({weight.dtype}) or "
+            f"layer.to({x.dtype}), or work under torch.autocast"
+        )
+
+
+def layer_inputs(x, context, layer) -> None:
+    """x (..., n, d_model) and context (..., m, d_context) of a head or of many."""
+    layer_input("x", x, layer.d_model, "d_model", layer.W_Q.weight)
+    if context is x and layer.d_context == layer.d_model:
+        return
+    name = "context (x, since none was given)" if context is x else "context"
+    layer_input(name, context, layer.d_context, "d_context", layer.W_K.weight)
+    if x.shape[:-2] != context.shape[:-2]:
+        raise ValueError(
+            f"x has shape {tuple(x.shape)} and context {tuple(context.shape)}; the axes before the tokens (the batch) "
+            f"must be equal, nothing is broadcast in silence: use .expand(...)"
+        )
+
+
+def qkv(q, k, v) -> None:
+    """The three tensors of attention: q (..., h, n, d_k), k (..., h_kv, m, d_k), v (..., h_kv, m, d_v)."""
+    for name, t in (("q", q), ("k", k), ("v", v)):
+        if t.ndim < 2:
+            raise ValueError(f"{name} has shape {tuple(t.shape)}; it needs at least 2 axes, (..., tokens, size)")
+        if not t.is_floating_point():
+            raise TypeError(f"{name} is {t.dtype}; it must be floating point: try {name}.float()")
+    same_device({"q": q, "k": k, "v": v})
+    _qkv_dtypes(q, k, v)
+    _qkv_shapes(q, k, v)
+
+
+def _qkv_dtypes(q: Tensor, k: Tensor, v: Tensor) -> None:
+    if not q.dtype == k.dtype == v.dtype:
+        raise TypeError(
+            f"q is {q.dtype}, k is {k.dtype} and v is {v.dtype}; they must agree: convert with .to({q.dtype}), "
+            f"or work under torch.autocast"
+        )
+
+
+def _qkv_shapes(q: Tensor, k: Tensor, v: Tensor) -> None:
+    if q.shape[-1] != k.shape[-1]:
+        raise ValueError(
+            f"q has d_k={q.shape[-1]} but k has d_k={k.shape[-1]}; a dot product needs equal sizes "
+            f"(shapes {tuple(q.shape)} and {tuple(k.shape)})"
+        )
+    if not q.shape[-1]:
+        raise ValueError("q and k have d_k=0; a dot product needs at least one number")
+    if k.shape[-2] != v.shape[-2]:
+        raise ValueError(
+            f"k has m={k.shape[-2]} keys but v has m={v.shape[-2]} values; each key needs one value "
+            f"(shapes {tuple(k.shape)} and {tuple(v.shape)})"
+        )
+    if not q.ndim == k.ndim == v.ndim or not q.shape[:-3] == k.shape[:-3] == v.shape[:-3]:
+        raise ValueError(
+            f"q, k and v have shapes {tuple(q.shape)}, {tuple(k.shape)} and {tuple(v.shape)}; the axes before the "
+            f"heads (the batch) must be equal, nothing is broadcast in silence: use .expand(...)"
+        )
+    if k.shape[:-2] != v.shape[:-2]:
+        raise ValueError(f"k has {k.shape[-3]} heads but v has {v.shape[-3]}; each head of k needs its v")
+    if q.ndim > 2 and k.shape[-3] != q.shape[-3] and (not k.shape[-3] or q.shape[-3] % k.shape[-3]):
+        raise ValueError(
+            f"q has {q.shape[-3]} heads and k has {k.shape[-3]}; the first must be a multiple of the second, so "
+            f"that each head of k serves an equal group of adjacent heads of q"
+        )

@@ -1,0 +1,125 @@
+"""Masks and biases, and the options that stand for masks."""
+
+import torch
+from torch import Tensor
+
+from mha._check.inputs import is_tensor, probability, same_device
+
+SIZES = "the weights' shape is (..., h, n, m) = (heads, queries, keys)"
+
+
+def mask_and_bias(mask, bias, q: Tensor, shape: tuple[int, ...]) -> None:
+    if mask is not None:
+        mask_type(mask)
+        same_device({"q": q, "mask": mask})
+        fits_scores("mask", mask, shape)
+    if bias is not None:
+        bias_type(bias)
+        same_device({"q": q, "bias": bias})
+        fits_scores("bias", bias, shape)
+
+
+def mask_type(mask) -> None:
+    is_tensor("mask", mask)
+    if mask.dtype != torch.bool:
+        raise TypeError(
+            f"mask is {mask.dtype}; it must be bool, True = may attend: use mask.bool() if its ones mean 'may "
+            f"attend', or bias= if it is to be added to the scores"
+        )
+
+
+def bias_type(bias) -> None:
+    is_tensor("bias", bias)
+    if not bias.is_floating_point():
+        raise TypeError(
+            f"bias is {bias.dtype}; it must be floating point, it is added to the scores: for a boolean one use "
+            f"mask= (True = may attend)"
+        )
+
+
+def fits_scores(name: str, t: Tensor, shape: tuple[int, ...]) -> None:
+    """Two axes (n, m), or as many as the scores; each size the scores' or 1."""
+    axes = len(shape)
+    if t.ndim not in (2, axes):
+        raise ValueError(_wrong_axes(name, t, shape))
+    if any(a not in (1, b) for a, b in zip(reversed(t.shape), reversed(shape))):
+        raise ValueError(
+            f"{name} has shape {tuple(t.shape)}, which does not broadcast to {shape}: {SIZES}, "
+            f"and every size must be that or 1"
+        )
+
+
+def _wrong_axes(name: str, t: Tensor, shape: tuple[int, ...]) -> str:
+    if t.ndim == 3 and len(shape) == 4:
+        return (
+            f"{name} has 3 axes, {tuple(t.shape)}, which is ambiguous beside scores of shape {shape}: write "
+            f"{name}[:, None] if its first axis is the batch, {name}[None] if it is the heads"
+        )
+    return (
+        f"{name} has {t.ndim} axes, {tuple(t.shape)}; give 2, (n, m) = {shape[-2:]}, "
+        f"or {len(shape)}, to fit the scores' shape {shape}"
+    )
+
+
+def options(n: int, m: int, causal: bool, offset, window_, dropout: float) -> None:
+    probability("dropout", dropout)
+    window(window_)
+    if not causal and window_ is None:
+        if offset is not None:
+            raise ValueError(f"offset={offset} does nothing by itself; it shifts causal=True or window=(left, right)")
+    elif offset is None and n != m:
+        what = "causal=True" if causal else "window="
+        raise ValueError(
+            f"{what} with n={n} queries and m={m} keys can mean two things: give offset=0 (query i sees keys up to "
+            f"key i) or offset={m - n} (m - n: the last query sees the last key). In a layer, take causal=False "
+            f"and mask=mha.masks.causal(n, m, offset)"
+        )
+
+
+def window(span) -> None:
+    if span is None:
+        return
+    if not isinstance(span, (tuple, list)) or len(span) != 2:
+        raise ValueError(f"window={span!r} must be a pair (left, right); None in it means no limit on that side")
+    if any(side is not None and side < 0 for side in span):
+        raise ValueError(
+            f"window={tuple(span)} has a negative side; count the keys to the left and to the right, 0 or more, "
+            f"or None for no limit"
+        )
+
+
+def lengths(lengths, m: int) -> Tensor:
+    """Sentence lengths as a (B,) tensor. Values are looked at only where they came as a list: no wait for a GPU."""
+    if not isinstance(lengths, Tensor):
+        wrong = [length for length in lengths if not 0 <= length <= m]
+        if wrong:
+            raise ValueError(f"lengths has {wrong[0]}, outside 0 to m={m}: a sentence has at most m tokens")
+        lengths = torch.tensor(lengths, dtype=torch.long) if not len(lengths) else torch.tensor(lengths)
+    if lengths.is_floating_point() or lengths.dtype == torch.bool:
+        raise TypeError(f"lengths is {lengths.dtype}; it must hold whole numbers: the count of real tokens of each row")
+    if lengths.ndim != 1:
+        raise ValueError(f"lengths has shape {tuple(lengths.shape)}; it must be (B,), one number for each sentence")
+    return lengths
+
+
+def mask_for_reading(mask) -> None:
+    mask_type(mask)
+    if not 2 <= mask.ndim <= 4:
+        raise ValueError(f"mask has {mask.ndim} axes, {tuple(mask.shape)}; explain reads 2 to 4: (B, h, n, m)")
+
+
+def torch_masks(mask, key_padding_mask, num_heads) -> None:
+    if mask is None and key_padding_mask is None:
+        raise ValueError("from_torch got no mask; give attn_mask as the first argument, or key_padding_mask=")
+    for name, t in (("mask", mask), ("key_padding_mask", key_padding_mask)):
+        if t is not None and t.dtype != torch.bool:
+            raise TypeError(f"{name} is {t.dtype}; only a bool one can be turned round: give a float one as bias=")
+    if mask is not None and (mask.ndim not in (2, 3) or (mask.ndim == 3 and not num_heads)):
+        raise ValueError(
+            f"mask has shape {tuple(mask.shape)}; torch knows (n, m), and (B * num_heads, n, m), "
+            f"for which num_heads= is needed here"
+        )
+    if mask is not None and mask.ndim == 3 and mask.shape[0] % num_heads:
+        raise ValueError(f"mask has {mask.shape[0]} rows of heads, no multiple of num_heads={num_heads}")
+    if key_padding_mask is not None and key_padding_mask.ndim not in (1, 2):
+        raise ValueError(f"key_padding_mask has shape {tuple(key_padding_mask.shape)}; torch knows (B, m) and (m,)")

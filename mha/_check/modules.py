@@ -1,0 +1,117 @@
+"""Layers: how they are cut into heads, put together from heads, and turned into torch's."""
+
+import torch
+from torch import Tensor
+
+from mha._check.inputs import is_tensor, positive_int, same_device
+
+
+def head_size(d_model: int, num_heads: int, d_k: int | None) -> int:
+    """d_k, by default d_model / num_heads."""
+    if d_k is None and d_model % num_heads:
+        raise ValueError(
+            f"d_model={d_model} does not divide into num_heads={num_heads} equal heads; choose the size of a head "
+            f"yourself with d_k= (for instance d_k={d_model // num_heads or 1}), or another num_heads"
+        )
+    d_k = d_model // num_heads if d_k is None else d_k
+    positive_int("d_k", d_k)
+    return d_k
+
+
+def splits(x: Tensor, num_heads: int) -> None:
+    positive_int("num_heads", num_heads)
+    if x.ndim < 2 or x.shape[-1] % num_heads:
+        raise ValueError(
+            f"x has shape {tuple(x.shape)}; to split it into {num_heads} heads it needs the shape "
+            f"(..., n, {num_heads} * d): a last size that {num_heads} divides"
+        )
+
+
+def heads(heads, kind: type, equal: bool = False) -> None:
+    """Heads of one kind (`mha.Head`) that can work side by side; `equal` where their matrices are to be stacked."""
+    heads = list(heads)
+    if not heads:
+        raise ValueError("got no heads; give a list of one Head or more")
+    for head in heads:
+        if not isinstance(head, kind):
+            raise TypeError(
+                f"one of the heads is a {type(head).__name__}; it must be a mha.{kind.__name__}, "
+                f"which has W_Q, W_K, W_V"
+            )
+    names = ("d_model", "d_context") + (("d_k", "d_v", "causal", "dropout") if equal else ())
+    for name in names:
+        values = [getattr(head, name) for head in heads]
+        if len(set(values)) > 1:
+            raise ValueError(f"the heads have {name} = {values}; here it must be the same in all of them")
+    if equal and len({head.W_Q.bias is None for head in heads}) > 1:
+        raise ValueError("some heads have a bias and some have none; here they must be alike")
+
+
+def fits_heads(W_O, wanted) -> None:
+    if W_O.in_features != wanted.in_features:
+        raise ValueError(
+            f"W_O takes {W_O.in_features} numbers, but the heads give {wanted.in_features} side by side "
+            f"(num_heads * d_v); give nn.Linear({wanted.in_features}, d_out)"
+        )
+
+
+def head_numbers(keep, num_heads: int) -> list[int]:
+    """Numbers of heads, each present and named once."""
+    keep = keep.tolist() if isinstance(keep, Tensor) else list(keep)
+    if not keep:
+        raise ValueError(f"keep names no head; name at least one of the heads 0 to {num_heads - 1}")
+    for i in keep:
+        if isinstance(i, bool) or not isinstance(i, int):
+            raise TypeError(f"{i!r} is no head's number; name heads by whole numbers, 0 to {num_heads - 1}")
+        if not 0 <= i < num_heads:
+            raise ValueError(f"there is no head {i}; this layer has heads 0 to {num_heads - 1}")
+    repeated = [i for i in keep if keep.count(i) > 1]
+    if repeated:
+        raise ValueError(f"keep names head {repeated[0]} {keep.count(repeated[0])} times; name each head once")
+    return keep
+
+
+def head_mask(t, out: Tensor) -> None:
+    """(h,), or one row of h for each sequence of out (B, h, n, d_v)."""
+    is_tensor("head_mask", t)
+    same_device({"x": out, "head_mask": t})
+    shape = tuple(out.shape[:-2])
+    if tuple(t.shape) not in (shape, shape[-1:]):
+        raise ValueError(f"head_mask has shape {tuple(t.shape)}; it must be {shape[-1:]}, or {shape}: a factor a head")
+
+
+def from_torch(theirs) -> None:
+    if not isinstance(theirs, torch.nn.MultiheadAttention):
+        raise TypeError(f"from_torch got a {type(theirs).__name__}; it takes a torch.nn.MultiheadAttention")
+    if theirs.bias_k is not None or theirs.add_zero_attn:
+        option = "add_zero_attn" if theirs.bias_k is None else "add_bias_kv"
+        raise ValueError(
+            f"this nn.MultiheadAttention was built with {option}=True, which mha does not support; build it "
+            f"without, or append the extra key and value to the context yourself"
+        )
+    if theirs.kdim != theirs.vdim:
+        raise ValueError(
+            f"this nn.MultiheadAttention has kdim={theirs.kdim} and vdim={theirs.vdim}; in mha keys and values come "
+            f"from one context, so they must be equal (d_context)"
+        )
+
+
+def to_torch(ours) -> None:
+    h, d_k, d_v, d_model = ours.num_heads, ours.d_k, ours.d_v, ours.d_model
+    reasons = {
+        f"num_heads * d_k = {h * d_k} is not d_model={d_model}": h * d_k != d_model,
+        f"d_v={d_v} is not d_k={d_k}": d_v != d_k,
+        f"d_out={ours.d_out} is not d_model={d_model}": ours.d_out != d_model,
+        "causal=True is no option of its layer (set .causal = False, then pass attn_mask= with each call)": ours.causal,
+    }
+    wrong = [reason for reason, holds in reasons.items() if holds]
+    if wrong:
+        raise ValueError(f"nn.MultiheadAttention cannot express this layer: {'; '.join(wrong)}")
+
+
+def something_to_record(model, found: dict) -> None:
+    if found:
+        return
+    theirs = [name for name, m in model.named_modules() if isinstance(m, torch.nn.MultiheadAttention)]
+    hint = f"; {theirs[0] or 'it'} is torch's: convert it with MultiHeadAttention.from_torch" if theirs else ""
+    raise ValueError(f"{type(model).__name__} has no mha.MultiHeadAttention inside to record{hint}")
