@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """The front door of the book.
 
-    python3 book.py serve     build the book and show it on http://127.0.0.1:8000
-    python3 book.py test      test the package, run every notebook, try the built book in a browser
-    python3 book.py build     build the book into _build/html
-    python3 book.py lab       open the chapters in JupyterLab
-    python3 book.py refresh   run every notebook again and store its text outputs
+    python3 book.py serve            build the book and show it on http://127.0.0.1:8000
+    python3 book.py test             test the package, run every notebook, try the built book in a browser
+    python3 book.py check CHAPTER    the same for one chapter, in a minute or two: python3 book.py check 05_masks
+    python3 book.py build            build the book into _build/html
+    python3 book.py lab              open the chapters in JupyterLab
+    python3 book.py refresh          store what the notebooks say now, after a change to them or to mha
 
 The first run makes a virtual environment in .venv and installs requirements.txt into it.
 Every command it runs is printed first, so that you can run it yourself.
@@ -23,6 +24,8 @@ import shlex
 import shutil
 import socket
 import subprocess
+import threading
+import urllib.request
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
@@ -30,6 +33,9 @@ STAMP = ROOT / ".venv" / "installed"
 PROGRAMS = Path(".venv", "Scripts" if os.name == "nt" else "bin")
 PYTHON = PROGRAMS / "python"
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
+# As many workers as there are cores, and one thread of torch in each: threads that wait for each other's cost more.
+ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 
 
 def run(*command, on_failure=None, **variables):
@@ -57,15 +63,14 @@ def wanted():
 
 
 def install():
-    """Make .venv when it is missing, unfinished or of another Python; install again when what to install has changed.
-    """
+    """Make .venv where it is missing, unfinished or of another Python; install where what to install has changed."""
     made_from = STAMP.read_text().splitlines() if STAMP.exists() else []
     if made_from == wanted():
         return
     if made_from[:1] != wanted()[:1]:
         make_venv()
     print("Installing the book's packages into .venv: the first time, this takes some minutes.")
-    python("-m", "pip", "install", "--disable-pip-version-check", "--quiet", "-r", "requirements.txt",
+    python("-m", "pip", "install", "--disable-pip-version-check", "--quiet", "-r", "requirements.txt", *torch_index(),
            on_failure="The packages could not be installed; pip says why above. "
                       "This step needs the network: if it was down, run the same command again.")
     STAMP.write_text("\n".join(wanted()))
@@ -78,11 +83,52 @@ def make_venv():
     run(sys.executable, "-m", "venv", "--clear", ".venv")
 
 
+def torch_index():
+    """pip's options for torch's CPU build, where that is the right one: on Linux without an NVIDIA device.
+
+    On Linux the default build brings gigabytes of CUDA packages. BOOK_TORCH_INDEX names another index, or, when it is
+    empty, none.
+    """
+    index = os.environ.get("BOOK_TORCH_INDEX", TORCH_INDEX)
+    if not index or sys.platform != "linux" or has_nvidia():
+        return []
+    if not answers(f"{index}/torch/", seconds=5):
+        print(f"{index} does not answer, so torch comes from where pip finds it, in its default build.")
+        return []
+    print("There is no NVIDIA device here, so torch comes in its CPU build, 0.2 GB in place of some 3. To have the "
+          "default build instead, remove .venv and run: BOOK_TORCH_INDEX= python3 " + shlex.join(sys.argv))
+    return ["--extra-index-url", index]
+
+
+def has_nvidia():
+    """Whether this machine has an NVIDIA device that CUDA could use."""
+    return Path("/dev/nvidia0").exists() or Path("/dev/dxg").exists() or shutil.which("nvidia-smi") is not None
+
+
+def answers(address, seconds):
+    """Whether a page can be had, name look-up and all, within so many seconds."""
+    found = []
+
+    def ask():
+        try:
+            with urllib.request.urlopen(address, timeout=seconds) as page:
+                found.append(page.status == 200)
+        except (OSError, ValueError):
+            pass
+
+    asking = threading.Thread(target=ask, daemon=True)
+    asking.start()
+    asking.join(seconds)
+    return found == [True]
+
+
 # --- The commands ---------------------------------------------------------------------------------------------------
 
 def build():
-    """Build every page anew, since a change in mha shows in pages whose own text stands still. Warnings are errors."""
-    run(PROGRAMS / "jupyter-book", "build", ".", "--all", "--warningiserror", "--nitpick", "--keep-going")
+    """Run the notebooks whose last run no longer counts, then build every page. Warnings are errors."""
+    python("-m", "tools.runs", **ONE_THREAD)
+    run(PROGRAMS / "jupyter-book", "build", ".", "--all", "--warningiserror", "--nitpick", "--keep-going", "--quiet")
+    print("Built: _build/html/index.html")
 
 
 def serve(port):
@@ -104,15 +150,29 @@ def require_free(port):
 
 
 def test():
-    """The package's tests, every notebook, as it stands and with the exercises solved, then the built book in a
-    browser.
-    """
-    python("-m", "pytest", "tests", "--ignore=tests/browser")
-    python("-m", "pytest", "--nbval", "chapters")
-    python("-m", "pytest", "--nbval", "chapters", MHA_SOLUTIONS="1")
+    """The package's tests; every notebook, run once, judged and kept for the build; the built book in a browser."""
+    python("-m", "pytest", "-n", "auto", "tests", "--ignore=tests/browser", **ONE_THREAD)
+    python("-m", "pytest", "-n", "auto", "--dist", "loadfile", "--nbval", "chapters", **ONE_THREAD)
     if has_chromium():
         build()
-        python("-m", "pytest", "tests/browser")
+        python("-m", "pytest", "-n", "auto", "--dist", "loadgroup", "tests/browser", **ONE_THREAD)
+
+
+def check(chapter):
+    """What a change to one chapter can break: the rules of the house, its cells, its page in a browser."""
+    path = Path("chapters", Path(chapter).stem + ".ipynb")
+    if not (ROOT / path).exists():
+        names = ", ".join(sorted(path.stem for path in (ROOT / "chapters").glob("*.ipynb")))
+        sys.exit(f"There is no chapter {chapter!r}. There are {names}.")
+    python("-m", "pytest", "-n", "auto", "tests/test_house.py", "tests/test_notebooks.py", **ONE_THREAD)
+    python("-m", "pytest", "--nbval", path, **ONE_THREAD)
+    if has_chromium():
+        toc = Path("_build", "check", "toc.yml")
+        (ROOT / toc).parent.mkdir(parents=True, exist_ok=True)
+        (ROOT / toc).write_text(f"format: jb-book\nroot: {path.with_suffix('').as_posix()}\n")
+        run(PROGRAMS / "jupyter-book", "build", ".", "--all", "--quiet", "--toc", toc, "--path-output", toc.parent)
+        python("-m", "pytest", "-n", "auto", "--dist", "loadgroup", "tests/browser", "-k", path.stem,
+               BOOK_HTML=str(toc.parent / "_build" / "html"), **ONE_THREAD)
 
 
 def has_chromium():
@@ -132,19 +192,23 @@ def lab():
 
 
 def refresh():
-    """Run every notebook and store its text outputs; stamp the set-up cells."""
-    python("-m", "tools.notebooks")
+    """Run the notebooks whose last run no longer counts and store all their text outputs; stamp the set-up cells."""
+    python("-m", "tools.refresh", **ONE_THREAD)
 
 
 def main():
     parser = argparse.ArgumentParser(usage="python3 book.py command", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    commands = {command.__name__: command for command in (serve, test, build, lab, refresh)}
-    parser.add_argument("command", choices=commands, help="one of the five above")
+    commands = {command.__name__: command for command in (serve, test, check, build, lab, refresh)}
+    parser.add_argument("command", choices=commands, help="one of the six above")
+    parser.add_argument("chapter", nargs="?", help="which chapter to check, such as 05_masks")
     parser.add_argument("--port", type=int, default=8000, help="where serve shows the book (default: 8000)")
     options = parser.parse_args()
+    if (options.command == "check") != (options.chapter is not None):
+        parser.error("check, and no other command, takes the name of a chapter")
     install()
-    commands[options.command](*([options.port] if options.command == "serve" else []))
+    arguments = {"serve": [options.port], "check": [options.chapter]}
+    commands[options.command](*arguments.get(options.command, []))
 
 
 if __name__ == "__main__":

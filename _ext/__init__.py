@@ -3,8 +3,8 @@
 
 def setup(app):
     # Here, so that a test of one part loads Sphinx no further than that part needs.
-    from . import admonitions, assets, exercise_pages, formulas, live_figures, repairs
+    from . import admonitions, assets, exercise_pages, formulas, live_figures, repairs, runs
 
-    for part in (admonitions, assets, exercise_pages, formulas, live_figures, repairs):
+    for part in (admonitions, assets, exercise_pages, formulas, live_figures, repairs, runs):
         part.setup(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

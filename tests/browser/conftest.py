@@ -1,16 +1,22 @@
-"""A real Chromium on the built book. The book is built first where it is missing or older than its sources."""
+"""A real Chromium on the built book."""
 import functools
 
 import pytest
 
 import served
 
+NO_CHROMIUM = "there is no Chromium here; on Debian or Ubuntu: sudo apt-get install chromium"
 
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    if not served.chromium():
-        for item in items:
-            item.add_marker(pytest.mark.skip(reason="there is no Chromium here; on Debian or Ubuntu: sudo apt-get "
-                                                    "install chromium"))
+    """All that is asked of one page goes to one worker, so that each page is looked at once (`look`, below)."""
+    for item in items:
+        page = getattr(item, "callspec", None) and item.callspec.params.get("page")
+        if page:
+            item.add_marker(pytest.mark.xdist_group(page))
+        if not served.chromium():
+            item.add_marker(pytest.mark.skip(reason=NO_CHROMIUM))
 
 
 @pytest.fixture(scope="session")

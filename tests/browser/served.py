@@ -1,20 +1,20 @@
-"""The built book as a browser meets it: built when it has to be, served on 127.0.0.1, and everything else out of reach.
+"""The built book as a browser meets it: served on 127.0.0.1, and everything else out of reach.
+
+BOOK_HTML may name another built book than the one in _build/html.
 """
 import functools
 import http.server
 import os
 import re
 import shutil
-import subprocess
-import sys
 import threading
 from contextlib import contextmanager
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-BOOK = Path(os.environ.get("BOOK", Path(__file__).parents[2]))
-HTML = BOOK / "_build" / "html"
+ROOT = Path(__file__).parents[2]
+HTML = Path(os.environ.get("BOOK_HTML", ROOT / "_build" / "html")).resolve()
 SOURCES = ("_config.yml", "_toc.yml", "_ext", "chapters", "mha")
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 QUIET = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
@@ -26,20 +26,18 @@ def chromium():
 
 
 @functools.cache
-def build_if_stale():
-    """Build the book when there is none, or when a source is newer than it."""
+def require_built():
+    """Refuse to look at a book that is missing, or older than what it is made of."""
     front = HTML / "index.html"
-    files = [file for name in SOURCES for file in [BOOK / name, *(BOOK / name).rglob("*")] if file.is_file()]
+    files = [file for name in SOURCES for file in [ROOT / name, *(ROOT / name).rglob("*")] if file.is_file()]
     newest = max(file.stat().st_mtime for file in files if "__pycache__" not in file.parts)
     if not front.exists() or front.stat().st_mtime < newest:
-        build = [Path(sys.executable).parent / "jupyter-book", "build", BOOK, "--all", "--warningiserror", "--nitpick",
-                 "--keep-going"]
-        subprocess.run(build, check=True)
+        raise RuntimeError(f"{HTML} is missing or older than its sources: run `python3 book.py build` first")
 
 
 def pages():
     """The address of every page of the built site, relative to its root."""
-    build_if_stale()
+    require_built()
     return sorted(file.relative_to(HTML).as_posix() for file in HTML.rglob("*.html") if "_static" not in file.parts)
 
 
@@ -62,7 +60,7 @@ class Silent(http.server.SimpleHTTPRequestHandler):
 @contextmanager
 def site():
     """Serve the built book; gives its address."""
-    build_if_stale()
+    require_built()
     handler = functools.partial(Silent, directory=HTML)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -16,7 +16,7 @@ every_live_page = pytest.mark.parametrize("page", LIVE)
 
 @every_chapter
 def test_a_chapter_opens_on_colab(page):
-    repository = yaml.safe_load((served.BOOK / "_config.yml").read_text())["repository"]
+    repository = yaml.safe_load((served.ROOT / "_config.yml").read_text())["repository"]
     place = repository["url"].removeprefix("https://github.com/")
     notebook = page.replace(".html", ".ipynb")
     address = f"https://colab.research.google.com/github/{place}/blob/{repository['branch']}/{notebook}"

@@ -1,0 +1,40 @@
+"""What `python3 book.py refresh` does: stores in each chapter what it says now, in the form that is kept."""
+import nbformat
+
+from tools import notebooks, runs
+
+
+def prepare(path, set_up):
+    """Write a chapter in the form that is stored: exercises and set-up cell as they are generated, its outputs kept."""
+    notebook = notebooks.stamp(nbformat.read(path, as_version=4), path.stem)
+    write(path, notebooks.normalise(notebook, set_up))
+
+
+def store(path, set_up):
+    """Store the text of a chapter's last run; an output that says the same as before stays to the letter."""
+    notebook = nbformat.read(path, as_version=4)
+    stored = [cell.get("outputs") for cell in notebook.cells]
+    notebook = runs.filled(notebook, runs.last(path))
+    for cell, old in zip(notebook.cells, stored):
+        if cell.cell_type == "code" and notebooks.difference(cell.outputs, old) is None:
+            cell.outputs = old
+    write(path, notebooks.normalise(notebook, set_up))
+
+
+def write(path, notebook):
+    path.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8")
+
+
+def refresh(paths, set_up):
+    """Prepare, run and store these chapters, and say of each whether it changed."""
+    before = {path: path.read_text(encoding="utf-8") for path in paths}
+    for path in paths:
+        prepare(path, set_up)
+    runs.make_all(paths)
+    for path in paths:
+        store(path, set_up)
+        print(f"{path.name}: {'stored anew' if path.read_text(encoding='utf-8') != before[path] else 'unchanged'}")
+
+
+if __name__ == "__main__":
+    refresh(sorted(runs.CHAPTERS.glob("*.ipynb")), notebooks.set_up_source())
