@@ -150,10 +150,13 @@ class OneBuffer(torch.autograd.Function):
             d_scores += d_weights
             mean = mean + (d_weights * weights).sum(-1, keepdim=True)
         d_scores.sub_(mean).mul_(weights)
-        d_bias = d_scores.sum_to_size(bias.shape) if ctx.needs_input_grad[4] else None
-        d_Q = d_scores @ (ctx.scale * K)  # (B, h, n, d_k)
-        d_K = d_scores.mT @ (ctx.scale * Q)  # (B, h, m, d_k)
-        return d_Q, d_K, weights.mT @ d_out, None, d_bias, None, None
+        # Each is a product as large as those above: none is made for an input that needs no gradient.
+        for_Q, for_K, for_V, _, for_bias, *_ = ctx.needs_input_grad
+        d_Q = d_scores @ (ctx.scale * K) if for_Q else None  # (B, h, n, d_k)
+        d_K = d_scores.mT @ (ctx.scale * Q) if for_K else None  # (B, h, m, d_k)
+        d_V = weights.mT @ d_out if for_V else None  # (B, h, m, d_v)
+        d_bias = d_scores.sum_to_size(bias.shape) if for_bias else None
+        return d_Q, d_K, d_V, None, d_bias, None, None
 
 
 def _with_weights(Q, K, V, mask, bias, blind, scale, softcap, dropout) -> tuple[Tensor, Tensor]:

@@ -111,15 +111,12 @@ class KeyTask:
     Raises:
         ValueError: more related tokens than the sentence has room for, or more tokens than names.
     """
-    CONTENT = 4
-
     def __init__(self, runs, r, *, names=16, d_name=16, n=8, content=4, seed=0):
         if r > n:
             raise ValueError(f"{r} related tokens do not fit into a sentence of n={n}")
         if n > names:
             raise ValueError(f"n={n} tokens need different names, and there are {names}")
-        self.CONTENT = content
-        self.n, self.r, self.d_model = n, r, d_name + content
+        self.n, self.r, self.content, self.d_model = n, r, content, d_name + content
         self.generator = torch.Generator().manual_seed(seed)
         vectors = torch.randn(runs, names, d_name, generator=self.generator)
         self.vectors = vectors * (d_name**0.5 / vectors.norm(dim=-1, keepdim=True))
@@ -141,7 +138,7 @@ class KeyTask:
         related = self.relations.gather(2, asking[:, None].expand(-1, self.r, -1)).mT  # (R, B, r)
         order = torch.rand(runs, batch, names, generator=self.generator).scatter(2, related, -1.0).argsort(-1)
         chosen = torch.cat([related, order[..., self.r:self.n]], -1)  # (R, B, n), the related first
-        contents = torch.randn(runs, batch, self.n + 1, self.CONTENT, generator=self.generator)
+        contents = torch.randn(runs, batch, self.n + 1, self.content, generator=self.generator)
         everyone = torch.cat([chosen, asking[..., None]], -1)
         named = self.vectors.take_along_dim(everyone.flatten(1)[..., None], 1).unflatten(1, everyone.shape[1:])
         tokens = torch.cat([named, contents], -1)

@@ -8,7 +8,7 @@ import torch
 from mha import train
 from mha.assets import RELATIONS, trained_heads, trained_samples
 from mha.data import KeyTask
-from mha.train import fit_heads, fit_pattern
+from mha.train import fit_heads, fit_pattern, layers, single
 from tools import make_trained_heads
 
 LN2, LN3 = math.log(2), math.log(3)
@@ -69,7 +69,7 @@ def test_the_scale_is_a_smaller_start_and_a_smaller_step(d_k):
 
 
 def test_head_and_LSTM_of_about_one_size_learn_to_name_the_first_of_few_symbols():
-    sizes = {layer: sum(p.numel() for p in train._Recaller(layer).layer.parameters()) for layer in ("head", "LSTM")}
+    sizes = {layer: sum(p.numel() for p in single._Recaller(layer).layer.parameters()) for layer in ("head", "LSTM")}
     assert sizes == {"head": 4224, "LSTM": 4928}
     for layer in sizes:
         needed = train.fit_recall(layer, 3, runs=2, steps=400)
@@ -172,15 +172,14 @@ def test_one_number_reaches_two_tokens_and_two_numbers_reach_all():
     assert right == [[2, 2, 2], [6, 6, 6]]
 
 
-# --- Cut open, without W_O, in two layers (chapter 7)
-# ------------------------------------------------------------------
+# --- Cut open, without W_O, in two layers (chapter 7) -----------------------------------------------------------------
 
 def test_heads_are_switched_off_from_the_cheapest_on():
     costs = torch.rand(3, 5, dtype=torch.float64) + 0.1
-    left, without = train._prune(lambda on: ((1 - on) * costs).sum(-1), 3, 5)
+    left, without = layers.prune(lambda on: ((1 - on) * costs).sum(-1), 3, 5)
     torch.testing.assert_close(without, costs)
-    torch.testing.assert_close(left, torch.cat([torch.zeros(3, 1), costs.sort(-1).values.cumsum(-1)],
-                                               -1).flip(-1).to(left))
+    expected = torch.cat([torch.zeros(3, 1), costs.sort(-1).values.cumsum(-1)], -1).flip(-1)
+    torch.testing.assert_close(left, expected.to(left))
 
 
 def test_a_pruned_layer_knows_nothing_without_heads_and_stays_above_the_floor():
@@ -191,7 +190,7 @@ def test_a_pruned_layer_knows_nothing_without_heads_and_stays_above_the_floor():
 
 
 def test_the_mixed_target_is_turned_and_a_mixture_of_its_contents_explains_a_quarter():
-    M, weights = train._mixing(), torch.rand(7, 4) + 0.01
+    M, weights = layers.mixing(), torch.rand(7, 4) + 0.01
     torch.testing.assert_close(M @ M.T, torch.eye(16))
     for w in weights:
         # (4, 16), the four numbers that a head brings back for these weights
@@ -207,8 +206,7 @@ def test_the_mixed_target_is_turned_and_a_mixture_of_its_contents_explains_a_qua
 ])
 def test_what_is_compared_has_equally_many_parameters(calls, parameters, monkeypatch):
     counts = []
-    monkeypatch.setattr(train, "fit", lambda leaves, *args,
-                        **settings: counts.append(sum(leaf[0].numel() for leaf in leaves)))
+    monkeypatch.setattr(layers, "fit", lambda leaves, *_, **settings: counts.append(sum(W[0].numel() for W in leaves)))
     for call in calls:
         call()
     assert counts == [parameters] * len(calls)
@@ -221,9 +219,13 @@ def test_blocks_need_no_W_O_and_a_mixture_does():
 
 
 def test_a_second_layer_asks_with_what_the_first_one_found(monkeypatch):
-    asked, attend = [], train._attend
-    monkeypatch.setattr(train, "_attend", lambda asking, x, *rest: asked.append((asking, x))
-                        or attend(asking, x, *rest))
+    asked, attend = [], layers.attend
+
+    def listening(asking, x, *rest):
+        asked.append((asking, x))
+        return attend(asking, x, *rest)
+
+    monkeypatch.setattr(layers, "attend", listening)
     train.fit_layers(2, 1, runs=2, steps=1)
     (first, sentence), (second, again) = asked[:2]
     assert torch.equal(sentence, again) and (first != second).all(-1).all()
