@@ -1,58 +1,121 @@
-const LABELLED = 0.08;                                             // arcs with a smaller weight get no number
+const LABELLED = 0.08; // arcs with a smaller weight get no number
+const ROOMY = 560; // pixels from which on the words stand side by side
+
+// Where things stand, in the svg's own units. The words stand along a line: across the page when there is room, else
+// down the page. The arcs of the two sentences rise to either side of that line.
+function layout(room, lengths) {
+  const across = room >= ROOMY;
+  const sizes = lengths.map((letters) => (across ? 10 + 7.2 * letters : 26));
+  const total = sum(sizes);
+  const scale = across ? room / total : 1;
+  let end = 0;
+  const centres = sizes.map((size) => {
+    end += size * scale;
+    return end - (size * scale) / 2;
+  });
+  const length = across ? room : total;
+  const side = across ? 175 : Math.min(125, room / 2 - 48); // the room of the arcs of one sentence
+  const middle = across ? side + 4 : room / 2;
+  const gap = across ? 17 : 40; // from the middle of a word to the foot of an arc
+  const point = (along, out) => (across ? [along, middle + out] : [middle + out, along]);
+  return { across, centres, length, side, middle, gap, point };
+}
+
+// An arc from one word to another; from a word to itself it is a small loop. `sign` says to which side it rises.
+function arcPath({ centres, length, side, gap, point }, from, to, sign) {
+  const itself = from === to;
+  const span = Math.abs(centres[to] - centres[from]);
+  const rise = itself ? 24 : 22 + (side - gap - 32) * Math.min(1, span / (length * 0.72));
+  const apart = itself ? 7 : 0;
+  const at = (word, along, out) => point(centres[word] + along, sign * out);
+  const [start, end] = [at(from, -apart, gap), at(to, apart, gap)];
+  const [pull, push] = [at(from, -2 * apart, gap + rise * 1.33), at(to, 2 * apart, gap + rise * 1.33)];
+  return `M${start} C${pull} ${push} ${end}`;
+}
+
+// Where the number of an arc stands: beside its foot
+function numberPlace({ across, centres, gap, point }, from, to, sign, weight) {
+  const itself = from === to;
+  if (!across) {
+    const [x, y] = point(centres[to], sign * (gap + 2));
+    return { x, y: y - 4, "text-anchor": sign > 0 ? "start" : "end" };
+  }
+  const [x, y] = point(centres[to], sign * (gap + (itself ? 30 : 14)));
+  return { x: x + 6 + 11 * weight + (itself ? 10 : 0), y: y + 4, "text-anchor": "start" };
+}
 
 function render({ model, el }) {
-  const tokens = model.get("tokens"), endings = model.get("endings"), n = tokens.length;
+  const tokens = model.get("tokens");
+  const endings = model.get("endings");
+  const n = tokens.length;
+  const last = n - 2; // the word that differs, before the full stop
+  const longest = Math.max(...endings.map((ending) => ending.length));
+  const lengths = tokens.map((token, j) => (j === last ? longest : token.length));
   const tensors = model.get("sentences").map(({ q, k }) => [float16(q), float16(k)]);
-  const width = tensors[0][0].length / n / model.get("num_heads"), last = n - 2;
-  const svg = h("svg", { "aria-hidden": "true" }), status = h("p", { class: "status", "aria-live": "polite" });
-  const legend = h("p", { class: "legend" }, ...endings.map((e, i) => h("span", { class: `sentence-${i}` }, `\u2026 it was too ${e} `, h("span", { class: "soft" }))));
-  const sides = legend.querySelectorAll(".soft");
-  el.append(h("div", { class: "mha-figure arcs", "data-figure": "head-arcs", role: "group", "aria-label": model.get("label") }, legend, svg, status));
+  const d_k = tensors[0][0].length / n / model.get("num_heads");
 
-  const arcs = endings.map((_, s) => tokens.map(() => svg.appendChild(h("path", { class: `arc sentence-${s}` }))));
-  const numbers = endings.map((_, s) => tokens.map(() => svg.appendChild(h("text", { class: `numbers sentence-${s}` }))));
-  const words = tokens.map((t, j) => svg.appendChild(h("text", { class: "word" }, j === last ? "" : t)));
-  const two = j => endings.map((e, s) => h("tspan", { class: `sentence-${s}`, "data-side": s }, e));
-  words[last].append(...two(last));
-  words.forEach((word, j) => word.addEventListener("click", () => { model.set("word", j); model.save_changes(); }));
+  const svg = drawing();
+  const status = statusLine();
+  const sides = endings.map(() => h("span", { class: "soft" }));
+  const entry = (ending, s) => h("span", { class: `sentence-${s}` }, `\u2026 it was too ${ending} `, sides[s]);
+  const legend = h("p", { class: "legend" }, ...endings.map(entry));
+  el.append(figureBox(model, "head-arcs", "arcs", legend, svg, status));
 
-  // Where each word stands: along the line when there is room, else down the page; arcs rise to either side of the line
-  function place(room) {
-    const across = room >= 560, sizes = tokens.map((t, j) => (across ? 10 + 7.2 * (j === last ? Math.max(...endings.map((e) => e.length)) : t.length) : 26));
-    const total = sizes.reduce((a, b) => a + b, 0), scale = across ? room / total : 1;
-    let at = 0;
-    const centres = sizes.map((s) => { at += s * scale; return at - (s * scale) / 2; });
-    return { across, centres, length: across ? room : total };
+  const forEachWord = (tag, look) => endings.map((_, s) =>
+    tokens.map(() => svg.appendChild(h(tag, { class: `${look} sentence-${s}` }))));
+  const arcs = forEachWord("path", "arc");
+  const numbers = forEachWord("text", "numbers");
+  const words = tokens.map((token, j) => svg.appendChild(h("text", { class: "word" }, j === last ? "" : token)));
+  const differing = endings.map((ending, s) => h("tspan", { class: `sentence-${s}`, "data-side": s }, ending));
+  words[last].append(...differing);
+  words.forEach((text, j) => text.addEventListener("click", () => change(model, { word: j })));
+
+  function drawWords({ across, centres, length, middle, point }, word) {
+    const names = across ? ["(above)", "(below)"] : ["(left)", "(right)"];
+    sides.forEach((side, s) => { side.textContent = names[s]; });
+    const [width, height] = across ? [length, 2 * middle] : [2 * middle, length];
+    set(svg, { viewBox: `0 0 ${width} ${height}`, height });
+    words.forEach((text, j) => {
+      const [x, y] = point(centres[j], 0);
+      set(text, { x, y: y + 4, class: j === word ? "word here" : "word" });
+    });
+    const [x, y] = point(centres[last], 0);
+    differing.forEach((text, s) => {
+      const sign = s ? 1 : -1;
+      set(text, across ? { x, y: y + (s ? 12 : -4) } : { x: x + 18 * sign, y: y + 4 });
+    });
+  }
+
+  function drawArcs(place, s, word, weights) {
+    const sign = s ? 1 : -1;
+    weights.forEach((weight, j) => {
+      const d = arcPath(place, word, j, sign);
+      set(arcs[s][j], { d, "stroke-width": Math.max(0.6, 22 * weight), "data-weight": weight });
+      set(numbers[s][j], numberPlace(place, word, j, sign, weight));
+      numbers[s][j].textContent = weight >= LABELLED ? weight.toFixed(2) : "";
+    });
+  }
+
+  // The two words that get most, with their weights
+  function mostOf(weights, ending) {
+    const order = [...weights.keys()].sort((a, b) => weights[b] - weights[a]);
+    const named = order.slice(0, 2).map((j) => `${j === last ? ending : tokens[j]} ${weights[j].toFixed(2)}`);
+    return `with \u201c${ending}\u201d, ${named.join(" and ")}`;
   }
 
   function draw() {
-    const { across, centres, length } = place(svg.clientWidth || 700), word = model.get("word"), head = model.get("head") - 1;
-    const columns = Array.from({ length: width }, (_, c) => head * width + c);
-    const side = across ? 175 : Math.min(125, (svg.clientWidth || 340) / 2 - 48), middle = across ? side + 4 : (svg.clientWidth || 340) / 2;
-    const gap = across ? 17 : 40;                                  // from the middle of a word to the foot of an arc
-    const point = (along, out) => across ? [along, middle + out] : [middle + out, along];
-    sides.forEach((el, s) => { el.textContent = across ? ["(above)", "(below)"][s] : ["(left)", "(right)"][s]; });
-    set(svg, { viewBox: across ? `0 0 ${length} ${2 * middle}` : `0 0 ${2 * middle} ${length}`, height: across ? 2 * middle : length });
-    words.forEach((el, j) => {
-      const [x, y] = point(centres[j], 0);
-      set(el, { x, y: y + 4, class: j === word ? "word here" : "word" });
-      if (j === last) el.querySelectorAll("tspan").forEach((t, s) => set(t, across ? { x, y: y + (s ? 12 : -4) } : { x: x + (s ? 18 : -18), y: y + 4 }));
-    });
+    const place = layout(svg.clientWidth || 700, lengths);
+    const word = model.get("word");
+    const head = model.get("head") - 1;
+    const columns = tabulate(d_k, (c) => head * d_k + c);
+    drawWords(place, word);
     const summary = endings.map((ending, s) => {
-      const weights = headWeights(...tensors[s], n, columns).subarray(word * n, (word + 1) * n), sign = s ? 1 : -1;
-      weights.forEach((w, j) => {
-        const span = Math.abs(centres[j] - centres[word]), rise = j === word ? 24 : 22 + (side - gap - 32) * Math.min(1, span / (length * 0.72));
-        const [x0, y0] = point(centres[word] - (j === word ? 7 : 0), sign * gap), [x1, y1] = point(centres[j] + (j === word ? 7 : 0), sign * gap);
-        const [ax, ay] = point(centres[word] - (j === word ? 14 : 0), sign * (gap + rise * 1.33)), [bx, by] = point(centres[j] + (j === word ? 14 : 0), sign * (gap + rise * 1.33));
-        set(arcs[s][j], { d: `M${x0},${y0} C${ax},${ay} ${bx},${by} ${x1},${y1}`, "stroke-width": Math.max(0.6, 22 * w), "data-weight": w });
-        const [lx, ly] = point(centres[j], sign * (across ? gap + (j === word ? 30 : 14) : gap + 2));
-        set(numbers[s][j], across ? { x: lx + 6 + 11 * w + (j === word ? 10 : 0), y: ly + 4, "text-anchor": "start" } : { x: lx, y: ly - 4, "text-anchor": s ? "start" : "end" });
-        numbers[s][j].textContent = w >= LABELLED ? w.toFixed(2) : "";
-      });
-      const order = [...weights.keys()].sort((a, b) => weights[b] - weights[a]).slice(0, 2);
-      return `with \u201c${ending}\u201d, ${order.map((j) => `${j === last ? ending : tokens[j]} ${weights[j].toFixed(2)}`).join(" and ")}`;
+      const weights = headWeights(...tensors[s], n, columns).subarray(word * n, (word + 1) * n);
+      drawArcs(place, s, word, weights);
+      return mostOf(weights, ending);
     });
-    status.textContent = `Head ${head + 1}. Where \u201c${word === last ? endings.join(" / ") : tokens[word]}\u201d looks most: ${summary.join("; ")}.`;
+    const asked = word === last ? endings.join(" / ") : tokens[word];
+    status.textContent = `Head ${head + 1}. Where \u201c${asked}\u201d looks most: ${summary.join("; ")}.`;
   }
   return redraw(model, el, ["head", "word"], draw);
 }

@@ -1,92 +1,215 @@
-const REACH = 2.6, AFTER = [1, 2, 0], ROOM = 330;                  // the plane shows -REACH..REACH; AFTER[i] beats i
+const REACH = 2.6; // the plane shows -REACH..REACH
+const AFTER = [1, 2, 0]; // AFTER[i] beats i
+const ROOM = 330; // of the picture of who looks at whom, in its own units
+const CENTRE = [ROOM / 2, 165];
+const RADIUS = 105;
+
+// The places of the three tokens in that picture
+const NODES = [90, 210, 330].map((degrees) => {
+  const angle = (degrees * Math.PI) / 180;
+  return [CENTRE[0] + RADIUS * Math.cos(angle), CENTRE[1] - RADIUS * Math.sin(angle)];
+});
 
 // W = diag(1, second) R(turn), for rows that stand to its left
 function matrix(turn, second) {
-  const a = (turn * Math.PI) / 180, c = Math.cos(a), s = Math.sin(a);
+  const angle = (turn * Math.PI) / 180;
+  const c = Math.cos(angle);
+  const s = Math.sin(angle);
   return [[c, s], [-second * s, second * c]];
 }
 const times = ([x, y], W) => [x * W[0][0] + y * W[1][0], x * W[0][1] + y * W[1][1]];
 
-// The places of the three tokens in the picture of who looks at whom
-const NODES = [90, 210, 330].map((a) => [ROOM / 2 + 105 * Math.cos((a * Math.PI) / 180), 165 - 105 * Math.sin((a * Math.PI) / 180)]);
-
-// A bent arrow from node i to node j, that ends before the node, bent outwards or inwards; and where its number stands
-function bent(i, j, bend) {
-  const [x0, y0] = NODES[i], [x1, y1] = NODES[j], middle = [(x0 + x1) / 2, (y0 + y1) / 2], centre = [ROOM / 2, 165];
-  const away = [middle[0] - centre[0], middle[1] - centre[1]], size = Math.hypot(...away);
-  const via = [middle[0] + (bend * away[0]) / size, middle[1] + (bend * away[1]) / size];
-  const towards = ([x, y], gap) => { const d = Math.hypot(via[0] - x, via[1] - y); return [x + (gap * (via[0] - x)) / d, y + (gap * (via[1] - y)) / d]; };
-  const [a, b] = [towards([x0, y0], 24), towards([x1, y1], 30)];
-  return { d: `M${a} Q${via} ${b}`, end: b, from: via, label: [0, 1].map((c) => (a[c] + 2 * via[c] + b[c]) / 4 + (Math.sign(bend) * 20 * away[c]) / size) };
+function kindOf(i, j) {
+  if (i === j) return "self";
+  return AFTER[i] === j ? "forwards" : "backwards";
 }
 
-function head([x, y], [fx, fy], size) {                            // the tip of an arrow at (x, y) that comes from (fx, fy)
-  const d = Math.hypot(x - fx, y - fy) || 1, ux = (x - fx) / d, uy = (y - fy) / d;
-  return `M${x + size * ux},${y + size * uy} L${x - 0.6 * size * uy},${y + 0.6 * size * ux} L${x + 0.6 * size * uy},${y - 0.6 * size * ux} z`;
+// A bent arrow from node i to node j that ends before the node, bent outwards or inwards; and where its number stands
+function bent(i, j, bend) {
+  const middle = [0, 1].map((c) => (NODES[i][c] + NODES[j][c]) / 2);
+  const away = [0, 1].map((c) => middle[c] - CENTRE[c]);
+  const size = Math.hypot(...away);
+  const via = [0, 1].map((c) => middle[c] + (bend * away[c]) / size);
+  const towardsVia = (node, gap) => {
+    const distance = Math.hypot(via[0] - node[0], via[1] - node[1]);
+    return [0, 1].map((c) => node[c] + (gap * (via[c] - node[c])) / distance);
+  };
+  const start = towardsVia(NODES[i], 24);
+  const end = towardsVia(NODES[j], 30);
+  const beside = (c) => (start[c] + 2 * via[c] + end[c]) / 4 + (Math.sign(bend) * 20 * away[c]) / size;
+  return { path: `M${start} Q${via} ${end}`, end, from: via, label: [beside(0), beside(1)] };
+}
+
+// The tip of an arrow at (x, y) that comes from (fromX, fromY)
+function arrowTip([x, y], [fromX, fromY], size) {
+  const length = Math.hypot(x - fromX, y - fromY) || 1;
+  const ux = (x - fromX) / length;
+  const uy = (y - fromY) / length;
+  const front = [x + size * ux, y + size * uy];
+  const left = [x - 0.6 * size * uy, y + 0.6 * size * ux];
+  const right = [x + 0.6 * size * uy, y - 0.6 * size * ux];
+  return `M${front} L${left} L${right} z`;
+}
+
+// The picture of who looks at whom: three nodes, and for each pair an arrow as thick as its weight
+function weightGraph(names) {
+  const svg = drawing({ viewBox: `0 0 ${ROOM} ${ROOM}` });
+
+  function addArrow(i, j) {
+    const kind = kindOf(i, j);
+    const { line, end, from, label: [x, y] } = i === j ? loop(i) : arrow(i, j, kind);
+    const tip = h("path", { class: `tip ${kind}` });
+    const label = h("text", { x, y: y + 4, class: `arrow-name ${kind}` });
+    svg.append(line, tip, label);
+    return { line, tip, end, from, label };
+  }
+
+  function loop(i) {
+    const [x, y] = NODES[i];
+    const out = [(x - CENTRE[0]) / RADIUS, (y - CENTRE[1]) / RADIUS];
+    const line = h("circle", { cx: x + 27 * out[0], cy: y + 27 * out[1], r: 15, class: "arrow self" });
+    return { line, label: [x + 56 * out[0], y + 56 * out[1]] };
+  }
+
+  function arrow(i, j, kind) {
+    const { path, ...places } = bent(i, j, kind === "forwards" ? 46 : -26);
+    return { line: h("path", { d: path, class: `arrow ${kind}` }), ...places };
+  }
+
+  const arrows = [0, 1, 2].flatMap((i) => [0, 1, 2].map((j) => addArrow(i, j)));
+  NODES.forEach(([x, y], i) => svg.append(
+    h("circle", { cx: x, cy: y, r: 22, class: "node" }),
+    h("text", { x, y: y + 4, class: "node-name" }, names[i]),
+  ));
+
+  function show(weights) {
+    weights.flat().forEach((weight, index) => {
+      const { line, tip, end, from, label } = arrows[index];
+      const none = weight < 0.005;
+      const width = Math.max(0.5, 11 * weight);
+      set(line, { "stroke-width": width, "data-weight": weight, "stroke-opacity": none ? 0.25 : 0.8 });
+      if (end) set(tip, { d: arrowTip(end, from, 5 + 7 * weight), "fill-opacity": none ? 0.25 : 0.9 });
+      label.textContent = none ? "" : weight.toFixed(2);
+    });
+  }
+  return { box: h("div", { class: "plane graph" }, planeTitle("Weights", "as thick as they are large"), svg), show };
+}
+
+// The plane of queries (arrows) and keys (discs)
+function queriesAndKeys(names) {
+  const { box, svg, x: toX, y: toY } = plane("Queries", "(arrows) and keys (discs)", REACH);
+  const origin = [toX(0), toY(0)];
+  const keys = names.map(() => ({
+    disc: h("circle", { r: 13, class: "key-disc" }),
+    name: h("text", { class: "key-name" }),
+  }));
+  const queries = names.map(() => ({
+    line: h("line", { x1: origin[0], y1: origin[1], class: "query" }),
+    tip: h("path", { class: "query-tip" }),
+    name: h("text", { class: "query-name" }),
+  }));
+  svg.append(...[...queries, ...keys].flatMap(Object.values));
+
+  function showKey({ disc, name }, [x, y], word) {
+    set(disc, { cx: toX(x), cy: toY(y) });
+    set(name, { x: toX(x), y: toY(y) + 4 });
+    name.textContent = word[0].toUpperCase();
+  }
+
+  function showQuery({ line, tip, name }, [x, y], word) {
+    const size = Math.hypot(x, y);
+    const [tipX, tipY] = [toX(x), toY(y)];
+    const [outX, outY] = size < 0.05 ? [0, 0] : [x / size, -y / size];
+    const end = [tipX - 19 * outX, tipY - 19 * outY]; // the disc of a key on the same spot stays readable
+    set(line, { x2: end[0], y2: end[1] });
+    set(tip, { d: arrowTip(end, origin, size < 0.3 ? 0 : 7) });
+    set(name, { x: tipX + 18 * outX, y: tipY + 24 * outY + 4, "text-anchor": anchorOf(outX) });
+    name.textContent = word;
+  }
+
+  function show(Q, K) {
+    K.forEach((key, i) => showKey(keys[i], key, names[i]));
+    Q.forEach((query, i) => showQuery(queries[i], query, names[i]));
+  }
+  return { box, show };
+}
+
+// A name stands on the outer side of what it names
+function anchorOf(outX) {
+  if (Math.abs(outX) < 0.4) return "middle";
+  return outX > 0 ? "start" : "end";
 }
 
 function render({ model, el }) {
-  const names = model.get("names"), points = model.get("points"), sharps = model.get("sharps");
-  const left = plane("Queries", "(arrows) and keys (discs)", REACH);
-  const keys = names.map(() => [h("circle", { r: 13, class: "key-disc" }), h("text", { class: "key-name" })]);
-  const queries = names.map(() => [h("line", { x1: left.x(0), y1: left.y(0), class: "query" }), h("path", { class: "query-tip" }), h("text", { class: "query-name" })]);
-  left.svg.append(...queries.flat(), ...keys.flat());
-  const graph = h("svg", { viewBox: `0 0 ${ROOM} ${ROOM}`, "aria-hidden": "true" });
-  const right = h("div", { class: "plane graph" }, h("div", { class: "plane-title" }, h("b", {}, "Weights"), " as thick as they are large"), graph);
-  const arrows = [];
-  for (let i = 0; i < 3; i++) for (let j = 0; j < 3; j++) {
-    const kind = i === j ? "self" : AFTER[i] === j ? "forwards" : "backwards", shape = i === j ? null : bent(i, j, kind === "forwards" ? 46 : -26);
-    const [x, y] = NODES[i], out = [(x - ROOM / 2) / 105, (y - 165) / 105];
-    const line = i === j ? h("circle", { cx: x + 27 * out[0], cy: y + 27 * out[1], r: 15, class: "arrow self" }) : h("path", { d: shape.d, class: `arrow ${kind}` });
-    const tip = h("path", { class: `tip ${kind}` }), [lx, ly] = i === j ? [x + 56 * out[0], y + 56 * out[1]] : shape.label;
-    const label = h("text", { x: lx, y: ly + 4, class: `arrow-name ${kind}` });
-    graph.append(line, tip, label);
-    arrows.push({ line, tip, label, shape });
-  }
-  NODES.forEach(([x, y], i) => graph.append(h("circle", { cx: x, cy: y, r: 22, class: "node" }), h("text", { x, y: y + 4, class: "node-name" }, names[i])));
+  const names = model.get("names");
+  const points = model.get("points");
+  const sharps = model.get("sharps");
+  const left = queriesAndKeys(names);
+  const right = weightGraph(names);
 
-  const fact = (label, kind) => { const number = h("td", { class: "number" }); return { number, row: h("tr", {}, h("th", { scope: "row", class: kind }, label), number) }; };
-  const rows = [fact("forwards, each at the one that beats it: rock, paper, scissors, rock", "forwards"), fact("backwards: rock, scissors, paper, rock", "backwards"), fact("loss, the mean of \u2212ln(weight forwards); to toss a coin costs ln 2 = 0.693", "")];
-  const status = h("p", { class: "status", "aria-live": "polite" });
-  el.append(h("div", { class: "mha-figure cycle", "data-figure": "beats-cycle", role: "group", "aria-label": model.get("label") },
-    h("div", { class: "planes" }, left.box, right), status,
-    h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "product of the three weights around the cycle"), h("th", { scope: "col", class: "number" }, ""))), h("tbody", {}, ...rows.map((r) => r.row)))));
+  const fact = (name, kind, label) => {
+    const number = h("td", { class: "number", "data-name": name });
+    return { number, row: h("tr", {}, h("th", { scope: "row", class: kind }, label), number) };
+  };
+  const facts = [
+    fact("around", "forwards", "forwards, each at the one that beats it: rock, paper, scissors, rock"),
+    fact("around", "backwards", "backwards: rock, scissors, paper, rock"),
+    fact("loss", "", "loss, the mean of \u2212ln(weight forwards); to toss a coin costs ln 2 = 0.693"),
+  ];
+  const status = statusLine();
+  const headings = h("tr", {},
+    h("th", { scope: "col" }, "product of the three weights around the cycle"),
+    h("th", { scope: "col", class: "number" }, ""));
+  const table = h("table", {}, h("thead", {}, headings), h("tbody", {}, ...facts.map(({ row }) => row)));
+  const planes = h("div", { class: "planes" }, left.box, right.box);
+  el.append(figureBox(model, "beats-cycle", "cycle", planes, status, table));
+
+  // The products of the weights around the cycle, forwards and backwards, and the loss
+  function measure(weights) {
+    const forwards = AFTER.map((next, i) => weights[i][next]);
+    const backwards = AFTER.map((next, i) => weights[next][i]);
+    const product = (factors) => factors.reduce((a, b) => a * b, 1);
+    const loss = -sum(forwards.map(Math.log)) / 3;
+    return [product(forwards), product(backwards), loss];
+  }
+
+  function showFact({ number }, value) {
+    number.dataset.value = value;
+    number.textContent = value >= 0.001 || value === 0 ? value.toFixed(3) : scientific(value);
+  }
+
+  function matrices(tied, forwards, backwards) {
+    const turned = (name) => `${signed(model.get(name), 0)}\u00b0`;
+    if (tied) {
+      return `One matrix, turned by ${turned("turn_q")} (the turn for W_K, ${turned("turn_k")}, waits until you `
+        + "release it). Both ways around the cycle have the same product, whatever you do.";
+    }
+    const same = Math.abs(Math.log(forwards / backwards)) < 1e-9;
+    return `W_Q is turned by ${turned("turn_q")}, W_K by ${turned("turn_k")}. `
+      + (same ? "At this setting both ways have the same product." : "The two ways differ.");
+  }
+
+  function success(loss) {
+    if (loss < 0.1) return "The head knows who beats whom.";
+    return loss < Math.LN2 - 1e-9 ? "The head does better than a coin." : "The head does no better than a coin.";
+  }
 
   function draw() {
-    const tied = model.get("tied"), alone = model.get("exclude_self"), second = model.get("second"), sharp = sharps[model.get("sharp")];
-    const Q = points.map((p) => times(p, matrix(model.get("turn_q"), second))), K = tied ? Q : points.map((p) => times(p, matrix(model.get("turn_k"), second)));
-    const weights = Q.map((q, i) => softmax(K.map((k, j) => (alone && i === j ? -Infinity : sharp * (q[0] * k[0] + q[1] * k[1])))));
-    K.forEach(([x, y], i) => {
-      set(keys[i][0], { cx: left.x(x), cy: left.y(y) });
-      set(keys[i][1], { x: left.x(x), y: left.y(y) + 4 });
-      keys[i][1].textContent = names[i][0].toUpperCase();
-    });
-    Q.forEach(([x, y], i) => {
-      const size = Math.hypot(x, y), tip = [left.x(x), left.y(y)], out = size < 0.05 ? [0, 0] : [x / size, -y / size];
-      const end = [tip[0] - 19 * out[0], tip[1] - 19 * out[1]];    // the disc of a key on the same spot stays readable
-      set(queries[i][0], { x2: end[0], y2: end[1] });
-      set(queries[i][1], { d: head(end, [left.x(0), left.y(0)], size < 0.3 ? 0 : 7) });
-      set(queries[i][2], { x: tip[0] + 18 * out[0], y: tip[1] + 24 * out[1] + 4, "text-anchor": Math.abs(out[0]) < 0.4 ? "middle" : out[0] > 0 ? "start" : "end" });
-      queries[i][2].textContent = names[i];
-    });
-    weights.flat().forEach((w, index) => {
-      const { line, tip, label, shape } = arrows[index];
-      set(line, { "stroke-width": Math.max(0.5, 11 * w), "data-weight": w, "stroke-opacity": w < 0.005 ? 0.25 : 0.8 });
-      if (shape) set(tip, { d: head(shape.end, shape.from, 5 + 7 * w), "fill-opacity": w < 0.005 ? 0.25 : 0.9 });
-      label.textContent = w < 0.005 ? "" : w.toFixed(2);
-    });
-    const around = [0, 1].map((back) => [0, 1, 2].reduce((product, i) => product * (back ? weights[AFTER[i]][i] : weights[i][AFTER[i]]), 1));
-    const loss = -[0, 1, 2].reduce((sum, i) => sum + Math.log(weights[i][AFTER[i]]), 0) / 3;
-    [["around", around[0]], ["around", around[1]], ["loss", loss]].forEach(([name, value], i) => {
-      rows[i].number.dataset.name = name;
-      rows[i].number.dataset.value = value;
-      rows[i].number.textContent = value >= 0.001 || value === 0 ? value.toFixed(3) : value.toExponential(1).replace("-", "\u2212");
-    });
-    const same = Math.abs(Math.log(around[0] / around[1])) < 1e-9;
-    const turned = (name) => `${signed(model.get(name), 0)}\u00b0`;
-    status.textContent = (tied ? `One matrix, turned by ${turned("turn_q")} (the turn for W_K, ${turned("turn_k")}, waits until you release it). Both ways around the cycle have the same product, whatever you do. `
-      : `W_Q is turned by ${turned("turn_q")}, W_K by ${turned("turn_k")}. ${same ? "At this setting both ways have the same product. " : "The two ways differ. "}`)
-      + (loss < 0.1 ? "The head knows who beats whom." : loss < Math.LN2 - 1e-9 ? "The head does better than a coin." : "The head does no better than a coin.");
+    const tied = model.get("tied");
+    const alone = model.get("exclude_self");
+    const second = model.get("second");
+    const sharp = sharps[model.get("sharp")];
+    const project = (turn) => points.map((point) => times(point, matrix(turn, second)));
+    const Q = project(model.get("turn_q"));
+    const K = tied ? Q : project(model.get("turn_k"));
+    const score = (q, k) => sharp * (q[0] * k[0] + q[1] * k[1]);
+    const weights = Q.map((q, i) => softmax(K.map((k, j) => (alone && i === j ? -Infinity : score(q, k)))));
+
+    left.show(Q, K);
+    right.show(weights);
+    const [forwards, backwards, loss] = measure(weights);
+    [forwards, backwards, loss].forEach((value, i) => showFact(facts[i], value));
+    status.textContent = `${matrices(tied, forwards, backwards)} ${success(loss)}`;
   }
   return redraw(model, el, ["tied", "exclude_self", "turn_q", "turn_k", "second", "sharp"], draw);
 }

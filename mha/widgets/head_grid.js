@@ -1,145 +1,257 @@
-const GAP = 10, TITLE = 17;                                        // pixels around a map, and for its title
+const GAP = 10; // pixels around a map
+const TITLE = 17; // and for its title
+const MARGIN = 62; // and for the words at the left of the large map and above it
 
 // How many columns make `count` square maps largest in a box
 function tiling(count, width, height) {
   let best = { side: 0 };
   for (let columns = 1; columns <= count; columns++) {
     const rows = Math.ceil(count / columns);
-    const side = Math.min((width - GAP * (columns - 1)) / columns, (height - GAP * (rows - 1)) / rows - 2 * TITLE);
-    if (side > best.side) best = { columns, rows, side };
+    const across = (width - GAP * (columns - 1)) / columns;
+    const down = (height - GAP * (rows - 1)) / rows - 2 * TITLE;
+    const side = Math.min(across, down);
+    if (side > best.side) best = { columns, side };
   }
   return best;
 }
 
 // One map: n * n cells of size `cell` on a grid of step 1, in a group that is moved and scaled as a whole
 function heatMap(svg, cell) {
-  const group = h("g"), mark = h("rect", { class: "row-mark" }), cells = [];
-  let n = 0, side = 0, x0 = 0, y0 = 0, filled = null;
+  const group = h("g");
+  const mark = h("rect", { class: "row-mark" });
+  let cells = [];
+  let n = 0;
+  let side = 0;
+  let x0 = 0;
+  let y0 = 0;
+  let filled = null;
+
+  function makeCells() {
+    cells = tabulate(n * n, (i) => h("rect", { x: i % n, y: Math.floor(i / n), width: cell, height: cell }));
+    group.replaceChildren(...cells);
+    filled = null;
+  }
+
   return {
     place(x, y, size, count) {
       if (!group.parentNode) svg.append(group, mark);
       [x0, y0, side, n] = [x, y, size, count];
-      if (cells.length !== n * n) {
-        cells.splice(0, Infinity, ...Array.from({ length: n * n }, (_, i) => h("rect", { x: i % n, y: Math.floor(i / n), width: cell, height: cell })));
-        group.replaceChildren(...cells);
-        filled = null;
-      }
+      if (cells.length !== n * n) makeCells();
       group.setAttribute("transform", `translate(${x} ${y}) scale(${side / n})`);
     },
+    // Filling the cells is the dear part: the same weights with another row marked leave them alone
     fill(weights, row) {
-      if (weights !== filled) weights.forEach((w, i) => { cells[i].setAttribute("fill", shade(w)); cells[i].setAttribute("data-weight", w); });
+      if (weights !== filled) {
+        weights.forEach((weight, i) => {
+          cells[i].setAttribute("fill", shade(weight));
+          cells[i].setAttribute("data-weight", weight);
+        });
+      }
       filled = weights;
       set(mark, { x: x0 - 1, y: y0 + (row * side) / n - 1, width: side + 2, height: side / n + 2 });
     },
-    hide() { group.remove(); mark.remove(); },
-    at(x, y) {                                                     // the cell under a point, as [row, column]
-      const i = Math.floor(((y - y0) / side) * n), j = Math.floor(((x - x0) / side) * n);
+    hide() {
+      group.remove();
+      mark.remove();
+    },
+    // The cell under a point, as [row, column]
+    at(x, y) {
+      const i = Math.floor(((y - y0) / side) * n);
+      const j = Math.floor(((x - x0) / side) * n);
       return group.parentNode && i >= 0 && j >= 0 && i < n && j < n ? [i, j] : null;
     },
   };
 }
 
+// Texts in `parent` that are made when they are first needed, and emptied when they no longer are
+function textPool(parent, attributes) {
+  const pool = [];
+  return (count) => {
+    while (pool.length < count) pool.push(parent.appendChild(h("text", attributes)));
+    for (const text of pool.slice(count)) text.textContent = "";
+    return pool;
+  };
+}
+
+// What the setting costs: shapes, numbers, parameters
+function costLedger() {
+  const value = (name) => h("b", { "data-name": name });
+  const [columns, scores] = [value("columns"), value("scores")];
+  const [parameters, kib] = [value("parameters"), value("kib")];
+  const [projected, square, joined] = [h("code"), h("code"), h("code")];
+  const line = (name, code, ...rest) => h("div", {}, h("div", { class: "soft" }, name), code, h("span", {}, ...rest));
+  const box = h("div", { class: "ledger" },
+    line("queries, keys, values, each", projected, "h \u00b7 d_k = ", columns, " columns"),
+    line("scores, and weights", square, scores, " numbers, ", kib, " KiB"),
+    line("heads side by side, then W_O", joined, parameters, " parameters"));
+
+  function put(place, x) {
+    place.dataset.value = x;
+    place.textContent = x.toLocaleString("en", { maximumFractionDigits: 1 });
+  }
+  function show(heads, d_k, n, d) {
+    put(columns, heads * d_k);
+    put(parameters, 4 * d * heads * d_k);
+    put(scores, heads * n * n);
+    put(kib, (4 * heads * n * n) / 1024);
+    projected.textContent = `(${heads}, ${n}, ${d_k})`;
+    square.textContent = `(${heads}, ${n}, ${n})`;
+    joined.textContent = `(${n}, ${heads * d_k}) \u2192 (${n}, ${d})`;
+  }
+  return { box, show };
+}
+
+// What becomes of the d trained columns
+function kindOfCut(heads, d_k, d) {
+  if (heads === 12 && d_k === 32) return "The heads as they were trained.";
+  if (heads * d_k === d) return "The trained columns, cut another way.";
+  if (heads * d_k < d) return `${d - heads * d_k} of the ${d} trained columns are left out.`;
+  return "The heads share columns: more width, no new weights.";
+}
+
 function render({ model, el }) {
-  const cuts = model.get("cuts"), most = model.get("maps"), d = model.get("d_model");
+  const cuts = model.get("cuts");
+  const most = model.get("maps");
+  const d = model.get("d_model");
   const sentences = model.get("sentences").map(({ tokens, q, k }) => ({ tokens, Q: float16(q), K: float16(k) }));
-  const grid = h("svg", { class: "grid", "aria-hidden": "true" }), large = h("svg", { class: "large", "aria-hidden": "true" });
-  const status = h("p", { class: "status", "aria-live": "polite" }), ledger = h("div", { class: "ledger" });
-  const root = h("div", { class: "mha-figure head-grid", "data-figure": "head-grid", role: "group", "aria-label": model.get("label") },
-    h("div", { class: "maps" }, grid, h("div", { class: "chosen-head" }, large, colourKey(), status)), ledger);
+
+  const grid = drawing({ class: "grid" });
+  const large = drawing({ class: "large" });
+  const status = statusLine();
+  const ledger = costLedger();
+  const chosenHead = h("div", { class: "chosen-head" }, large, colourKey(), status);
+  const root = figureBox(model, "head-grid", "head-grid", h("div", { class: "maps" }, grid, chosenHead), ledger.box);
   el.append(root);
 
-  const maps = [], titles = [], tops = [];
-  const largeMap = heatMap(large, 0.94), largeTitle = large.appendChild(h("text", { class: "title" }));
-  const rowNames = [], columnNames = [];
-  const value = (name) => h("b", { "data-name": name });
-  const shown = { columns: value("columns"), parameters: value("parameters"), scores: value("scores"), kib: value("kib") };
-  const shape = { q: h("code"), s: h("code"), c: h("code") };
-  ledger.append(...[
-    ["queries, keys, values, each", shape.q, h("span", {}, "h \u00b7 d_k = ", shown.columns, " columns")],
-    ["scores, and weights", shape.s, h("span", {}, shown.scores, " numbers, ", shown.kib, " KiB")],
-    ["heads side by side, then W_O", shape.c, h("span", {}, shown.parameters, " parameters")],
-  ].map(([name, code, rest]) => h("div", {}, h("div", { class: "soft" }, name), code, rest)));
-
-  function list(pool, parent, count, attributes) {
-    while (pool.length < count) pool.push(parent.appendChild(h("text", attributes)));
-    pool.forEach((text, i) => { if (i >= count) text.textContent = ""; });
-  }
+  const maps = [];
+  const titlesOf = textPool(grid, { class: "title" });
+  const topsOf = textPool(grid, { class: "top soft" });
+  const largeMap = heatMap(large, 0.94);
+  const largeTitle = large.appendChild(h("text", { class: "title" }));
+  const rowNamesOf = textPool(large, { "text-anchor": "end" });
+  const columnNamesOf = textPool(large, { "text-anchor": "start" });
 
   // The maps of a setting; marking another row or another head asks for the same ones again
-  let last = "", weights = [];
+  let last = "";
+  let weights = [];
   function weightsOf(heads, d_k, sentence, count) {
-    const { tokens, Q, K } = sentences[sentence], key = [heads, d_k, sentence].join();
-    if (key !== last) weights = Array.from({ length: count }, (_, i) =>
-      headWeights(Q, K, tokens.length, Array.from({ length: d_k }, (_, c) => (Math.floor((i * d) / heads) + c) % d)));
+    const key = [heads, d_k, sentence].join();
+    if (key === last) return weights;
+    const { tokens, Q, K } = sentences[sentence];
+    const columnsOf = (i) => tabulate(d_k, (c) => (Math.floor((i * d) / heads) + c) % d);
+    weights = tabulate(count, (i) => headWeights(Q, K, tokens.length, columnsOf(i)));
     last = key;
     return weights;
   }
 
-  function draw() {
-    const heads = cuts[model.get("num_heads")], d_k = cuts[model.get("d_k")], { tokens } = sentences[model.get("sentence")];
-    const n = tokens.length, count = Math.min(heads, most), chosen = Math.min(model.get("head"), count) - 1, row = Math.min(model.get("word"), n - 1);
-    const all = weightsOf(heads, d_k, model.get("sentence"), count);
-    const room = root.clientWidth || 700, beside = room >= 560, largeWidth = beside ? Math.min(330, room * 0.43) : room;
-    const width = beside ? room - largeWidth - 24 : room, height = beside ? 490 : room * 1.05;
+  // The column of the largest weight of a row, and that weight
+  function strongestOf(map, row, n) {
+    const looks = map.subarray(row * n, (row + 1) * n);
+    const j = indexOfLargest(looks);
+    return { j, weight: looks[j] };
+  }
 
+  // Below a map: its strongest word with the weight, or as much of the word as there is room for
+  function shortName(token, weight, side) {
+    if (side >= 76) return `${token} ${weight.toFixed(2)}`;
+    return side >= 34 ? token.slice(0, Math.floor(side / 7)) : "";
+  }
+
+  function drawGrid(all, chosen, row, tokens, width, height) {
+    const count = all.length;
+    const n = tokens.length;
     const { columns, side } = tiling(count, width, height);
     set(grid, { viewBox: `0 0 ${width} ${height}`, width, height });
-    list(titles, grid, count, { class: "title" }); list(tops, grid, count, { class: "top soft" });
+    const titles = titlesOf(count);
+    const tops = topsOf(count);
     while (maps.length < count) maps.push(heatMap(grid, 1.02));
-    maps.forEach((map, i) => {
-      if (i >= count) return map.hide();
-      const x = (i % columns) * (side + GAP), y = Math.floor(i / columns) * (side + GAP + 2 * TITLE);
-      map.place(x, y + TITLE, side, n);
-      map.fill(all[i], row);
-      const strongest = all[i].subarray(row * n, (row + 1) * n), j = strongest.indexOf(Math.max(...strongest));
+    maps.slice(count).forEach((map) => map.hide());
+    all.forEach((map, i) => {
+      const x = (i % columns) * (side + GAP);
+      const y = Math.floor(i / columns) * (side + GAP + 2 * TITLE);
+      maps[i].place(x, y + TITLE, side, n);
+      maps[i].fill(map, row);
+      const { j, weight } = strongestOf(map, row, n);
       set(titles[i], { x, y: y + 12, class: i === chosen ? "title chosen" : "title" });
       titles[i].textContent = side >= 60 ? `head ${i + 1}` : i + 1;
       set(tops[i], { x, y: y + TITLE + side + 13 });
-      tops[i].textContent = side >= 76 ? `${tokens[j]} ${strongest[j].toFixed(2)}` : side >= 34 ? tokens[j].slice(0, Math.floor(side / 7)) : "";
+      tops[i].textContent = shortName(tokens[j], weight, side);
     });
-
-    const margin = 62, cell = Math.min(24, (largeWidth - margin - 4) / n), size = cell * n;
-    set(large, { viewBox: `0 0 ${largeWidth} ${size + margin + 26}`, width: largeWidth, height: size + margin + 26 });
-    largeMap.place(margin, margin + 20, size, n);
-    largeMap.fill(all[chosen], row);
-    set(largeTitle, { x: 0, y: 12 });
-    largeTitle.textContent = `head ${chosen + 1}: rows look, columns are looked at`;
-    list(rowNames, large, n, { "text-anchor": "end" }); list(columnNames, large, n, { "text-anchor": "start" });
-    tokens.forEach((token, i) => {
-      const x = margin + (i + 0.5) * cell + 4, y = margin + 14;
-      set(rowNames[i], { x: margin - 6, y: margin + 20 + (i + 0.5) * cell + 4, class: i === row ? "here" : "" });
-      set(columnNames[i], { x, y, transform: `rotate(-90 ${x} ${y})` });
-      rowNames[i].textContent = columnNames[i].textContent = token;
-    });
-
-    const numbers = { columns: heads * d_k, parameters: 4 * d * heads * d_k, scores: heads * n * n, kib: (4 * heads * n * n) / 1024 };
-    for (const [name, x] of Object.entries(numbers)) { shown[name].dataset.value = x; shown[name].textContent = x.toLocaleString("en", { maximumFractionDigits: 1 }); }
-    shape.q.textContent = `(${heads}, ${n}, ${d_k})`;
-    shape.s.textContent = `(${heads}, ${n}, ${n})`;
-    shape.c.textContent = `(${n}, ${heads * d_k}) \u2192 (${n}, ${d})`;
-    const kind = heads === 12 && d_k === 32 ? "The heads as they were trained." : heads * d_k === d ? "The trained columns, cut another way."
-      : heads * d_k < d ? `${d - heads * d_k} of the ${d} trained columns are left out.` : "The heads share columns: more width, no new weights.";
-    const sharpest = all[chosen].subarray(row * n, (row + 1) * n), top = sharpest.indexOf(Math.max(...sharpest));
-    status.textContent = `h = ${heads}, d_k = ${d_k}. ${kind}${heads > most ? ` The first ${most} of ${heads} heads are drawn.` : ""} ` +
-      `In head ${chosen + 1}, \u201c${tokens[row]}\u201d looks most at \u201c${tokens[top]}\u201d: ${sharpest[top].toFixed(2)}.`;
   }
 
-  // With the link on, h and d_k follow each other; the cuts are the divisors of d_model in order, so their partners are mirrored
+  function drawLarge(map, chosen, row, tokens, width) {
+    const n = tokens.length;
+    const cell = Math.min(24, (width - MARGIN - 4) / n);
+    const size = cell * n;
+    const height = size + MARGIN + 26;
+    set(large, { viewBox: `0 0 ${width} ${height}`, width, height });
+    largeMap.place(MARGIN, MARGIN + 20, size, n);
+    largeMap.fill(map, row);
+    set(largeTitle, { x: 0, y: 12 });
+    largeTitle.textContent = `head ${chosen + 1}: rows look, columns are looked at`;
+    const rowNames = rowNamesOf(n);
+    const columnNames = columnNamesOf(n);
+    tokens.forEach((token, i) => {
+      const x = MARGIN + (i + 0.5) * cell + 4;
+      const y = MARGIN + 14;
+      set(rowNames[i], { x: MARGIN - 6, y: MARGIN + 20 + (i + 0.5) * cell + 4, class: i === row ? "here" : "" });
+      set(columnNames[i], { x, y, transform: `rotate(-90 ${x} ${y})` });
+      rowNames[i].textContent = token;
+      columnNames[i].textContent = token;
+    });
+  }
+
+  function say(heads, d_k, chosen, map, row, tokens) {
+    const { j, weight } = strongestOf(map, row, tokens.length);
+    const kind = kindOfCut(heads, d_k, d);
+    const drawn = heads > most ? ` The first ${most} of ${heads} heads are drawn.` : "";
+    status.textContent = `h = ${heads}, d_k = ${d_k}. ${kind}${drawn} In head ${chosen + 1}, `
+      + `\u201c${tokens[row]}\u201d looks most at \u201c${tokens[j]}\u201d: ${weight.toFixed(2)}.`;
+  }
+
+  function draw() {
+    const heads = cuts[model.get("num_heads")];
+    const d_k = cuts[model.get("d_k")];
+    const { tokens } = sentences[model.get("sentence")];
+    const n = tokens.length;
+    const count = Math.min(heads, most);
+    const chosen = Math.min(model.get("head"), count) - 1;
+    const row = Math.min(model.get("word"), n - 1);
+    const all = weightsOf(heads, d_k, model.get("sentence"), count);
+
+    const room = root.clientWidth || 700;
+    const beside = room >= 560; // the large map stands beside the small ones, else below them
+    const largeWidth = beside ? Math.min(330, room * 0.43) : room;
+    const [width, height] = beside ? [room - largeWidth - 24, 490] : [room, room * 1.05];
+    drawGrid(all, chosen, row, tokens, width, height);
+    drawLarge(all[chosen], chosen, row, tokens, largeWidth);
+    ledger.show(heads, d_k, n, d);
+    say(heads, d_k, chosen, all[chosen], row, tokens);
+  }
+
+  // With the link on, h and d_k follow each other. The cuts are the divisors of d_model in order, so the partner of one
+  // stands as far from the end as it stands from the start.
   const partner = (i) => cuts.length - 1 - i;
   const tie = (moved, follower) => () => {
-    if (model.get("linked") && model.get(follower) !== partner(model.get(moved))) { model.set(follower, partner(model.get(moved))); model.save_changes(); }
+    const wanted = partner(model.get(moved));
+    if (model.get("linked") && model.get(follower) !== wanted) change(model, { [follower]: wanted });
   };
   model.on("change:num_heads", tie("num_heads", "d_k"));
   model.on("change:d_k", tie("d_k", "num_heads"));
   model.on("change:linked", tie("num_heads", "d_k"));
 
-  const pick = (svg, find) => svg.addEventListener("click", (event) => {
+  const pick = (svg, chosenAt) => svg.addEventListener("click", (event) => {
     const box = svg.getBoundingClientRect();
-    find(event.clientX - box.left, event.clientY - box.top);
-    model.save_changes();
+    change(model, chosenAt(event.clientX - box.left, event.clientY - box.top));
   });
-  pick(grid, (x, y) => { const i = maps.findIndex((map) => map.at(x, y)); if (i >= 0) { model.set("head", i + 1); model.set("word", maps[i].at(x, y)[0]); } });
-  pick(large, (x, y) => { const at = largeMap.at(x, y); if (at) model.set("word", at[0]); });
+  pick(grid, (x, y) => {
+    const i = maps.findIndex((map) => map.at(x, y));
+    return i < 0 ? {} : { head: i + 1, word: maps[i].at(x, y)[0] };
+  });
+  pick(large, (x, y) => {
+    const cell = largeMap.at(x, y);
+    return cell ? { word: cell[0] } : {};
+  });
   return redraw(model, root, ["num_heads", "d_k", "linked", "sentence", "head", "word"], draw);
 }
 

@@ -1,72 +1,125 @@
-const REACH = 3.8;                                                // the planes show -REACH..REACH
+const REACH = 3.8; // the planes show -REACH..REACH
+const EDGE = 3.5; // and the query stays within -EDGE..EDGE, as its sliders do
 
-// A disc for each point: area grows with the weight, the number stays readable
+// A numbered mark for each point, and below it a disc whose area grows with the weight
 function discs({ svg, x: toX, y: toY }, points) {
   return points.map(([x, y], i) => {
-    const disc = h("circle", { cx: toX(x), cy: toY(y), class: "disc" });
-    svg.append(disc, h("circle", { cx: toX(x), cy: toY(y), r: 9, class: "mark" }), h("text", { x: toX(x), y: toY(y) + 4, class: "mark-number" }, i + 1));
+    const centre = { cx: toX(x), cy: toY(y) };
+    const disc = h("circle", { ...centre, class: "disc" });
+    const mark = h("circle", { ...centre, r: 9, class: "mark" });
+    const number = h("text", { x: toX(x), y: toY(y) + 4, class: "mark-number" }, i + 1);
+    svg.append(disc, mark, number);
     return disc;
   });
 }
 
 function render({ model, el }) {
-  const names = model.get("names"), keys = model.get("key_points"), values = model.get("value_points"), temperatures = model.get("temperatures");
-  const left = plane("Keys", "and the query: drag it", REACH), right = plane("Values", "and their mixture", REACH);
-  const { x: toX, y: toY } = left;                                 // both planes have the same scale
-  const arrow = h("line", { x1: toX(0), y1: toY(0), class: "query" }), handle = h("circle", { r: 10, class: "handle" });
+  const names = model.get("names");
+  const keys = model.get("key_points");
+  const values = model.get("value_points");
+  const temperatures = model.get("temperatures");
+
+  const left = plane("Keys", "and the query: drag it", REACH);
+  const right = plane("Values", "and their mixture", REACH);
+  const { x: toX, y: toY } = left; // both planes have the same scale
+  const arrow = h("line", { x1: toX(0), y1: toY(0), class: "query" });
+  const handle = h("circle", { r: 10, class: "handle" });
   const keyDiscs = discs(left, keys);
   left.svg.append(arrow, handle);
-  right.svg.prepend(h("polygon", { points: hull(values).map(([x, y]) => `${toX(x)},${toY(y)}`).join(" "), class: "hull" }));
+  const corners = hull(values).map(([x, y]) => `${toX(x)},${toY(y)}`);
+  right.svg.prepend(h("polygon", { points: corners.join(" "), class: "hull" }));
   const pulls = values.map(([x, y]) => right.svg.appendChild(h("line", { x1: toX(x), y1: toY(y), class: "pull" })));
   const valueDiscs = discs(right, values);
   const mixture = right.svg.appendChild(h("path", { class: "mixture" }));
 
   const rows = names.map((name, i) => {
-    const score = h("td", { class: "number", "data-name": "score" }), bar = h("span", { class: "bar" }), weight = h("span", {});
-    const row = h("tr", {}, h("th", { scope: "row" }, `${i + 1}  ${name}`), score, h("td", { class: "weight" }, bar, weight));
+    const score = h("td", { class: "number", "data-name": "score" });
+    const bar = h("span", { class: "bar" });
+    const weight = h("span", {});
+    const book = h("th", { scope: "row" }, `${i + 1}  ${name}`);
+    const row = h("tr", {}, book, score, h("td", { class: "weight" }, bar, weight));
     return { row, score, bar, weight };
   });
-  const out = [0, 1].map(() => h("span", { "data-name": "out", class: "numbers" })), sentence = h("span", {});
-  const status = h("p", { class: "status", "aria-live": "polite" }, sentence, " The mixed value is (", out[0], ", ", out[1], ").");
-  const head = h("tr", {}, h("th", { scope: "col" }, "key"), h("th", { scope: "col", class: "number" }, "score"), h("th", { scope: "col" }, "weight"));
-  const table = h("table", { class: "lookup-table" }, h("thead", {}, head), h("tbody", {}, ...rows.map((r) => r.row)));
-  el.append(h("div", { class: "mha-figure lookup", "data-figure": "soft-lookup", role: "group", "aria-label": model.get("label") },
-    h("div", { class: "planes" }, left.box, right.box), status, table));
+  const headings = h("tr", {},
+    h("th", { scope: "col" }, "key"),
+    h("th", { scope: "col", class: "number" }, "score"),
+    h("th", { scope: "col" }, "weight"));
+  const body = h("tbody", {}, ...rows.map(({ row }) => row));
+  const table = h("table", { class: "lookup-table" }, h("thead", {}, headings), body);
 
-  function draw() {
-    const query = [model.get("query_x"), model.get("query_y")], T = temperatures[model.get("temperature")];
-    const distance = model.get("score") === 1;
-    const scores = keys.map((k) => distance ? -((query[0] - k[0]) ** 2 + (query[1] - k[1]) ** 2) / 2 : query[0] * k[0] + query[1] * k[1]);
-    const weights = softmax(scores.map((s) => s / T));
-    const mixed = [0, 1].map((axis) => values.reduce((sum, v, i) => sum + weights[i] * v[axis], 0));
+  const out = [0, 1].map(() => h("span", { "data-name": "out", class: "numbers" }));
+  const sentence = h("span", {});
+  const status = statusLine(sentence, " The mixed value is (", out[0], ", ", out[1], ").");
+  const planes = h("div", { class: "planes" }, left.box, right.box);
+  el.append(figureBox(model, "soft-lookup", "lookup", planes, status, table));
 
+  const dotProduct = ([x, y], key) => x * key[0] + y * key[1];
+  const minusHalfSquare = ([x, y], key) => -((x - key[0]) ** 2 + (y - key[1]) ** 2) / 2;
+
+  function drawPlanes(query, weights, mixed) {
+    const mixedAt = [toX(mixed[0]), toY(mixed[1])];
     set(arrow, { x2: toX(query[0]), y2: toY(query[1]) });
     set(handle, { cx: toX(query[0]), cy: toY(query[1]) });
-    set(mixture, { d: `M${toX(mixed[0])},${toY(mixed[1]) - 9} l9,9 l-9,9 l-9,-9 z` });
-    weights.forEach((w, i) => {
-      for (const discList of [keyDiscs, valueDiscs]) set(discList[i], { r: 9 + 26 * Math.sqrt(w) });
-      set(pulls[i], { x2: toX(mixed[0]), y2: toY(mixed[1]), "stroke-width": 8 * w });
-      rows[i].score.textContent = signed(scores[i]);
-      rows[i].score.dataset.value = scores[i];
-      rows[i].bar.style.width = `${64 * w}%`;
-      rows[i].weight.textContent = w.toFixed(3);
-      rows[i].bar.dataset.weight = w;
+    set(mixture, { d: `M${mixedAt[0]},${mixedAt[1] - 9} l9,9 l-9,9 l-9,-9 z` });
+    weights.forEach((weight, i) => {
+      const r = 9 + 26 * Math.sqrt(weight);
+      set(keyDiscs[i], { r });
+      set(valueDiscs[i], { r });
+      set(pulls[i], { x2: mixedAt[0], y2: mixedAt[1], "stroke-width": 8 * weight });
     });
-    mixed.forEach((x, i) => { out[i].dataset.value = x; out[i].textContent = signed(x); });
-    const best = weights.indexOf(Math.max(...weights)), many = Math.exp(-weights.reduce((s, w) => s + (w > 0 ? w * Math.log(w) : 0), 0));
-    sentence.textContent = `At temperature ${T} the largest weight, ${weights[best].toFixed(2)}, is on book ${best + 1}, ${names[best]}. ` +
-      `The lookup reads as if from ${many.toFixed(1)} books.`;
+  }
+
+  function writeRow({ score, bar, weight }, scoreNow, weightNow) {
+    score.textContent = signed(scoreNow);
+    score.dataset.value = scoreNow;
+    bar.style.width = `${64 * weightNow}%`;
+    bar.dataset.weight = weightNow;
+    weight.textContent = weightNow.toFixed(3);
+  }
+
+  // As many books with equal weights would have the same entropy
+  function booksRead(weights) {
+    const terms = weights.map((weight) => (weight > 0 ? weight * Math.log(weight) : 0));
+    return Math.exp(-sum(terms));
+  }
+
+  function draw() {
+    const query = [model.get("query_x"), model.get("query_y")];
+    const T = temperatures[model.get("temperature")];
+    const scoreOf = model.get("score") === 1 ? minusHalfSquare : dotProduct;
+    const scores = keys.map((key) => scoreOf(query, key));
+    const weights = softmax(scores.map((score) => score / T));
+    const mixed = [0, 1].map((axis) => sum(values.map((value, i) => weights[i] * value[axis])));
+
+    drawPlanes(query, weights, mixed);
+    rows.forEach((row, i) => writeRow(row, scores[i], weights[i]));
+    mixed.forEach((x, i) => {
+      out[i].dataset.value = x;
+      out[i].textContent = signed(x);
+    });
+    const best = indexOfLargest(weights);
+    sentence.textContent = `At temperature ${T} the largest weight, ${weights[best].toFixed(2)}, is on book `
+      + `${best + 1}, ${names[best]}. The lookup reads as if from ${booksRead(weights).toFixed(1)} books.`;
   }
 
   function drag(event) {
     const box = left.svg.getBoundingClientRect();
-    const place = (fraction) => Math.round(Math.max(-3.5, Math.min(3.5, (fraction - 0.5) * 2 * REACH)) * 10) / 10;
-    model.set("query_x", place((event.clientX - box.left) / box.width));
-    model.set("query_y", -place((event.clientY - box.top) / box.height));
-    model.save_changes();
+    const place = (fraction) => {
+      const inside = Math.max(-EDGE, Math.min(EDGE, (fraction - 0.5) * 2 * REACH));
+      return Math.round(inside * 10) / 10;
+    };
+    change(model, {
+      query_x: place((event.clientX - box.left) / box.width),
+      query_y: -place((event.clientY - box.top) / box.height),
+    });
   }
-  left.svg.addEventListener("pointerdown", (event) => { left.svg.setPointerCapture(event.pointerId); drag(event); });
-  left.svg.addEventListener("pointermove", (event) => { if (event.buttons) drag(event); });
+  left.svg.addEventListener("pointerdown", (event) => {
+    left.svg.setPointerCapture(event.pointerId);
+    drag(event);
+  });
+  left.svg.addEventListener("pointermove", (event) => {
+    if (event.buttons) drag(event);
+  });
   return redraw(model, el, ["query_x", "query_y", "temperature", "score"], draw);
 }
 

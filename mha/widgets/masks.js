@@ -1,22 +1,41 @@
-const times = (x, W) => x.map((row) => W[0].map((_, c) => row.reduce((sum, v, r) => sum + v * W[r][c], 0)));
-const dot = (a, b) => a.reduce((sum, v, i) => sum + v * b[i], 0);
+// ---- the layer and its leaks -----------------------------------------------------------------------
+
+const dot = (a, b) => a.reduce((total, value, i) => total + value * b[i], 0);
+const transpose = (W) => W[0].map((_, c) => W.map((row) => row[c]));
+const times = (x, W) => x.map((row) => W[0].map((_, c) => row.reduce((total, value, r) => total + value * W[r][c], 0)));
+
+// What each query shares out over the keys. A mask applied after the softmax hides nothing from it.
+function sharesOf(Q, K, seen, after) {
+  const root = Math.sqrt(Q[0].length);
+  return Q.map((q, i) => {
+    const blind = !seen[i].some(Boolean); // sees nothing: weights, output and gradients are zero
+    if (blind && !after) return K.map(() => 0);
+    return softmax(K.map((k, j) => (after || seen[i][j] ? dot(q, k) / root : -Infinity)));
+  });
+}
 
 // One layer on x (n rows of d numbers): outputs, weights, and jacobian[l][i][a][b] = d out_i[b] / d x_l[a]
 function layer(x, [WQ, WK, WV], seen, after) {
-  const n = x.length, d = x[0].length, root = Math.sqrt(d), Q = times(x, WQ), K = times(x, WK), V = times(x, WV);
-  const blind = seen.map((row) => !row.some(Boolean));             // sees nothing: weights, output and gradients are zero
-  const shares = Q.map((q, i) => (blind[i] && !after ? Array(n).fill(0) : softmax(K.map((k, j) => (after || seen[i][j] ? dot(q, k) / root : -Infinity)))));
-  const weights = shares.map((row, i) => row.map((p, j) => (seen[i][j] ? p : 0)));
+  const n = x.length;
+  const root = Math.sqrt(x[0].length);
+  const [Q, K, V] = [WQ, WK, WV].map((W) => times(x, W));
+  const shares = sharesOf(Q, K, seen, after);
+  const weights = shares.map((row, i) => row.map((share, j) => (seen[i][j] ? share : 0)));
   const out = times(weights, V);
+
   // A score moves an output by p_ij (m_ij v_j - out_i); it depends on x_i through the query and on x_j through the key
-  const pull = shares.map((row, i) => row.map((p, j) => V[j].map((v, b) => p * ((seen[i][j] ? v : 0) - out[i][b]))));
-  const byQuery = times(K, WQ[0].map((_, c) => WQ.map((row) => row[c])));       // row j: W_Q k_j
-  const byKey = times(Q, WK[0].map((_, c) => WK.map((row) => row[c])));         // row i: W_K q_i
-  const jacobian = x.map((_, l) => x.map((_, i) => x[0].map((_, a) => x[0].map((_, b) => {
-    let sum = weights[i][l] * WV[a][b] + (pull[i][l][b] * byKey[i][a]) / root;
-    if (i === l) for (let j = 0; j < n; j++) sum += (pull[i][j][b] * byQuery[j][a]) / root;
-    return sum;
-  }))));
+  const pullOf = (share, i, j) => V[j].map((value, b) => share * ((seen[i][j] ? value : 0) - out[i][b]));
+  const pull = shares.map((row, i) => row.map((share, j) => pullOf(share, i, j)));
+  const byQuery = times(K, transpose(WQ)); // row j: W_Q k_j
+  const byKey = times(Q, transpose(WK)); // row i: W_K q_i
+  function derivative(l, i, a, b) {
+    let total = weights[i][l] * WV[a][b] + (pull[i][l][b] * byKey[i][a]) / root;
+    if (i !== l) return total;
+    for (let j = 0; j < n; j++) total += (pull[i][j][b] * byQuery[j][a]) / root;
+    return total;
+  }
+  const block = (l, i) => x[0].map((_, a) => x[0].map((_, b) => derivative(l, i, a, b)));
+  const jacobian = x.map((_, l) => x.map((_, i) => block(l, i)));
   return { out, weights, jacobian };
 }
 
@@ -26,92 +45,154 @@ function chain(first, second) {
     const block = row[0].map((line) => line.map(() => 0));
     for (let k = 0; k < row.length; k++) {
       const part = times(first[l][k], second[k][i]);
-      part.forEach((line, a) => line.forEach((v, b) => { block[a][b] += v; }));
+      part.forEach((line, a) => line.forEach((value, b) => { block[a][b] += value; }));
     }
     return block;
   }));
 }
 
-// A square of cells with the words at its left and above it; make(i, j) gives a cell
-function square(title, note, words, make) {
-  const grid = h("div", { class: "square" }, h("span", {}), ...words.map((w) => h("span", { class: "word top" }, w)));
-  words.forEach((word, i) => grid.append(h("span", { class: "word" }, word), ...words.map((_, j) => make(i, j))));
-  return h("div", { class: "board" }, h("div", { class: "plane-title" }, h("b", {}, title), ` ${note}`), grid);
+// ---- the figure ------------------------------------------------------------------------------------
+
+const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+
+// A square of cells with the words at its left and above it; sums, where they are given, stand at its right
+function square(title, note, words, cells, sums = []) {
+  const word = (text, look) => h("span", { class: look }, text);
+  const grid = h("div", { class: sums.length ? "square with-sums" : "square" }, h("span", {}));
+  grid.append(...words.map((text) => word(text, "word top")));
+  if (sums.length) grid.append(word("sum", "word top"));
+  words.forEach((text, i) => grid.append(word(text, "word"), ...cells[i], ...sums.slice(i, i + 1)));
+  return h("div", { class: "board" }, planeTitle(title, note), grid);
 }
 
 function render({ model, el }) {
-  const words = model.get("words"), n = words.length, [x0, ...matrices] = model.get("tensors"), presets = model.get("presets");
+  const words = model.get("words");
+  const n = words.length;
+  const [x0, ...matrices] = model.get("tensors");
+  const presets = model.get("presets");
+
   const all = (make) => words.map((_, i) => words.map((_, j) => make(i, j)));
   const buttons = all((i, j) => h("button", { type: "button", class: "cell paint", tabindex: i + j ? -1 : 0 }));
-  const maps = [0, 1].map(() => all(() => h("span", { class: "cell" })));
+  const weightCells = all(() => h("span", { class: "cell" }));
+  const leakCells = all(() => h("span", { class: "cell" }));
   const sums = words.map(() => h("span", { class: "row-sum numbers", "data-name": "row_sum" }));
-  const weightBoard = square("Weights", "of each row", words, (i, j) => maps[0][i][j]), status = h("p", { class: "status", "aria-live": "polite" });
-  const grid = weightBoard.querySelector(".square");
-  grid.classList.add("with-sums");
-  grid.children[n].after(h("span", { class: "word top" }, "sum"));
-  sums.forEach((sum, i) => maps[0][i][n - 1].after(sum));
-  const legend = h("p", { class: "soft" }, "Rows look, columns are looked at. Dark is little, light is much; a dot is exactly zero; a thick frame with \u201c!\u201d is a leak.");
-  el.append(h("div", { class: "mha-figure masks", "data-figure": "mask-painter", role: "group", "aria-label": model.get("label") },
-    h("div", { class: "boards" }, square("Mask", "paint it", words, (i, j) => buttons[i][j]), weightBoard, square("Influence", "what moves what", words, (i, j) => maps[1][i][j])), status, legend));
+  const boards = h("div", { class: "boards" },
+    square("Mask", "paint it", words, buttons),
+    square("Weights", "of each row", words, weightCells, sums),
+    square("Influence", "what moves what", words, leakCells));
+  const status = statusLine();
+  const legend = h("p", { class: "soft" },
+    "Rows look, columns are looked at. Dark is little, light is much; a dot is exactly zero; a thick frame with "
+      + "\u201c!\u201d is a leak.");
+  el.append(figureBox(model, "mask-painter", "masks", boards, status, legend));
 
   function paint(i, j) {
     const painted = [...model.get("painted")];
     painted[i * n + j] = 1 - painted[i * n + j];
-    model.set("painted", painted);
-    model.save_changes();
+    change(model, { painted });
   }
-  const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+
+  // The square is one stop for the Tab key; arrows move inside it
+  function walk(event, i, j) {
+    const step = STEPS[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const next = buttons[(i + step[0] + n) % n][(j + step[1] + n) % n];
+    for (const button of buttons.flat()) button.tabIndex = button === next ? 0 : -1;
+    next.focus();
+  }
+
   all((i, j) => {
     buttons[i][j].addEventListener("click", () => paint(i, j));
-    buttons[i][j].addEventListener("keydown", (event) => {         // one stop for the Tab key; arrows move inside the square
-      const step = STEPS[event.key];
-      if (!step) return;
-      event.preventDefault();
-      const next = buttons[(i + step[0] + n) % n][(j + step[1] + n) % n];
-      buttons.flat().forEach((button) => { button.tabIndex = button === next ? 0 : -1; });
-      next.focus();
-    });
+    buttons[i][j].addEventListener("keydown", (event) => walk(event, i, j));
   });
-  const choose = () => { model.set("painted", [...presets[model.get("mask")]]); model.save_changes(); };
+  const choose = () => change(model, { painted: [...presets[model.get("mask")]] });
   model.on("change:mask", choose);
 
-  function draw() {
-    const painted = model.get("painted"), seen = all((i, j) => painted[i * n + j] === 1), after = model.get("applied") === 1, layers = model.get("layers");
-    let step = layer(x0, matrices, seen, after), jacobian = step.jacobian, reach = all((i, j) => seen[i][j] || i === j);
+  // All layers one after the other: the weights of the last, how much each word moves each output, and whether it may
+  function compute(seen, after, layers) {
+    let step = layer(x0, matrices, seen, after);
+    let { jacobian } = step;
+    let reach = all((i, j) => seen[i][j] || i === j);
     for (let l = 1; l < layers; l++) {
+      const before = reach;
       step = layer(step.out, matrices, seen, after);
       jacobian = chain(jacobian, step.jacobian);
-      reach = all((i, j) => words.some((_, k) => (seen[i][k] || i === k) && reach[k][j]));
+      reach = all((i, j) => words.some((_, k) => (seen[i][k] || i === k) && before[k][j]));
     }
-    const leaks = all((i, j) => Math.sqrt(jacobian[j][i].flat().reduce((sum, v) => sum + v * v, 0))), top = Math.max(...leaks.flat()) || 1;
+    const size = (block) => Math.sqrt(block.flat().reduce((total, value) => total + value * value, 0));
+    return { weights: step.weights, leaks: all((i, j) => size(jacobian[j][i])), reach };
+  }
+
+  function showButton(i, j, seen) {
+    const says = `${words[i]} (${i + 1}) may ${seen ? "" : "not "}look at ${words[j]} (${j + 1})`;
+    set(buttons[i][j], { "aria-pressed": seen, "aria-label": says, title: says });
+    buttons[i][j].textContent = seen ? "\u2713" : "";
+  }
+
+  // A dot says that a value is exactly zero, which no colour can
+  function showCell(cell, value, colour) {
+    const nothing = value === 0;
+    cell.style.background = nothing ? "none" : shade(colour);
+    cell.style.color = !nothing && Math.sqrt(colour) < 0.55 ? "#fff" : "";
+    cell.title = value.toPrecision(3);
+    cell.textContent = nothing ? "\u00b7" : "";
+  }
+
+  function showLeak(cell, leak, colour, bad) {
+    showCell(cell, leak, colour);
+    set(cell, { class: bad ? "cell leak" : "cell", "data-name": "leak", "data-value": leak });
+    if (bad) cell.textContent = "!";
+  }
+
+  function say(seen, wrong, rowSums, layers) {
+    const sighted = (i) => seen[i].some(Boolean);
+    const blind = words.filter((_, i) => !sighted(i));
+    const short = rowSums.some((total, i) => sighted(i) && total < 0.999);
+    const parts = [wrong
+      ? `${wrong} ${wrong === 1 ? "pair leaks" : "pairs leak"}: the output moves with a word that it must not see, `
+        + "although its weight is zero. "
+      : "No leak: a hidden word has a gradient of exactly zero. "];
+    if (short) parts.push("And the visible weights do not sum to 1. ");
+    if (blind.length) {
+      const names = blind.join("\u201d and \u201c");
+      parts.push(`\u201c${names}\u201d sees nothing: its weights and its output are zero. `);
+    }
+    if (layers > 1) parts.push(`Through ${layers} layers a word reaches what its neighbours reach.`);
+    status.textContent = parts.join("");
+  }
+
+  function draw() {
+    const painted = model.get("painted");
+    const seen = all((i, j) => painted[i * n + j] === 1);
+    const after = model.get("applied") === 1;
+    const layers = model.get("layers");
+    const { weights, leaks, reach } = compute(seen, after, layers);
+
+    const top = Math.max(...leaks.flat()) || 1;
     let wrong = 0;
     all((i, j) => {
-      const w = step.weights[i][j], leak = leaks[i][j], bad = leak > 0 && !reach[i][j], says = `${words[i]} (${i + 1}) may ${seen[i][j] ? "" : "not "}look at ${words[j]} (${j + 1})`;
-      wrong += bad;
-      set(buttons[i][j], { "aria-pressed": seen[i][j], "aria-label": says, title: says });
-      buttons[i][j].textContent = seen[i][j] ? "\u2713" : "";
-      for (const [cell, value, colour] of [[maps[0][i][j], w, w], [maps[1][i][j], leak, leak / top]]) {
-        cell.style.background = value === 0 ? "none" : shade(colour);
-        cell.style.color = value !== 0 && Math.sqrt(colour) < 0.55 ? "#fff" : "";
-        cell.title = value.toPrecision(3);
-        cell.textContent = value === 0 ? "\u00b7" : "";
-      }
-      maps[0][i][j].dataset.weight = w;
-      set(maps[1][i][j], { class: bad ? "cell leak" : "cell", "data-name": "leak", "data-value": leak });
-      if (bad) maps[1][i][j].textContent = "!";
+      const weight = weights[i][j];
+      const leak = leaks[i][j];
+      const bad = leak > 0 && !reach[i][j];
+      if (bad) wrong++;
+      showButton(i, j, seen[i][j]);
+      showCell(weightCells[i][j], weight, weight);
+      weightCells[i][j].dataset.weight = weight;
+      showLeak(leakCells[i][j], leak, leak / top, bad);
     });
-    step.weights.forEach((row, i) => {
-      const sum = row.reduce((a, b) => a + b, 0);
-      sums[i].dataset.value = sum;
-      sums[i].textContent = sum.toFixed(2);
+    const rowSums = weights.map(sum);
+    rowSums.forEach((total, i) => {
+      sums[i].dataset.value = total;
+      sums[i].textContent = total.toFixed(2);
     });
-    const blind = words.filter((_, i) => !seen[i].some(Boolean)), short = sums.some((s, i) => seen[i].some(Boolean) && Number(s.dataset.value) < 0.999);
-    status.textContent = (wrong ? `${wrong} ${wrong === 1 ? "pair leaks" : "pairs leak"}: the output moves with a word that it must not see, although its weight is zero. ` : "No leak: a hidden word has a gradient of exactly zero. ")
-      + (short ? "And the visible weights do not sum to 1. " : "") + (blind.length ? `\u201c${blind.join("\u201d and \u201c")}\u201d sees nothing: its weights and its output are zero. ` : "")
-      + (layers > 1 ? `Through ${layers} layers a word reaches what its neighbours reach.` : "");
+    say(seen, wrong, rowSums, layers);
   }
   const stop = redraw(model, el, ["painted", "applied", "layers"], draw);
-  return () => { model.off("change:mask", choose); stop(); };
+  return () => {
+    model.off("change:mask", choose);
+    stop();
+  };
 }
 
 export default { render };

@@ -1,36 +1,134 @@
-const REACH = 3.3;                                                // the planes show -REACH..REACH: the longest token stretched twice stays inside
+const REACH = 3.3; // the planes show -REACH..REACH: the longest token stretched twice stays inside
+const IDENTITY = [[1, 0], [0, 1]];
 
-const times = ([a, b], W) => [0, 1].map((axis) => a * W[0][axis] + b * W[1][axis]);      // a row vector times a matrix
+// A row vector times a matrix
+const times = ([a, b], W) => [0, 1].map((axis) => a * W[0][axis] + b * W[1][axis]);
+
 const diamond = (x, y, r) => `M${x},${y - r} l${r},${r} l${-r},${r} l${-r},${-r} z`;
+
+// Two numbers that change, and how they stand in a sentence
 const pair = (name) => [0, 1].map(() => h("span", { "data-name": name }));
 const bracketed = ([a, b]) => h("span", { class: "numbers" }, "(", a, ", ", b, ")");
 
+// No minus sign on what is shown as nought
+function put(span, x) {
+  span.dataset.value = x;
+  span.textContent = signed(Math.abs(x) < 0.005 ? 0 : x);
+}
+
+// The ends of the ten lines of the grid: five of each direction, in turns
+function gridLine(i) {
+  const at = (i >> 1) - 2;
+  return i % 2 ? [[at, -2], [at, 2]] : [[-2, at], [2, at]];
+}
+
 // Points, their hull, a disc for each weight and the mixture: both planes are drawn alike
 function scene({ svg, x: toX, y: toY }, count) {
-  const draw = (tag, attributes, ...inside) => svg.appendChild(h(tag, attributes, ...inside));
-  const each = (make) => Array.from({ length: count }, (_, i) => make(i));
-  const grid = Array.from({ length: 10 }, () => draw("line", { class: "grid-line" }));
-  const area = draw("polygon", { class: "hull" }), pulls = each(() => draw("line", { class: "pull" }));
-  const discs = each(() => draw("circle", { class: "disc" })), marks = each(() => draw("circle", { r: 9, class: "mark" }));
-  const numbers = each((i) => draw("text", { class: "mark-number" }, i + 1)), mixture = draw("path", { class: "mixture" });
-  return {
-    marks,
-    // W: where the plane goes, as rows of a matrix; the grid goes with it
-    show(points, W, weights, mixed) {
-      grid.forEach((line, i) => {
-        const t = (i >> 1) - 2, [from, to] = (i % 2 ? [[t, -2], [t, 2]] : [[-2, t], [2, t]]).map((end) => times(end, W));
-        set(line, { x1: toX(from[0]), y1: toY(from[1]), x2: toX(to[0]), y2: toY(to[1]) });
-      });
-      set(area, { points: hull(points).map(([x, y]) => `${toX(x)},${toY(y)}`).join(" ") });
-      points.forEach(([x, y], i) => {
-        set(pulls[i], { x1: toX(x), y1: toY(y), x2: toX(mixed[0]), y2: toY(mixed[1]), "stroke-width": 8 * weights[i] });
-        for (const circle of [discs[i], marks[i]]) set(circle, { cx: toX(x), cy: toY(y) });
-        set(discs[i], { r: 9 + 16 * Math.sqrt(weights[i]) });
-        set(numbers[i], { x: toX(x), y: toY(y) + 4 });
-      });
-      set(mixture, { d: diamond(toX(mixed[0]), toY(mixed[1]), 9) });
-    },
-  };
+  const add = (tag, attributes, ...inside) => svg.appendChild(h(tag, attributes, ...inside));
+  const grid = tabulate(10, () => add("line", { class: "grid-line" }));
+  const area = add("polygon", { class: "hull" });
+  const pulls = tabulate(count, () => add("line", { class: "pull" }));
+  const discs = tabulate(count, () => add("circle", { class: "disc" }));
+  const marks = tabulate(count, () => add("circle", { r: 9, class: "mark" }));
+  const numbers = tabulate(count, (i) => add("text", { class: "mark-number" }, i + 1));
+  const mixture = add("path", { class: "mixture" });
+
+  // W: where the plane goes, as rows of a matrix; the grid goes with it
+  function show(points, W, weights, mixed) {
+    const mixedAt = [toX(mixed[0]), toY(mixed[1])];
+    grid.forEach((line, i) => {
+      const [from, to] = gridLine(i).map((end) => times(end, W));
+      set(line, { x1: toX(from[0]), y1: toY(from[1]), x2: toX(to[0]), y2: toY(to[1]) });
+    });
+    set(area, { points: hull(points).map(([x, y]) => `${toX(x)},${toY(y)}`).join(" ") });
+    points.forEach((point, i) => {
+      const [x, y] = [toX(point[0]), toY(point[1])];
+      set(pulls[i], { x1: x, y1: y, x2: mixedAt[0], y2: mixedAt[1], "stroke-width": 8 * weights[i] });
+      set(discs[i], { cx: x, cy: y, r: 9 + 16 * Math.sqrt(weights[i]) });
+      set(marks[i], { cx: x, cy: y });
+      set(numbers[i], { x, y: y + 4 });
+    });
+    set(mixture, { d: diamond(...mixedAt, 9) });
+  }
+  return { marks, show };
+}
+
+// Each token's target is a ring, named on its outer side; a broken line joins it to the token's output
+function targetRing({ svg, x: toX, y: toY }, [x, y], below) {
+  const [cx, cy] = [toX(x), toY(y)];
+  const line = h("line", { x1: cx, y1: cy });
+  const ring = h("circle", { cx, cy });
+  const end = h("path", {});
+  const outwards = x < 0 ? -1 : 1;
+  const name = h("text", { x: cx + 17 * outwards, y: cy + 4, "text-anchor": x < 0 ? "end" : "start" });
+  below.before(line, ring, end); // a value keeps its number where an output comes to lie on it
+  svg.append(name);
+
+  function show(i, out, chosen) {
+    const [outX, outY] = [toX(out[0]), toY(out[1])];
+    const kind = chosen ? "" : " other";
+    set(line, { x2: outX, y2: outY, class: `miss${kind}` });
+    set(ring, { r: chosen ? 13 : 9, class: `ring${kind}` });
+    set(end, { d: diamond(outX, outY, chosen ? 9 : 5), class: `mixture${kind}` });
+    name.textContent = chosen ? `target ${i + 1}` : i + 1;
+    name.classList.toggle("looks", chosen);
+  }
+  return { show };
+}
+
+// The table of values and weights, one row for each token
+function weightTable(words) {
+  const rows = words.map((word, i) => {
+    const value = pair("value");
+    const bar = h("span", { class: "bar" });
+    const weight = h("span", {});
+    const name = h("th", { scope: "row" }, `${i + 1}  ${word}`);
+    const valueCell = h("td", { class: "number" }, bracketed(value));
+    const row = h("tr", {}, name, valueCell, h("td", { class: "weight" }, bar, weight));
+    return { value, bar, weight, name, row };
+  });
+  const column = (text, options = {}) => h("th", { scope: "col", ...options }, text);
+  const looks = column("weight");
+  const headings = h("tr", {}, column("token"), column("value", { class: "number" }), looks);
+  const body = h("tbody", {}, ...rows.map(({ row }) => row));
+  const table = h("table", { class: "weights" }, h("thead", {}, headings), body);
+
+  function show(asking, values, weights) {
+    looks.textContent = `weight for \u201c${words[asking]}\u201d`;
+    rows.forEach(({ value, bar, weight, name }, i) => {
+      name.classList.toggle("looks", i === asking);
+      value.forEach((span, axis) => put(span, values[i][axis]));
+      bar.style.width = `${64 * weights[i]}%`;
+      bar.dataset.weight = weights[i];
+      weight.textContent = weights[i].toFixed(3);
+    });
+  }
+  return { table, show };
+}
+
+// The table that follows one output: the mixture, times W_V, and by how much it misses
+function outputTable() {
+  const mixture = pair("mixture");
+  const output = pair("out");
+  const matrix = tabulate(4, () => h("span", { "data-name": "matrix" }));
+  const distance = h("b", { "data-name": "distance" });
+  const mean = h("b", { "data-name": "mean_distance" });
+  const line = (text, shown) => h("tr", {}, h("th", { scope: "row" }, text), h("td", { class: "number" }, shown));
+  const table = h("table", { class: "sum" }, h("tbody", {},
+    line("mixture of the tokens", bracketed(mixture)),
+    line("times W_V", h("span", { class: "matrix" }, ...matrix)),
+    line("is the mixture of the values", bracketed(output)),
+    line("which misses its target by", distance),
+    line("mean miss of all four", mean)));
+
+  function show(mixed, W, out, miss, meanMiss) {
+    mixture.forEach((span, axis) => put(span, mixed[axis]));
+    matrix.forEach((span, i) => put(span, W[i >> 1][i % 2]));
+    output.forEach((span, axis) => put(span, out[axis]));
+    put(distance, miss);
+    put(mean, meanMiss);
+  }
+  return { table, show };
 }
 
 // Is a point strictly inside the hull of others? Their corners go round to the left
@@ -42,99 +140,87 @@ function among([x, y], points) {
   });
 }
 
+// What W_V has done to the values
+function whatChanged(W, first, second, sharpness) {
+  if (first === 0 && second === 0) return "Both stretches are 0: every value is the same, whatever the token.";
+  if (sharpness === 0) return "All weights are equal, so the four outputs are one point, wherever W_V moves it.";
+  if (first === 0 || second === 0) return "A stretch of 0 flattens the plane to a line: part of every token is lost.";
+  const still = IDENTITY.every((row, i) => row.every((x, j) => Math.abs(x - W[i][j]) < 1e-9));
+  if (still) return "W_V changes nothing: the values are the tokens.";
+  return "W_V has moved the values; the weights do not depend on it.";
+}
+
+// Whether the output is on its target, and whether other weights could bring it there
+function whatIsReached(word, miss, allReached, inside) {
+  if (allReached) return `The output of \u201c${word}\u201d is on its target, and so are those of the other three.`;
+  const where = inside ? "among the values, so other weights could reach it"
+    : "outside the shaded values, which no mean leaves: no weights could reach it";
+  return `The target of \u201c${word}\u201d lies ${where}. The output misses it by ${miss.toFixed(2)}.`;
+}
+
 function render({ model, el }) {
-  const words = model.get("words"), tokens = model.get("tokens"), scores = model.get("scores"), targets = model.get("targets");
-  const left = plane("Tokens", "x, and the diamond, their mixture", REACH), right = plane("Values", "x W_V, and their mixture, the output", REACH);
-  const { x: toX, y: toY } = right;                                // both planes have the same scale
-  const before = scene(left, words.length), after = scene(right, words.length);
+  const words = model.get("words");
+  const tokens = model.get("tokens");
+  const scores = model.get("scores");
+  const targets = model.get("targets");
+
+  const left = plane("Tokens", "x, and the diamond, their mixture", REACH);
+  const right = plane("Values", "x W_V, and their mixture, the output", REACH);
+  const before = scene(left, words.length);
+  const after = scene(right, words.length);
   const names = words.map((word, i) => {
     const [x, y] = tokens[i];
-    return left.svg.appendChild(h("text", { x: toX(x), y: toY(y) + (y > 0 ? -15 : 24), class: "word" }, word));
+    const aside = y > 0 ? -15 : 24;
+    return left.svg.appendChild(h("text", { x: left.x(x), y: left.y(y) + aside, class: "word" }, word));
   });
-  // Each token's target is a ring, named on its outer side; a broken line joins it to the token's output
-  const goals = targets.map(([x, y]) => {
-    const line = h("line", { x1: toX(x), y1: toY(y) }), ring = h("circle", { cx: toX(x), cy: toY(y) }), end = h("path", {});
-    const name = h("text", { x: toX(x) + (x < 0 ? -17 : 17), y: toY(y) + 4, "text-anchor": x < 0 ? "end" : "start" });
-    after.marks[0].before(line, ring, end);                        // a value keeps its number where an output comes to lie on it
-    right.svg.append(name);
-    return { line, ring, end, name };
+  const goals = targets.map((target) => targetRing(right, target, after.marks[0]));
+  const weightsOf = weightTable(words);
+  const outputOf = outputTable();
+  const status = statusLine();
+  const planes = h("div", { class: "planes" }, left.box, right.box);
+  const ledger = h("div", { class: "ledger" }, weightsOf.table, outputOf.table);
+  el.append(figureBox(model, "value-map", "values", planes, status, ledger));
+
+  words.forEach((_, i) => {
+    for (const part of [before.marks[i], names[i]]) {
+      part.addEventListener("click", () => change(model, { asking: i }));
+    }
   });
 
-  const rows = words.map((word, i) => {
-    const value = pair("value"), bar = h("span", { class: "bar" }), weight = h("span", {});
-    const name = h("th", { scope: "row" }, `${i + 1}  ${word}`);
-    const row = h("tr", {}, name, h("td", { class: "number" }, bracketed(value)), h("td", { class: "weight" }, bar, weight));
-    return { value, bar, weight, name, row };
-  });
-  const column = (text, options = {}) => h("th", { scope: "col", ...options }, text);
-  const looks = column("weight"), head = h("tr", {}, column("token"), column("value", { class: "number" }), looks);
-  const table = h("table", { class: "weights" }, h("thead", {}, head), h("tbody", {}, ...rows.map((r) => r.row)));
-
-  const mixture = pair("mixture"), out = pair("out"), matrix = [0, 1, 2, 3].map(() => h("span", { "data-name": "matrix" }));
-  const distance = h("b", { "data-name": "distance" }), mean = h("b", { "data-name": "mean_distance" });
-  const line = (text, ...shown) => h("tr", {}, h("th", { scope: "row" }, text), h("td", { class: "number" }, ...shown));
-  const sum = h("table", { class: "sum" }, h("tbody", {},
-    line("mixture of the tokens", bracketed(mixture)), line("times W_V", h("span", { class: "matrix" }, ...matrix)),
-    line("is the mixture of the values", bracketed(out)), line("which misses its target by", distance), line("mean miss of all four", mean)));
-  const status = h("p", { class: "status", "aria-live": "polite" });
-  el.append(h("div", { class: "mha-figure values", "data-figure": "value-map", role: "group", "aria-label": model.get("label") },
-    h("div", { class: "planes" }, left.box, right.box), status, h("div", { class: "ledger" }, table, sum)));
-
-  const mix = (weights, points) => [0, 1].map((axis) => weights.reduce((sum, w, i) => sum + w * points[i][axis], 0));
-  // No minus sign on what is shown as nought
-  const put = (span, x) => { span.dataset.value = x; span.textContent = signed(Math.abs(x) < 0.005 ? 0 : x); };
-
-  const ask = (i) => { model.set("asking", i); model.save_changes(); };
-  words.forEach((_, i) => { for (const part of [before.marks[i], names[i]]) part.addEventListener("click", () => ask(i)); });
+  const mix = (weights, points) => [0, 1].map((axis) => sum(weights.map((weight, i) => weight * points[i][axis])));
 
   function draw() {
-    const asking = model.get("asking"), first = model.get("first"), second = model.get("second"), angle = (model.get("turn") * Math.PI) / 180;
-    const W = [[Math.cos(angle) * first, Math.sin(angle) * second], [-Math.sin(angle) * first, Math.cos(angle) * second]];
+    const asking = model.get("asking");
+    const first = model.get("first");
+    const second = model.get("second");
+    const angle = (model.get("turn") * Math.PI) / 180;
+    const W = [
+      [Math.cos(angle) * first, Math.sin(angle) * second],
+      [-Math.sin(angle) * first, Math.cos(angle) * second],
+    ];
     const values = tokens.map((token) => times(token, W));
     const sharpness = model.get("sharpnesses")[model.get("sharpness")];
-    const everyWeight = scores.map((row) => softmax(row.map((s) => sharpness * s))), weights = everyWeight[asking];
-    const outs = everyWeight.map((w) => mix(w, values)), mixed = mix(weights, tokens);
+    const everyWeight = scores.map((row) => softmax(row.map((score) => sharpness * score)));
+    const weights = everyWeight[asking];
+    const outs = everyWeight.map((row) => mix(row, values));
+    const mixed = mix(weights, tokens);
     const misses = outs.map(([x, y], i) => Math.hypot(x - targets[i][0], y - targets[i][1]));
 
-    before.show(tokens, [[1, 0], [0, 1]], weights, mixed);
+    before.show(tokens, IDENTITY, weights, mixed);
     after.show(values, W, weights, outs[asking]);
-    words.forEach((word, i) => {
+    words.forEach((_, i) => {
       const chosen = i === asking;
       before.marks[i].classList.toggle("looks", chosen);
       names[i].classList.toggle("looks", chosen);
-      rows[i].name.classList.toggle("looks", chosen);
-      const { line, ring, end, name } = goals[i], x = toX(outs[i][0]), y = toY(outs[i][1]), kind = chosen ? "" : " other";
-      set(line, { x2: x, y2: y, class: `miss${kind}` });
-      set(ring, { r: chosen ? 13 : 9, class: `ring${kind}` });
-      set(end, { d: diamond(x, y, chosen ? 9 : 5), class: `mixture${kind}` });
-      name.textContent = chosen ? `target ${i + 1}` : i + 1;
-      name.classList.toggle("looks", chosen);
-      rows[i].value.forEach((span, axis) => put(span, values[i][axis]));
-      rows[i].bar.style.width = `${64 * weights[i]}%`;
-      rows[i].bar.dataset.weight = weights[i];
-      rows[i].weight.textContent = weights[i].toFixed(3);
+      goals[i].show(i, outs[i], chosen);
     });
-    looks.textContent = `weight for \u201c${words[asking]}\u201d`;
-    [0, 1].forEach((axis) => { put(mixture[axis], mixed[axis]); put(out[axis], outs[asking][axis]); });
-    matrix.forEach((span, i) => put(span, W[i >> 1][i % 2]));
-    put(distance, misses[asking]);
-    put(mean, misses.reduce((a, b) => a + b) / misses.length);
-    status.textContent = `${what(W, first * second, first || second, sharpness)} ${reached(asking, misses, among(targets[asking], values))}`;
-  }
+    weightsOf.show(asking, values, weights);
+    outputOf.show(mixed, W, outs[asking], misses[asking], sum(misses) / misses.length);
 
-  function what(W, area, any, sharpness) {
-    if (!any) return "Both stretches are 0: every value is the same, whatever the token.";
-    if (!sharpness) return "All weights are equal, so the four outputs are one point, wherever W_V moves it.";
-    if (!area) return "A stretch of 0 flattens the plane to a line: part of every token is lost.";
-    const identity = [[1, 0], [0, 1]].every((row, i) => row.every((x, j) => Math.abs(x - W[i][j]) < 1e-9));
-    return identity ? "W_V changes nothing: the values are the tokens." : "W_V has moved the values; the weights do not depend on it.";
-  }
-
-  function reached(asking, misses, inside) {
-    const target = `The target of \u201c${words[asking]}\u201d lies`, by = `The output misses it by ${misses[asking].toFixed(2)}.`;
-    if (Math.max(...misses) < 1e-9) return `The output of \u201c${words[asking]}\u201d is on its target, and so are those of the other three.`;
-    return inside ? `${target} among the values, so other weights could reach it. ${by}`
-      : `${target} outside the shaded values, which no mean leaves: no weights could reach it. ${by}`;
+    const allReached = Math.max(...misses) < 1e-9;
+    const inside = among(targets[asking], values);
+    status.textContent = `${whatChanged(W, first, second, sharpness)} `
+      + whatIsReached(words[asking], misses[asking], allReached, inside);
   }
   return redraw(model, el, ["asking", "turn", "first", "second", "sharpness"], draw);
 }
