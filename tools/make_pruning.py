@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import torch
 
-from mha import measure, real, sentences
+from mha import masks, measure, real, sentences
 from mha.assets import PRUNING, PRUNING_ORDERS, RANDOM_ORDERS
 from tools.make_real_heads import retrieval
 
@@ -107,7 +107,7 @@ def subsets(found):
     bits = (torch.arange(2**HEADS)[:, None] >> torch.arange(HEADS)) & 1
     model, lengths = found.model, found.lengths[some]
     ids = found.ids[some][:, : int(lengths.max())]
-    mask = real.masks.padding(lengths, ids.shape[1])
+    mask = masks.padding(lengths, ids.shape[1])
     x, own = model.embed(ids), found.own[some]
     real_tokens = (torch.arange(ids.shape[1]) < lengths[:, None])[..., None]
     for number, layer in enumerate(model.layers):
