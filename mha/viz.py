@@ -1,6 +1,7 @@
 """Pictures of attention, one call each. A function takes tensors and returns a Picture; nothing here computes
 attention.
 """
+import html
 import io
 import re
 from pathlib import Path
@@ -43,11 +44,60 @@ class Picture:
 
 def table(alt, header, rows, digits=3):
     """The text of a picture: its alt text, then aligned columns. Floats are printed to `digits` decimals."""
-    cells = [[f"{c + 0.0:.{digits}f}" if isinstance(c, float) else str(c) for c in row] for row in [header, *rows]]
-    widths = [max(map(len, column)) for column in zip(*cells)]
-    lines = ["  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:]))]).rstrip()
-             for row in cells]
-    return "\n".join([alt, "", *lines])
+    return f"{alt}\n\n{_aligned(_words([header, *rows], digits))}"
+
+
+def _words(rows, digits):
+    return [[f"{c + 0.0:.{digits}f}" if isinstance(c, float) else str(c) for c in row] for row in rows]
+
+
+def _aligned(rows):
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    return "\n".join("  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:]))]).rstrip()
+                     for row in rows)
+
+
+class Table:
+    """Rows of words that a notebook shows as a table; the first row is the header, the first column names the rows.
+
+    As text the columns are aligned. As HTML it takes the colours of the page, and scrolls in a box of its own where it
+    is wider than the screen.
+    """
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def __repr__(self):
+        return _aligned(self.rows)
+
+    def _repr_html_(self):
+        def cells(kind, words, **attributes):
+            given = "".join(f' {name}="{value}"' for name, value in attributes.items())
+            return "".join(f"<{kind}{given}>{html.escape(word)}</{kind}>" for word in words)
+
+        right = {"style": "text-align: right"}
+        header, *rows = self.rows
+        head = cells("td", header[:1]) + cells("th", header[1:], scope="col", **right)
+        body = "".join(f"<tr>{cells('th', row[:1], scope='row', style='text-align: left')}"
+                       f"{cells('td', row[1:], **right)}</tr>" for row in rows)
+        # the class by which the book knows a box that scrolls; elsewhere the style is enough
+        return ('<div class="pst-scrollable-table-container" style="overflow-x: auto"><table class="dataframe">'
+                f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>")
+
+
+def columns(labels, digits=2, **series):
+    """A table of named columns, one row for each label: `columns(["a", "b"], weight=w, rank=[1, 2])`.
+
+    Args:
+        labels: m names of the rows. digits: decimals of a float.
+        series: m numbers or words each; "_" in a name is shown as a space.
+    """
+    values = [[value.item() if hasattr(value, "item") else value for value in column] for column in series.values()]
+    lengths = {"labels": len(labels), **{name: len(column) for name, column in zip(series, values)}}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(f"every column needs as many rows as there are labels, got {lengths}")
+    header = ["", *(name.replace("_", " ") for name in series)]
+    return Table(_words([header, *([label, *row] for label, *row in zip(labels, *values))], digits))
 
 
 def _figure(width, height, columns=1, rows=1, **options):

@@ -74,3 +74,24 @@ def test_numbers_stand_in_the_table_without_minus_zero():
 def test_the_table_of_dots_gives_ranges_that_hold_all_runs():
     text = viz.dots(["a"], "loss", grain=0.25, runs=torch.tensor([[0.26, 0.693, 0.7]])).text
     assert text.splitlines()[-1].split() == ["a", "0.25", "to", "0.75"]
+
+
+# --- Tables -----------------------------------------------------------------------------------------------------------
+
+def test_columns_are_aligned_as_text_and_valid_as_html():
+    mean = torch.tensor([0.25, 10.0])
+    table = viz.columns(["first", "a & b"], digits=1, mean_weight=mean, rank=[1, 2], kind=["x", "y"])
+    assert repr(table).splitlines() == ["       mean weight  rank  kind", "first          0.2     1     x",
+                                        "a & b         10.0     2     y"]
+    rows = [["".join(cell.itertext()) for cell in row] for row in xml.fromstring(table._repr_html_()).iter("tr")]
+    assert rows == [["", "mean weight", "rank", "kind"], ["first", "0.2", "1", "x"], ["a & b", "10.0", "2", "y"]]
+
+
+def test_a_table_takes_the_colours_of_the_page():
+    style = viz.columns(["a"], weight=[0.5])._repr_html_()
+    assert "color" not in style and "background" not in style and "overflow-x: auto" in style
+
+
+def test_columns_of_another_length_are_named():
+    with pytest.raises(ValueError, match="got {'labels': 2, 'weight': 3}"):
+        viz.columns(["a", "b"], weight=[1, 2, 3])
