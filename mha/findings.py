@@ -101,16 +101,17 @@ def relation(kind: str, backwards: bool = False) -> Found:
 
 def _found(answers):
     """(sentence, asking word) -> words that count as right, in the sentences of `mha.sentences.relations`: a Found."""
-    starts, stored, (k, share) = _starts(sentences.relations()[0]), real_heads(), measure.best_offset(answers)
+    starts, (k, share) = _starts(sentences.relations()[0]), measure.best_offset(answers)
+    looked_at = real_heads().looked_at
 
-    def right(looked_at):
-        return torch.stack([torch.isin(looked_at[..., starts[sentence] + word], torch.tensor(list(wanted)))
+    def right(others):
+        return torch.stack([torch.isin(others[..., starts[sentence] + word], torch.tensor(list(wanted)))
                             for (sentence, word), wanted in answers.items()], -1)
 
     offsets = sorted({answer - word for (_, word), wanted in answers.items() for answer in wanted})
     by_offset = torch.tensor([[word + other in wanted for (_, word), wanted in answers.items()] for other in offsets])
-    return Found(*(right(stored["looked_at" + model]) for model in ("", "_untrained", "_learned")), (k, share),
-                 by_offset, torch.tensor([sentence for sentence, _ in answers]))
+    return Found(right(looked_at.trained), right(looked_at.untrained), right(looked_at.learned), (k, share), by_offset,
+                 torch.tensor([sentence for sentence, _ in answers]))
 
 
 def rare() -> Found:
@@ -120,7 +121,7 @@ def rare() -> Found:
     of several pieces counts as its rarest piece.
     """
     texts, _ = sentences.relations()
-    starts, numbers, answers = _starts(texts), real_heads()["vocabulary"], {}
+    starts, numbers, answers = _starts(texts), real_heads().vocabulary, {}
     for sentence, words in enumerate(texts):
         here = numbers[starts[sentence]:starts[sentence] + len(words)]
         answers |= {(sentence, word): {int(here.argmax())} for word in range(len(words)) if word != int(here.argmax())}
@@ -148,16 +149,16 @@ def from_it(ending: str) -> Tensor:
     """
     number = ("tired", "wide").index(ending)
     item = sentences.twins()[0][0]
-    return real_heads()["twins"][:, number, [item.antecedent, *item.others]]
+    return real_heads().twins[:, number, [item.antecedent, *item.others]]
 
 
 def mentions(rows: Tensor, items: list) -> Tensor:
     """Which mention gets most from each pronoun: (..., 72, N, longest sentence) -> (..., 72, N) bool, True where it is
     the antecedent.
 
-    Args
-        rows: "pronouns", "twins" or "late" of `mha.assets.real_heads`. items: the `Pronoun`s of `mha.sentences`, as
-            many.
+    Args:
+        rows: such as `pronouns.trained`, `twins` or `late` of `mha.assets.real_heads`. items: the `Pronoun`s of
+            `mha.sentences`, as many.
     """
     return on_antecedent(rows, items) > torch.stack([rows[..., n, list(item.others)].amax(-1)
                                                      for n, item in enumerate(items)], -1)
@@ -189,15 +190,15 @@ def pronouns(again: bool = False) -> Antecedents:
     """The 30 pronouns that grammar decides, or `again` the 30 that were written after the heads had been chosen on the
     first.
     """
-    stored, items, name = real_heads(), sentences.pronouns(again), "pronouns_again" if again else "pronouns"
-    return Antecedents(*(mentions(stored[name + kind], items) for kind in ("", "_untrained", "_embedding", "_bare")))
+    items, rows = sentences.pronouns(again), real_heads().pronouns_again if again else real_heads().pronouns
+    return Antecedents(*(mentions(each, items) for each in (rows.trained, rows.untrained, rows.embedding, rows.bare)))
 
 
 def pronouns_learned() -> Tensor:
     """(2, 72, 30), whether the antecedent gets the most, on the pronouns written `again`, in the models with one
     learned matrix in each head, and with two.
     """
-    return mentions(real_heads()["pronouns_again_learned"], sentences.pronouns(again=True))
+    return mentions(real_heads().pronouns_again.learned, sentences.pronouns(again=True))
 
 
 def apart(kind: str) -> Tensor:
@@ -207,17 +208,17 @@ def apart(kind: str) -> Tensor:
     kind: "det", such as "the kitchen table", or "dobj", such as "gave the boy a book" (`mha.sentences.apart`).
     """
     numbers, items = zip(*[(number, item) for number, (found, item) in enumerate(sentences.apart()) if found == kind])
-    return mentions(real_heads()["apart"][:, list(numbers)], list(items))
+    return mentions(real_heads().apart[:, list(numbers)], list(items))
 
 
 def twins() -> Tensor:
     """Of the 16 twins: right (72, 16, 2), in the first sentence and in the second."""
     pairs = sentences.twins()
-    return mentions(real_heads()["twins"], [item for pair in pairs for item in pair]).unflatten(-1, (len(pairs), 2))
+    return mentions(real_heads().twins, [item for pair in pairs for item in pair]).unflatten(-1, (len(pairs), 2))
 
 
 def late() -> Tensor:
     """(72, 16), True where the pronoun of "The X called the Y because she was late" gives more to whom the stereotype
     suggests.
     """
-    return mentions(real_heads()["late"], sentences.late())
+    return mentions(real_heads().late, sentences.late())

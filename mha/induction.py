@@ -3,10 +3,9 @@ how.
 
 In the middle of "A B ... A", an induction head looks at B: the token after the last A. A key has to say what stands one
 place before it, and a first layer knows that of no key. `fit_induction` trains models that can learn it and models that
-cannot; `induction_runs` loads runs that are already trained.
+cannot; `mha.assets.induction_runs` loads runs that are already trained.
 """
 from dataclasses import dataclass
-from pathlib import Path
 
 import torch
 import torch.nn.functional as F
@@ -15,14 +14,6 @@ from torch import Tensor, nn
 from mha.attention import attention
 from mha.multihead import MultiHeadAttention, merge_heads, split_heads
 from mha.train import small_steps
-
-INDUCTION = Path(__file__).parent / "assets" / "induction.npz"
-KINDS = {                                            # what is stored: arguments of fit_induction
-    "two layers": {"layers": 2},
-    "one layer": {"layers": 1},
-    "one layer, smeared keys": {"layers": 1, "smeared": True},
-    "one layer, fixed period": {"layers": 1, "period": 16},
-}
 
 
 # --- The data -------------------------------------------------------------------------------------------------------
@@ -277,47 +268,3 @@ def _step(model, optimiser, tokens):
     F.cross_entropy(logits.mT, tokens[:, 1:]).backward()
     nn.utils.clip_grad_norm_(model.parameters(), 1.0)
     optimiser.step()
-
-
-# --- Runs that are stored -------------------------------------------------------------------------------------------
-
-@dataclass(frozen=True)
-class InductionRuns:
-    """Models of one kind, trained by `fit_induction` from R seeds, and what each of them does at the end.
-
-    seeds: (R,). at: (S,), steps; history: Scores (R, S). periods: (P,); tests: Scores (R, P), at the end, on sequences
-    of these periods. without: (R, layers, h), the later loss at period 16 without each head. shown: (2,), periods, of
-    one sequence each, tokens (2, n); maps: (R, 2, layers, h, n, n), the weights on them, in steps of 1/255.
-    """
-    seeds: Tensor
-    at: Tensor
-    history: Scores
-    periods: Tensor
-    tests: Scores
-    without: Tensor
-    shown: Tensor
-    tokens: Tensor
-    maps: Tensor
-
-
-def induction_runs(kind):
-    """Load the runs of one kind that `tools/make_induction.py` made.
-
-    Args:
-        kind: "two layers", "one layer", "one layer, smeared keys" or "one layer, fixed period".
-    Returns:
-        InductionRuns, in float32 (stored as float16, the maps as bytes).
-    Raises:
-        ValueError: an unknown kind.
-    """
-    import numpy as np
-
-    if kind not in KINDS:
-        raise ValueError(f"kind must be one of {', '.join(map(repr, KINDS))}, got {kind!r}")
-    with np.load(INDUCTION, allow_pickle=False) as stored:
-        part = {name.removeprefix(f"{kind}: "): torch.from_numpy(stored[name]) for name in stored.files
-                if name.startswith(f"{kind}: ")}
-    part = {name: values.float() if values.is_floating_point() else values for name, values in part.items()}
-    history, tests = (Scores(*(part.pop(f"{name}.{field}") for field in Scores.__dataclass_fields__))
-                      for name in ("history", "tests"))
-    return InductionRuns(history=history, tests=tests, maps=part.pop("maps") / 255, **part)

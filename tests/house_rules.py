@@ -27,10 +27,11 @@ def tags(cell):
 # --- Cells ----------------------------------------------------------------------------------------------------------
 
 def cells_are_short(notebook):
-    """The median code cell has at most 4 lines, none has more than 15 and no line more than 82 characters; the set-up
-    cell aside.
+    """The median code cell has at most 4 lines, none has more than 15 and no line more than 82 characters.
+
+    Cells that are generated do not count: the set-up cell and those of the exercises.
     """
-    cells = [cell for cell in code_cells(notebook) if "set-up" not in tags(cell)]
+    cells = [cell for cell in code_cells(notebook) if not {"set-up", "exercise"} & set(tags(cell))]
     lines = [len([line for line in cell.source.splitlines() if line.strip()]) for cell in cells]
     if lines and statistics.median(lines) > 4:
         yield f"the median code cell has {statistics.median(lines):g} lines; at most 4"

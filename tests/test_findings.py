@@ -58,10 +58,10 @@ def test_one_learned_matrix_costs_heads_more_than_two_learned_in_the_same_way():
     assert two - one > 0.2 and findings.pronouns_learned().shape == (2, 72, 30)
     stored, items, head = findings.real_heads(), findings.sentences.pronouns(again=True), findings.number_of("1.3")
     trained, one, two = (findings.on_antecedent(rows, items)[head].mean()
-                         for rows in (stored["pronouns_again"], *stored["pronouns_again_learned"]))
+                         for rows in (stored.pronouns_again.trained, *stored.pronouns_again.learned))
     assert trained > two > 1.5 * one
-    trained, one, two = stored["before_learned"][findings.number_of("0.2")]
-    assert trained > 0.99 and two - one > 0.2
+    head, before = findings.number_of("0.2"), stored.before_learned
+    assert before.trained[head] > 0.99 and before.two[head] - before.one[head] > 0.2
 
 
 def test_a_head_for_rare_words_beats_offsets_and_untrained_heads():

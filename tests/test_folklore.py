@@ -1,6 +1,7 @@
 """Every claim of the appendix is computed and supports its verdict, and a claim that does not is caught."""
 import inspect
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
@@ -8,6 +9,7 @@ import pytest
 import torch
 
 from mha import folklore, masks
+from mha.assets import Agreement, Itself, Places, Special, pruning, real_heads
 from mha.folklore import layers, matrices, scores, trained
 
 CHAPTERS = Path(__file__).resolve().parent.parent / "chapters"
@@ -101,6 +103,19 @@ def test_a_part_that_is_none_is_named():
         folklore.tell("fish")
 
 
+ONES = torch.ones(3, 72)
+
+
+def real_heads_with(**fields):
+    """A loader that gives what is stored of the heads but for these fields."""
+    return lambda: replace(real_heads(), **fields)
+
+
+def pruning_with(**fields):
+    """The same of what is stored of pruning."""
+    return lambda: replace(pruning(), **fields)
+
+
 def equal_errors(r, h, **options):
     return torch.full((8,), 0.3), torch.full((8, h, r), 0.3)
 
@@ -114,7 +129,7 @@ def equal_errors(r, h, **options):
     ("minus infinity", matrices.torch.Tensor, "half", lambda self: self),
     ("a direction", matrices, "fit_pointers", lambda task, score: torch.zeros(8)),
     ("simple patterns", matrices, "fit_pattern", lambda pattern, d_k: pattern[None]),
-    ("most to itself", matrices, "real_heads", lambda: {"tops": torch.ones(72, 3), "own": torch.ones(72, 2)}),
+    ("most to itself", matrices, "real_heads", real_heads_with(tops=Places(*ONES), own=Itself(*ONES[:2]))),
     ("set weights to zero", matrices, "leaks", lambda layer, x: torch.zeros(6, 6)),
     ("set weights to zero", matrices, "attention", lambda x, *_, **__: (x.softmax(-1), None)),
     ("considers all words", matrices, "attention", lambda x, *_, **__: (x, torch.ones(6, 6))),
@@ -128,25 +143,26 @@ def equal_errors(r, h, **options):
     ("to spare", layers, "prune_heads", lambda h, r, **_: (torch.zeros(2, h + 1), None)),
     ("80 %", trained.measure, "luckiest", lambda **_: 0.5),
     ("large weight", trained, "real_heads",
-     lambda: {name: torch.ones(72, 2) for name in ("sinks", "sinks_carried", "carried_rank")}),
+     real_heads_with(sinks=Special(*ONES[:2]), sinks_carried=Special(*ONES[:2]), carried_rank=Agreement(*ONES[:2]))),
     ("large weight", trained, "real_heads",
-     lambda real=trained.real_heads: real() | {"carried_rank": real()["carried_rank"][:, [0, 0]]}),
+     real_heads_with(carried_rank=Agreement(*2 * [real_heads().carried_rank.words]))),
     ("animal 0.7", trained.findings, "from_it", lambda ending: torch.tensor([0.7, 0.2]).expand(72, 2)),
     ("out-of-vocabulary", trained.findings, "rare", lambda: trained.findings.relation("nsubj")),
-    ("fixed offsets", trained, "real_heads", lambda: {"near": torch.ones(72, 3), "tops": torch.ones(72, 3)}),
+    ("fixed offsets", trained, "real_heads", real_heads_with(near=Places(*ONES), tops=Places(*ONES))),
     ("fixed offsets", trained, "real_heads",
-     lambda real=trained.real_heads: real() | {"near": real()["near"][:, [0, 1, 0]]}),
+     real_heads_with(near=replace(real_heads().near, after=real_heads().near.before))),
     ("a job of its own", trained.findings, "apart", lambda kind: torch.zeros(72, 20)),
     ("a job of its own", trained.findings, "relations", lambda real=trained.findings.relations: {"det": real()["det"]}),
     ("the mechanism is there", trained, "induction_runs", lambda kind, real=trained.induction_runs: real("two layers")),
     ("need two layers", trained, "induction_runs", lambda kind, real=trained.induction_runs: real("two layers")),
     ("pruning many heads", trained, "pruning",
-     lambda real=trained.pruning: real() | {"curves": real()["curves"][[5] * 11]}),
-    ("Not all heads", trained, "pruning", lambda real=trained.pruning: real() | {"alone": torch.ones(6, 12)}),
-    ("Not all heads", trained, "pruning", lambda real=trained.pruning: real() | {"curves": real()["curves"][[0] * 18]}),
-    ("derivative of the loss", trained, "pruning", lambda real=trained.pruning: real() | {"slope": real()["size"]}),
+     pruning_with(curves={kind: pruning().curves["most costly first"] for kind in pruning().curves})),
+    ("Not all heads", trained, "pruning", pruning_with(alone=torch.ones(6, 12))),
+    ("Not all heads", trained, "pruning",
+     pruning_with(curves={kind: pruning().curves["greedy"] for kind in pruning().curves})),
+    ("derivative of the loss", trained, "pruning", pruning_with(slope=pruning().size)),
     ("derivative of the loss", trained, "pruning",
-     lambda real=trained.pruning: real() | {"flat_gradient": real()["size"]}),
+     pruning_with(flat_gradient=pruning().size)),
     ("subject-verb", trained.findings, "relations",
      lambda real=trained.findings.relations: {name: real()["nsubj"] for name in real()}),
 ])

@@ -8,10 +8,10 @@ import pytest
 import torch
 
 from mha import record
+from mha.assets import KINDS, induction_runs
+from mha.induction import (Repeats, TokenModel, evaluate, fit_induction, prefix_matching, previous_token, sinusoids,
+                           smear, without_each_head)
 from tools import make_induction
-from mha.induction import (KINDS, Repeats, TokenModel, evaluate, fit_induction, induction_runs, prefix_matching,
-                           previous_token, sinusoids, smear,
-                           without_each_head)
 
 
 def model(layers=2, **options):
@@ -195,7 +195,7 @@ def test_what_is_stored_has_its_shapes_and_its_maps_have_its_scores(kind):
     assert (runs.maps.sum(-1) - 1).abs().max() < 31 / 510 + 1e-5
     for i, period in enumerate(runs.shown.tolist()):
         assert torch.equal(runs.tokens[i, period:], runs.tokens[i, :-period])
-        one, many = prefix_matching(runs.maps[:, i], period), runs.tests.prefix[:, runs.periods.tolist().index(period)]
+        one, many = prefix_matching(runs.maps[:, i], period), runs.at_period(period).prefix
         assert (one - many).abs().max() < 0.25                                         # one sequence, and 256
 
 

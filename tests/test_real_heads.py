@@ -31,9 +31,9 @@ def some():
 
 def test_a_browsed_map_is_the_models(model, some):
     number = some.randrange(len(BROWSED))
-    trace, stored = model.trace([BROWSED[number]]), real_heads()
-    assert trace.tokens[0] == stored[f"tokens.{number}"]
-    assert (trace.weights[:, 0] - stored[f"maps.{number}"] / 255).abs().max() < 0.5 / 255 + 1e-5
+    trace, stored = model.trace([BROWSED[number]]), real_heads().browsed[number]
+    assert trace.tokens[0] == stored.tokens
+    assert (trace.weights[:, 0] - stored.maps / 255).abs().max() < 0.5 / 255 + 1e-5
 
 
 def test_whom_a_sentences_words_look_at_is_stored(model, some):
@@ -42,20 +42,22 @@ def test_whom_a_sentences_words_look_at_is_stored(model, some):
     start, trace = sum(map(len, texts[:number])), model.trace([texts[number]])
     maps = measure.of_words(trace.weights[:, 0].flatten(0, 1), trace.words[0])
     found = measure.choices([maps], [(0, word) for word in range(len(texts[number]))])
-    stored = real_heads()["looked_at"][:, start:start + len(texts[number])]
+    stored = real_heads().looked_at.trained[:, start:start + len(texts[number])]
     assert (found == stored).float().mean() > 0.99                            # two words may tie up to rounding
 
 
-@pytest.mark.parametrize("name, items", [("pronouns", sentences.pronouns()),
-                                         ("pronouns_again", sentences.pronouns(again=True)),
-                                         ("apart", [item for _, item in sentences.apart()]),
-                                         ("twins", [one for pair in sentences.twins() for one in pair]),
-                                         ("late", sentences.late())])
-def test_what_a_pronoun_gives_is_stored(model, some, name, items):
+@pytest.mark.parametrize("stored, items", [
+    (real_heads().pronouns.trained, sentences.pronouns()),
+    (real_heads().pronouns_again.trained, sentences.pronouns(again=True)),
+    (real_heads().apart, [item for _, item in sentences.apart()]),
+    (real_heads().twins, [one for pair in sentences.twins() for one in pair]),
+    (real_heads().late, sentences.late()),
+], ids=["pronouns", "pronouns again", "apart", "twins", "late"])
+def test_what_a_pronoun_gives_is_stored(model, some, stored, items):
     number = some.randrange(len(items))
     item, trace = items[number], model.trace([items[number].words])
     rows = measure.of_words(trace.weights[:, 0].flatten(0, 1), trace.words[0])[:, item.pronoun]
-    assert (rows - real_heads()[name][:, number, :len(item.words)]).abs().max() < 1e-3
+    assert (rows - stored[:, number, :len(item.words)]).abs().max() < 1e-3
 
 
 def test_what_the_heads_of_a_layer_do_with_learned_matrices_is_stored(model, some):
@@ -63,10 +65,11 @@ def test_what_the_heads_of_a_layer_do_with_learned_matrices_is_stored(model, som
 
     first = copy.deepcopy(model)
     first.layers = first.layers[:1]                                           # each layer learns by itself
-    matrices = some.choice((1, 2))
+    matrices, before = some.choice((1, 2)), real_heads().before_learned
     learned = token_before(surgery.learned_like(first, learned_from(first),
                                                 matrices).trace([text for text, _, _ in sentences.paraphrases()]))[0]
-    assert (learned - real_heads()["before_learned"][:12, matrices]).abs().max() < 0.02
+    stored = before.one if matrices == 1 else before.two
+    assert (learned - stored[:12]).abs().max() < 0.02
 
 
 def test_what_a_set_of_heads_costs_is_stored(model, some):
@@ -78,16 +81,17 @@ def test_what_a_set_of_heads_costs_is_stored(model, some):
         gates = torch.ones(6, 12)
         gates[layer] = 1.0 - torch.tensor([off >> head & 1 for head in range(12)])
         with torch.no_grad():
-            assert abs(float(found.cosine(gates, texts)) - float(pruning()["subsets"][layer, off])) < 2e-3
+            assert abs(float(found.cosine(gates, texts)) - float(pruning().subsets[layer, off])) < 2e-3
 
 
 def test_a_point_of_the_curves_is_stored(model, some):
     from tools.make_pruning import Sentences
 
-    stored, order, removed = pruning(), some.randrange(len(PRUNING_ORDERS)), some.randrange(73)
-    gates = torch.ones(72)
-    gates[stored["orders"][order, :removed].long()] = 0
-    for score, kept in zip(Sentences(model).scores(gates.view(6, 12)), stored["curves"][order, removed]):
+    kind, removed = some.choice(list(PRUNING_ORDERS)), some.randrange(73)
+    order, kept, gates = some.randrange(PRUNING_ORDERS[kind]), pruning().curves[kind], torch.ones(72)
+    gates[pruning().orders[kind][order, :removed]] = 0
+    kept = [values[order, removed] for values in (kept.cosine, kept.found, kept.beats_decoy, kept.loss)]
+    for score, kept in zip(Sentences(model).scores(gates.view(6, 12)), kept):
         assert abs(float(score) - float(kept)) < 0.02                          # one of 60 sentences may tie
 
 
@@ -103,33 +107,35 @@ def test_what_a_head_does_to_a_sentence_is_stored(model, some):
     without[layer, head] = 0
     each = found.matching(gates)
     slope = torch.autograd.grad(each[sentence], gates)[0]
-    assert (slope - stored["slopes"][sentence]).abs().max() < 1e-3
-    assert (found.matching(without) - each - stored["rises"][:, layer, head]).detach().abs().max() < 1e-3
+    assert (slope - stored.slopes[sentence]).abs().max() < 1e-3
+    assert (found.matching(without) - each - stored.rises[:, layer, head]).detach().abs().max() < 1e-3
 
 
 def test_scores_of_the_matching_loss_are_means_of_what_is_stored_for_each_sentence():
     stored = pruning()
-    slopes, rises = stored["slopes"], stored["rises"]
-    for name, mean in (("size", slopes.abs().mean(0)), ("slope", slopes.mean(0)), ("removal", rises.mean(0))):
-        assert torch.allclose(stored[name], mean, atol=1e-5), name
+    for scores, mean in ((stored.size, stored.slopes.abs().mean(0)), (stored.slope, stored.slopes.mean(0)),
+                         (stored.removal, stored.rises.mean(0))):
+        assert torch.allclose(scores, mean, atol=1e-5)
 
 
 def test_orders_are_what_their_names_say():
     stored = pruning()
-    order, size = dict(zip(PRUNING_ORDERS, stored["orders"].long())), stored["size"]
-    assert len(order) == len(stored["orders"]) == len(stored["curves"])
-    assert torch.equal(order["mean size of the gradient"], size.flatten().argsort())
-    assert torch.equal(order["mean size, divided within layers"],
-                       (size / size.square().sum(-1, keepdim=True).sqrt()).flatten().argsort())
-    assert torch.equal(order["gradient that is zero"], stored["flat_gradient"].flatten().argsort())
-    for name in PRUNING_ORDERS:
-        spared = bool((order[name][:60] < 60).all())
-        assert spared if "last layer last" in name else not (spared and "random" in name), name
+    orders, size = stored.orders, stored.size
+    assert {kind: len(of_it) for kind, of_it in orders.items()} == PRUNING_ORDERS
+    assert {kind: len(of_it.cosine) for kind, of_it in stored.curves.items()} == PRUNING_ORDERS
+    for kind, scores in (("mean size of the gradient", size), ("gradient that is zero", stored.flat_gradient),
+                         ("mean size, divided within layers", size / size.norm(dim=-1, keepdim=True))):
+        assert torch.equal(orders[kind][0], scores.flatten().argsort()), kind
+    assert all((order[:60] < 60).all() for order in orders["random, last layer last"])
+    assert not any((order[:60] < 60).all() for order in orders["random"])
 
 
 def test_every_order_removes_every_head_once_and_ends_on_the_same_score():
     stored = pruning()
-    assert (stored["orders"].long().sort(-1).values == torch.arange(72)).all()
-    assert (stored["curves"][:, 0]
-            == stored["curves"][0, 0]).all() and (stored["curves"][:, 72] - stored["curves"][0, 72]).abs().max() < 1e-3
-    assert torch.allclose(stored["subsets"][:, 0], torch.ones(6), atol=1e-3)
+    assert all((orders.sort(-1).values == torch.arange(72)).all() for orders in stored.orders.values())
+    greedy = stored.curves["greedy"]
+    for kept in stored.curves.values():
+        for name, values in vars(kept).items():
+            assert (values[:, 0] == getattr(greedy, name)[0, 0]).all(), name
+            assert (values[:, 72] - getattr(greedy, name)[0, 72]).abs().max() < 1e-3, name
+    assert torch.allclose(stored.subsets[:, 0], torch.ones(6), atol=1e-3)

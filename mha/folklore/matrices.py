@@ -59,7 +59,7 @@ def without_itself():
 def looks_at_itself():
     x, W_Q, W_K = torch.randn(1000, 16, 64), *torch.randn(2, 1000, 64, 8)
     one, two = (((x @ W_Q) @ (x @ W).mT).argmax(-1).eq(torch.arange(16)).double().mean() for W in (W_Q, W_K))
-    row, words = real_heads()["tops"][:, 1].mean(), real_heads()["own"][:, 1].mean()
+    row, words = real_heads().tops.itself.mean(), real_heads().own.largest.mean()
     return (f"With one matrix for query and key: {one:.0%} of 16 random tokens score highest with themselves. With "
             f"two: {two:.0%}. In 72 trained heads {row:.0%} of the tokens look most at themselves, {words:.0%} if only "
             "words count.",
@@ -101,15 +101,16 @@ def subject_and_object():
 @claim("matrices", "Query and key must be made by different matrices.", CONDITION, EIGHT)
 def two_matrices():
     stored = real_heads()
-    cosine = {name: float(scores[0]) for name, scores in zip(stored["surgeries"], stored["surgery_scores"])}
-    same, one, learned, none = (cosine[name] for name in ("W_Q in both", "one matrix", "learned matrix", "no heads"))
-    before = stored["before_learned"][number_of("0.2")].tolist()
+    same, one, learned, none = (stored.surgeries[name].cosine for name in (
+        "W_Q in both", "one matrix", "learned matrix", "no heads"))
+    head, before = number_of("0.2"), stored.before_learned
+    trained, with_one, with_two = before.trained[head], before.one[head], before.two[head]
     return ("Two, in a trained model, may be made one, if the one is chosen well. Its sentence vectors keep a cosine "
             f"of {same:.2f} with W_Q in both places, {one:.2f} with the nearest matrix, {learned:.2f} with one that is "
             f"learned from the heads' weights; with no heads {none:.2f}. What is lost shows in some heads: 0.2 gave "
-            f"the token before {before[0]:.2f}, and then {before[1]:.2f} (two learned in the same way: "
-            f"{before[2]:.2f}).",
-            max(same, one) < none < learned - 0.2 and before[1] < before[2] - 0.2)
+            f"the token before {trained:.2f}, and then {with_one:.2f} (two learned in the same way: "
+            f"{with_two:.2f}).",
+            max(same, one) < none < learned - 0.2 and with_one < with_two - 0.2)
 
 
 # --- Value -----------------------------------------------------------------------------------------------------------

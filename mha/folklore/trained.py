@@ -2,9 +2,8 @@
 import torch
 
 from mha import findings, measure, sentences
-from mha.assets import PRUNING_ORDERS, pruning, real_heads
+from mha.assets import induction_runs, pruning, real_heads
 from mha.folklore.claim import CONDITION, NOT_FOUND, RIGHT, claim
-from mha.induction import induction_runs
 
 EIGHT, NINE = "08_what_heads_do", "09_pruning"
 
@@ -13,8 +12,7 @@ EIGHT, NINE = "08_what_heads_do", "09_pruning"
 
 @claim("language",
        '"This shows the model correctly identifies "it" refers to "animal"!", of the weights animal 0.7, street 0.2, '
-       'cross 0.1.',
-       NOT_FOUND, EIGHT)
+       'cross 0.1.', NOT_FOUND, EIGHT)
 def the_animal():
     tired, wide = (findings.from_it(ending) for ending in ("tired", "wide"))  # (72, 2): on "animal", on "street"
     animal = [int((end[:, 0] > end[:, 1]).sum()) for end in (tired, wide)]
@@ -42,7 +40,7 @@ def pronouns():
 @claim("language",
        '"Rare token heads: disproportionately attend to rare or out-of-vocabulary tokens"', CONDITION, EIGHT)
 def rare_tokens():
-    kept, found = [tokens for name, tokens in real_heads().items() if name.startswith("tokens.")], findings.rare()
+    kept, found = [one.tokens for one in real_heads().browsed], findings.rare()
     unknown, bank = sum(tokens.count("[UNK]") for tokens in kept), next(
         tokens for tokens in kept if "bank" in tokens and "river" in tokens)
     pieces, share, untrained = bank[bank.index("river") + 1:-2], found.held_out.mean(), found.best_untrained.max()
@@ -58,28 +56,28 @@ def rare_tokens():
        '"Syntactic heads: attend to grammatical relations (subject-verb, noun-adjective)"', CONDITION, EIGHT)
 def syntax():
     found = findings.relations()
-    def told(name):
-        return f"{found[name].held_out.mean():.2f} against {found[name].offset[1]:.2f}"
+    told = {name: f"{f.held_out.mean():.2f} against {f.offset[1]:.2f}" for name, f in found.items()}
     def beyond(name):
         right = found[name].right[findings.number_of(found[name].best), found[name].missed]
         return f"{right.sum()} of {len(right)}"
     gain = {name: float(f.held_out.mean()) - f.offset[1] for name, f in found.items()}
     return ("Against the rule \"always k words away\", the best head scores, on sentences that did not choose it: "
-            f"from a verb to its object {told('from dobj')}; from a verb to its subject {told('from nsubj')}; from a "
-            f"noun to its adjective {told('from amod')}. On words where the rule is wrong, the best heads are right in "
+            f"from a verb to its object {told['from dobj']}; from a verb to its subject {told['from nsubj']}; from a "
+            f"noun to its adjective {told['from amod']}. On words where the rule is wrong, the best heads are right in "
             f"{beyond('nsubj')} from a subject to its verb, and in {beyond('from nsubj')} the other way.",
             gain["from dobj"] > 0.1 and gain["from nsubj"] < 0.05 and gain["from amod"] < 0.05)
 
 
 @claim("language", '"Positional heads: attend to fixed offsets (next token, previous token)"', CONDITION, EIGHT)
 def positions():
-    near, steady = real_heads()["near"], int((real_heads()["tops"] > 0.9).any(-1).sum())
+    near, tops = real_heads().near, real_heads().tops
+    steady = int(((tops.before > 0.9) | (tops.itself > 0.9) | (tops.after > 0.9)).sum())
     (before, after), (first, last) = zip(*((top.values, findings.name_of(top.indices[0]))
-                                           for top in (near[:, 0].topk(2), near[:, 2].topk(2))))
+                                           for top in (near.before.topk(2), near.after.topk(2))))
     return (f"One does, to the token before: head {first} gives it {before[0]:.2f} of its weight, the next best head "
             f"{before[1]:.2f}. To the token after there is a tendency only: {after[0]:.2f} in head {last}, "
             f"{after[1]:.2f} in the next. Heads that look at one such place in nine rows of ten: {steady} of "
-            f"{len(near)}.",
+            f"{len(near.before)}.",
             steady == 1 and before[0] > 0.9 > 0.5 > before[1] and 0.9 > after[0] > 0.4 > after[1])
 
 
@@ -109,8 +107,9 @@ def luck():
 
 @claim("language", "A large weight means that much is handed on.", CONDITION, EIGHT)
 def sinks():
-    got, handed = (real_heads()[name].mean(0)[0] for name in ("sinks", "sinks_carried"))
-    words, every = real_heads()["carried_rank"].mean(0)
+    got, handed = real_heads().sinks.cls.mean(), real_heads().sinks_carried.cls.mean()
+    rank = real_heads().carried_rank
+    words, every = rank.words.mean(), rank.all_tokens.mean()
     return (f"Among words. Within a row, weight and length handed on have a rank correlation of {words:.2f}, in the "
             f"mean of the 72 heads; with [CLS] and [SEP] it is {every:.2f}. [CLS], which stands for no word, gets "
             f"{got:.2f} of all weight, and hands on {handed:.2f} of the length, in the mean of the heads: its values "
@@ -122,10 +121,8 @@ def sinks():
 def a_fraud():
     high, low = 0.9, 0.1
     honest, fraud = (induction_runs(kind) for kind in ("two layers", "one layer, fixed period"))
-    at = {p: fraud.periods.tolist().index(p) for p in (10, 16)}
-    prefix = fraud.tests.prefix[:, at[16]].amax(-1).amax(-1)
-    far = fraud.tests.accuracy[:, at[10]]
-    near = honest.tests.accuracy[:, at[10]]
+    prefix = fraud.at_period(16).prefix.amax(-1).amax(-1)
+    far, near = fraud.at_period(10).accuracy, honest.at_period(10).accuracy
     return ("If it survives a change. A model trained on patterns that repeat after 16 tokens has the map of an "
             f"induction head, with a score above {high} in all {len(prefix)} runs. After 10 tokens its share of right "
             f"answers is below {low}, that of an honest model above {high}: it counts and does not compare.",
@@ -135,10 +132,8 @@ def a_fraud():
 @claim("language", "Induction heads need two layers.", CONDITION, EIGHT)
 def two_layers():
     high, low, good = 0.9, 0.6, 0.8
-    def accuracy(kind):
-        runs = induction_runs(kind)
-        return runs.tests.accuracy[:, runs.periods.tolist().index(16)]
-    two, one, smeared = map(accuracy, ("two layers", "one layer", "one layer, smeared keys"))
+    two, one, smeared = (induction_runs(kind).at_period(16).accuracy
+                         for kind in ("two layers", "one layer", "one layer, smeared keys"))
     return (f"If keys hold no neighbour. The share of right answers is above {high} in all {len(two)} runs of two "
             f"layers, and below {low} in all of one layer; but one layer whose keys are mixed with the key before them "
             f"gets above {good}.",
@@ -147,34 +142,29 @@ def two_layers():
 
 # --- Which can go -----------------------------------------------------------------------------------------------------
 
-def gone(curves, start, least=0.9):
-    """How many heads are gone while the cosine is `least` or more, in each of PRUNING_ORDERS whose name starts so, from
-    the fewest to the most.
-    """
-    kept = [curve[:, 0] >= least for name, curve in zip(PRUNING_ORDERS, curves) if name.startswith(start)]
-    return sorted(int(row.double().cumprod(0).sum()) - 1 for row in kept)
+def gone(kind):
+    """How many heads are gone while the cosine is 0.9 or more, in each order of a kind, from the fewest to the most."""
+    return pruning().curves[kind].heads_gone().sort().values.tolist()
 
 
 @claim("pruning", '"Studies find that pruning many heads has minimal impact"', CONDITION, NINE)
 def many_heads():
-    curves = pruning()["curves"].double()                                                      # (orders, 73, 4)
-    (greedy,), chance, (costly,) = (gone(curves, start) for start in ("greedy", "random ", "most costly first"))
-    whole, half, none = curves[0, 0], curves[[number for number, name in enumerate(PRUNING_ORDERS)
-                                              if name.startswith("random ")], 36].mean(0), curves[0, -1]
+    (greedy,), chance, (costly,) = map(gone, ("greedy", "random", "most costly first"))
+    random = pruning().curves["random"].mean                                                   # (73,)
+    found, whole, half, none = random.found[-1], *(random.loss[heads] for heads in (0, 36, 72))
     return (f"It depends on the order and on the test. Sentence vectors keep a cosine of 0.9 while {greedy} of 72 "
             f"heads go in the greedy order, {chance[0]} to {chance[-1]} in {len(chance)} random ones, {costly} with "
-            f"the costliest first. With no head at all {none[1]:.2f} of the sentences still find their counterpart, so "
-            f"a count of hits hides the harm. The loss of the same task shows it: {whole[3]:.3f} with all heads, "
-            f"{half[3]:.3f} without a random half, in the mean of five, {none[3]:.3f} with none.",
-            greedy > 2 * chance[-1] and none[1] > 0.8 and 2 * whole[3] < half[3] < none[3] / 2)
+            f"the costliest first. With no head at all {found:.2f} of the sentences still find their counterpart, so "
+            f"a count of hits hides the harm. The loss of the same task shows it: {whole:.3f} with all heads, "
+            f"{half:.3f} without a random half, in the mean of five, {none:.3f} with none.",
+            greedy > 2 * chance[-1] and found > 0.8 and 2 * whole < half < none / 2)
 
 
 @claim("pruning", '"Not all heads are equally important"', RIGHT, NINE)
 def unequal():
-    alone, curves = pruning()["alone"], pruning()["curves"].double()
+    alone = pruning().alone
     costly = alone.flatten().topk(12).indices // 12
-    chance, in_place, (size,) = (gone(curves, start)
-                                 for start in ("random ", "random, last layer last", "mean size of the gradient"))
+    chance, in_place, (size,) = map(gone, ("random", "random, last layer last", "mean size of the gradient"))
     spread = (alone.amax(-1) / alone.amin(-1)).min()
     return ("Much of it is place: the twelve of 72 heads that cost most alone are the twelve of layer "
             f"{', '.join(map(str, sorted(set(costly.tolist()))))}, the last. Within each layer, too, the costliest "
@@ -189,12 +179,12 @@ def derivative():
     nothing, stored = 1e-6, pruning()
     def together(a, b):
         return measure.rank_correlation(a.flatten(), b.flatten())
-    rises, mean = stored["rises"], stored["slope"].abs()
-    (each, by_mean), (of_mean, mean_by_mean) = ([together(score, rise) for score in (stored["size"], mean)]
+    rises, mean = stored.rises, stored.slope.abs()
+    (each, by_mean), (of_mean, mean_by_mean) = ([together(score, rise) for score in (stored.size, mean)]
                                                 for rise in (rises.abs().mean(0), rises.mean(0).abs()))
     return ("If sizes are averaged where sizes are meant, of a loss that is not at its best. With the mean size of "
             f"the rise of a sentence's loss the mean of the sizes has a rank correlation of {each:.2f}, the size of "
             f"the mean {by_mean:.2f}; with the size of the mean rise {of_mean:.2f} and {mean_by_mean:.2f}. For the "
             f"cosine with the whole model's own vectors all derivatives are below {nothing:.0e}: at its best a loss is "
             "flat.",
-            each > 0.9 > 0.7 > by_mean and mean_by_mean > of_mean and stored["flat_gradient"].abs().max() < nothing)
+            each > 0.9 > 0.7 > by_mean and mean_by_mean > of_mean and stored.flat_gradient.abs().max() < nothing)

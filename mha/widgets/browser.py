@@ -29,9 +29,9 @@ class HeadBrowser(LiveFigure):
     """
 
     def __init__(self):
-        stored = real_heads()
-        self.tokens = [stored[f"tokens.{i}"] for i in range(len(BROWSED))]
-        self.maps = [stored[f"maps.{i}"] for i in range(len(BROWSED))]               # (6, 12, n, n) uint8
+        browsed = real_heads().browsed
+        self.tokens = [one.tokens for one in browsed]
+        self.maps = [one.maps for one in browsed]                                    # (6, 12, n, n) uint8
         sentences = [{"tokens": list(tokens), "maps": maps.contiguous().numpy().tobytes()}
                      for tokens, maps in zip(self.tokens, self.maps)]
         layers, heads = self.maps[0].shape[:2]

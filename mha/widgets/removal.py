@@ -30,7 +30,7 @@ class HeadRemoval(LiveFigure):
     """
 
     def __init__(self):
-        self.subsets = pruning()["subsets"].double()                                   # (6, 4096)
+        self.subsets = pruning().subsets.double()                                   # (6, 4096)
         layers = len(self.subsets)
         self.alone = self.subsets[:, 2 ** torch.arange(HEADS)]                         # (6, 12)
         self.orders = self.alone.argsort(descending=True)

@@ -1,0 +1,107 @@
+"""Small models that were trained for the book: the layers of chapter 7 (`trained_heads.npz`) and the language models of
+chapter 8 (`induction.npz`).
+"""
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from mha.assets._load import FOLDER, arrays
+from mha.induction import Scores
+
+TRAINED_HEADS, INDUCTION = FOLDER / "trained_heads.npz", FOLDER / "induction.npz"
+RELATIONS, HEADS = (1, 2, 4, 8), (1, 2, 4, 8, 16, 32)           # r and h of trained_heads, with d_k = 64 / h
+FIXED_HEADS, FIXED_WIDTHS = (1, 2, 4, 8, 16, 32), (1, 4, 16, 64)          # h and d_k for r = 4
+LONG_HEADS = ((4, 4, None), (4, 8, None), (4, 16, None), (8, 8, None), (1, 1, 2))    # r, h, d_k after 3000 steps
+KINDS = {                                                       # of induction_runs: arguments of fit_induction
+    "two layers": {"layers": 2},
+    "one layer": {"layers": 1},
+    "one layer, smeared keys": {"layers": 1, "smeared": True},
+    "one layer, fixed period": {"layers": 1, "period": 16},
+}
+
+
+# --- h heads on r relations ----------------------------------------------------------------------------------------
+
+def trained_heads(r, h, d_k=None, long=False):
+    """How eight layers of h heads ended that were trained on r relations by `mha.train.fit_heads`, with d_model = 64.
+
+    Args:
+        r: 1, 2, 4 or 8. h: 1, 2, 4, 8, 16 or 32, with d_k = 64 / h. d_k: 1, 4, 16 or 64 instead, for r = 4.
+        long: after 3000 steps, not 600; for the r, h and d_k in LONG_HEADS.
+    Returns:
+        error (8,): mean squared error, 1 is knowing nothing. shares (8, h, r): the mean weight of each head on the
+            token of each relation.
+    Raises:
+        ValueError: nothing is stored for these numbers.
+    """
+    import numpy as np
+
+    name = f"r{r}_h{h}" + (f"_dk{d_k}" if d_k else "") + "_long" * long
+    with np.load(TRAINED_HEADS, allow_pickle=False) as stored:
+        if f"{name}_error" not in stored:
+            raise ValueError(f"nothing is stored for r={r}, h={h}, d_k={d_k}, long={long}; r is one of {RELATIONS}, h "
+                             f"one of {HEADS}; with a d_k of {FIXED_WIDTHS}, r is 4 and h one of {FIXED_HEADS}; long "
+                             f"are {LONG_HEADS}")
+        return torch.from_numpy(stored[f"{name}_error"]), torch.from_numpy(stored[f"{name}_shares"].astype("float32"))
+
+
+def trained_samples(r, h):
+    """What the heads of `trained_heads(r, h)` look at in single sentences: weights (8 runs, 4 sentences, h, 16), in
+    steps of 1/255.
+
+    The first r tokens of a sentence are those of the relations.
+    """
+    import numpy as np
+
+    trained_heads(r, h)                                                # refuses what is not stored
+    with np.load(TRAINED_HEADS, allow_pickle=False) as stored:
+        return torch.from_numpy(stored[f"r{r}_h{h}_samples"]) / 255
+
+
+# --- Induction -----------------------------------------------------------------------------------------------------
+
+@dataclass(frozen=True)
+class InductionRuns:
+    """Models of one kind, trained by `mha.induction.fit_induction` from R seeds, and what each does at the end."""
+    seeds: Tensor
+    """(R,)."""
+    at: Tensor
+    """(S,), the steps after which a model was tested."""
+    history: Scores
+    """(R, S), the tests on the way."""
+    periods: Tensor
+    """(P,), the periods of the sequences at the end."""
+    tests: Scores
+    """(R, P), the tests at the end, one for each period."""
+    without: Tensor
+    """(R, layers, h), the later loss at period 16 without each head."""
+    shown: Tensor
+    """(2,), the periods of two sequences."""
+    tokens: Tensor
+    """(2, n), these sequences."""
+    maps: Tensor
+    """(R, 2, layers, h, n, n), the weights on them, in steps of 1/255."""
+
+    def at_period(self, period):
+        """The tests at the end on sequences of one period: Scores (R,)."""
+        column = self.periods.tolist().index(period)
+        return Scores(*(values[:, column] for values in vars(self.tests).values()))
+
+
+def induction_runs(kind):
+    """Load the runs of one kind that `tools/make_induction.py` made.
+
+    Args:
+        kind: "two layers", "one layer", "one layer, smeared keys" or "one layer, fixed period".
+    Returns:
+        InductionRuns, in float32 (stored as float16, the maps as bytes).
+    Raises:
+        ValueError: an unknown kind.
+    """
+    if kind not in KINDS:
+        raise ValueError(f"kind must be one of {', '.join(map(repr, KINDS))}, got {kind!r}")
+    part = arrays(INDUCTION, start=f"{kind}: ")
+    history, tests = (Scores(*(part.pop(f"{name}.{field}") for field in Scores.__dataclass_fields__))
+                      for name in ("history", "tests"))
+    return InductionRuns(history=history, tests=tests, maps=part.pop("maps") / 255, **part)
