@@ -32,7 +32,7 @@ class Forms(SphinxPostTransform):
                 continue
             section["classes"].append("exercise")
             section["ids"].insert(0, f"exercise-{item.id.replace('.', '-')}")
-            if hasattr(item, "reference"):
+            if item.in_code:
                 place_before_hints(section, [raw(self.on_colab(item))])
             else:
                 ask(section, item)
@@ -62,7 +62,7 @@ def place_before_hints(section, made):
 def ask(section, item):
     """Turn a question into a form; the options keep what stands in them, formulas and all."""
     name = item.id.replace(".", "-")
-    verb = "Guess" if getattr(item, "predicted", False) else "Show the checklist" if item.kind == "explain" else "Check"
+    verb = "Guess" if item.predicted else "Show the checklist" if item.kind == "explain" else "Check"
     data = json.dumps({"id": item.id, **item.data()}, ensure_ascii=False).replace("</", "<\\/")
     opening = (f'<form class="ask" id="ask-{name}" data-kind="{item.data()["kind"]}" aria-label="Answer to exercise '
                f'{item.id}"><script type="application/json">{data}</script><fieldset disabled>')
@@ -70,7 +70,7 @@ def ask(section, item):
                '<div class="ask-reply" role="status" aria-live="polite"></div></form>')
     lists = [child for child in section.children if isinstance(child, nodes.bullet_list)
              and child.children[0].astext()[:2] == "A."]
-    if hasattr(item, "options"):
+    if item.letters:
         kind = "checkbox" if item.several else "radio"
         inside = [raw(f'{opening}<legend '
                       f'class="visually-hidden">{"Pick all that hold" if item.several else "Pick one"}</legend>')]

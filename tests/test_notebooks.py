@@ -215,7 +215,7 @@ def test_a_chapter_without_a_place_for_its_exercises_is_named():
 def test_no_stub_holds_its_solution():
     for item in EXERCISES.values():
         cells = notebooks.exercise_cells(item)
-        if hasattr(item, "reference"):
+        if item.in_code:
             assert "return" not in cells[1].source and item.hints[2] in cells[0].source
             assert "return" in notebooks.exercise_cells(item, solved=True)[1].source
         else:

@@ -56,7 +56,7 @@ def check(id, answer=...):
     report = item.examine(answer)
     if not report.started:
         return replace(report, exercise=item.id)
-    record = memory.note(item.id, tries=1, solved=report.ok or getattr(item, "predicted", False))
+    record = memory.note(item.id, tries=1, solved=report.ok or item.predicted)
     return replace(report, exercise=item.id, tries=record["tries"])
 
 
@@ -66,7 +66,7 @@ def predict(id, guess=...):
     Raises:
         ValueError: there is no such exercise, or it asks for no prediction.
     """
-    if not getattr(_item(id), "predicted", False):
+    if not _item(id).predicted:
         raise ValueError(f"exercise {id} asks for no prediction: call check(\"{id}\", ...)")
     return check(id, guess)
 
@@ -95,7 +95,7 @@ def show(id):
     Raises:
         ValueError: there is no such exercise, or it has no picture.
     """
-    picture = getattr(_item(id), "picture", None)
+    picture = _item(id).picture
     if picture is None:
         raise ValueError(f"exercise {id} has no picture")
     return picture()

@@ -10,7 +10,7 @@ import textwrap
 
 def cells(item, solved=False):
     """The cells of an exercise, a list of dicts."""
-    return in_code(item, solved) if hasattr(item, "reference") else question(item, solved)
+    return in_code(item, solved) if item.in_code else question(item, solved)
 
 
 def in_code(item, solved):
@@ -21,7 +21,7 @@ def in_code(item, solved):
 
 
 def question(item, solved):
-    verb = "predict" if getattr(item, "predicted", False) else "check"
+    verb = "predict" if item.predicted else "check"
     parts = {"text": markdown(heading(item), item.statement, options(item), hints(item))}
     if item.picture:
         parts = {"text": markdown(heading(item), item.statement),
@@ -40,15 +40,16 @@ def heading(item):
 def hints(item):
     """The hints, folded away; the last hint of an exercise in code is code."""
     def shown(i, hint):
-        return f"`{hint}`" if hasattr(item, "reference") and i == len(item.hints) else hint.replace("*", "\\*")
+        return f"`{hint}`" if item.in_code and i == len(item.hints) else hint.replace("*", "\\*")
     return "\n\n".join(f"<details><summary>Hint {i}</summary>\n\n{shown(i, hint)}\n\n</details>"
                        for i, hint in enumerate(item.hints, 1))
 
 
 def options(item):
     """The options of a choice as a list."""
-    return "\n".join(f"* **{letter}.** {option.text}"
-                     for letter, option in zip(getattr(item, "letters", ""), getattr(item, "options", ())))
+    if not item.letters:
+        return ""
+    return "\n".join(f"* **{letter}.** {option.text}" for letter, option in zip(item.letters, item.options))
 
 
 def solution(item):
@@ -71,7 +72,7 @@ def cell_id(item, part):
 def marked(item, parts):
     """The cells with their ids and tags."""
     for part, cell in parts.items():
-        tags = ["exercise", *TAGS[part], *([PAGE[hasattr(item, "reference")]] if part == "check" else [])]
+        tags = ["exercise", *TAGS[part], *([PAGE[item.in_code]] if part == "check" else [])]
         cell.update(id=cell_id(item, part), metadata={"tags": tags})
     return list(parts.values())
 

@@ -10,8 +10,8 @@ import itertools
 import torch
 
 from mha.exercises import raised
-from mha.exercises.calls import (LIMIT, Caught, Pristine, Unread, always, are_shares, guarded, observe_run, observed,
-                                 refilled, run)
+from mha.exercises.beyond_values import beyond_values, remembers_or_random, side_effects
+from mha.exercises.calls import LIMIT, Caught, Pristine, Unread, always, guarded, observe_run, observed, run
 from mha.exercises.probe import same
 
 GOT_NOTHING = (type(None), type(Ellipsis))
@@ -41,7 +41,7 @@ def examine(exercise, answer):
                         if isinstance(a, torch.Tensor) and not same(a, b, 0)})
     right = [same(output, expected) for output, expected in zip(outputs, exercise.expected)]
     if all(right):
-        return when_values_are_right(exercise, answer, alone, touched, outputs)
+        return beyond_values(exercise, answer, alone, touched, outputs)
     with Caught():
         return explain(exercise, answer, alone, outputs, failures, right, touched)
     return exercise.report(False, ["not-analysed"],
@@ -70,237 +70,8 @@ def wrong_kind(exercise, answer):
                            f"{type(answer).__name__}. Write check(\"{exercise.id}\", {exercise.name}), {why}.")
 
 
-# --- The values are right --------------------------------------------------------------------------------------------
-
-def when_values_are_right(exercise, answer, alone, touched, outputs):
-    """Right on every case. What remains: side effects, gradients, large numbers, and remarks that do not cost the
-    point.
-    """
-    if touched:
-        return exercise.report(False, ["changes-input"],
-                               "The values are right, but the function changes its own inputs: "
-                               f"{side_effects(touched)}. Whoever called it will be surprised. Functions whose names "
-                               "end in _ (masked_fill_, transpose_, resize_) do that, and so do x[...] = ..., x += "
-                               "..., x -= ..., x *= ... and x /= ...")
-    kinds = [output.dtype for output, failure in (run(answer, case.copies()) for case in exercise.cases)
-             if isinstance(output, torch.Tensor)]
-    if exercise.boolean and any(kind != torch.bool for kind in kinds):
-        return exercise.report(False, ["not-boolean"],
-                               f"The entries are right, but they are numbers ({str(kinds[0])}) and not True and False. "
-                               "scaled_dot_product_attention adds a mask of floats to the scores, so this one would "
-                               "hide nothing, and it refuses whole numbers. A comparison gives booleans, and so does "
-                               ".bool() at the end.")
-    for case, expected, earlier in zip(exercise.cases, exercise.expected, outputs):
-        other, failed = observe_run(exercise, answer, refilled(case, 1))
-        again, failed_again = observe_run(exercise, answer, case.copies())
-        if failed or failed_again or not same(other,
-                                              reference(exercise, refilled(case, 1))) or not same(again, expected):
-            return unsteady(exercise, alone, case)
-        if not same(earlier, expected):
-            return exercise.report(False, ["overwrites-results"],
-                                   "The values are right, but a later call changes what an earlier one has returned, "
-                                   f"for {exercise.describe(case)}: it gives out a buffer that it writes into again. "
-                                   "Make a new tensor at each call.")
-    for scattered in (in_columns, in_a_wider_one):
-        args = [scattered(a) if isinstance(a, torch.Tensor) and a.ndim > 1 else a for a in exercise.cases[1].copies()]
-        output, failure = observe_run(exercise, answer, args)
-        if failure is None and not same(output, exercise.expected[1]):
-            return exercise.report(False, ["assumes-contiguous"],
-                                   "The values are right for tensors whose numbers lie side by side in memory. For "
-                                   "the same numbers in a slice or a transposed view of another tensor they are "
-                                   "wrong: strides were assumed, as with as_strided.")
-    cut = gradient_fault(exercise, answer)
-    if cut and "NaN" in cut:
-        return exercise.report(False, ["nan-gradient"],
-                               f"The values are right, but {cut} A NaN that is replaced afterwards still stands in the "
-                               "way back: 0 times NaN is NaN. Let no NaN arise: give such a row harmless scores "
-                               "before the softmax, and set its weights to 0 after it.")
-    if cut:
-        return exercise.report(False, ["no-gradient"],
-                               f"The values are right, but {cut} Whatever this function is part of would learn "
-                               "wrongly, or not at all. Look for .detach(), .item(), .data, round, numpy, "
-                               "torch.tensor(...) of computed numbers, or torch.no_grad().")
-    for case in exercise.large:
-        output, failure = observe_run(exercise, answer, case.copies())
-        if failure is not None or not same(output, exercise.outcome(exercise.reference, case), 1e-3):
-            shown = "raises " + type(failure).__name__ if failure else "gives " + (
-                "NaN" if isinstance(output, torch.Tensor) and output.isnan().any() else "other numbers")
-            return exercise.report(False, ["overflow"], rows_apart(case, output, exercise) or
-                                   f"The values are right for ordinary numbers. With {exercise.extremes(case)} it "
-                                   f"{shown}. Usual reasons: e^1000 does not fit into a float, and e^-1000 is 0, so "
-                                   "the row's largest score should be subtracted first (softmax does that); a clamp "
-                                   "that is too near"
-                                   + (("; a fill that is not far enough out, such as -1000 for minus infinity; a mask "
-                                       "that comes only after the powers.") if exercise.masks else "."),
-                                   f'hint("{exercise.id}") says more.')
-    return exercise.report(True, [], exercise.note, *(f"A remark: {remark}" for remark in remarks(exercise, alone)))
-
-
-def reference(exercise, args):
-    return exercise.observe(exercise.reference(*args), *args)
-
-
-def unsteady(exercise, alone, case):
-    """The report on an answer that was right at first, and is wrong when it is called again or with other numbers of
-    the same shapes.
-    """
-    output, failure = observe_run(exercise, alone, refilled(case, 1))
-    if failure is not None or not same(output, reference(exercise, refilled(case, 1))):
-        return exercise.report(False, [],
-                               f"It is right for one input of shapes {exercise.describe(case)} and wrong for another "
-                               "of the same shapes: it depends on the numbers.",
-                               f'hint("{exercise.id}") says more.')
-    ids, line = remembers_or_random(exercise, alone, case)
-    return exercise.report(False, ids, line,
-                           f"The first time the values are right. Called again for {exercise.describe(case)}, they are "
-                           "not.")
-
-
-def in_columns(tensor):
-    """The same numbers, in memory column by column."""
-    return tensor.mT.contiguous().mT
-
-
-def in_a_wider_one(tensor):
-    """The same numbers as a slice of a wider tensor."""
-    wide = torch.cat([tensor, tensor], -1)
-    return wide[..., : tensor.shape[-1]]
-
-
-def rows_apart(case, output, exercise):
-    """Said where exactly the rows of lower scores fail: one largest score was subtracted for all."""
-    scores, wanted = case.args[0], exercise.outcome(exercise.reference, case)
-    if (not isinstance(output, torch.Tensor) or output.shape != wanted.shape or scores.shape != wanted.shape
-        or scores.ndim < 2):
-        return ""
-    right = torch.isclose(output, wanted, atol=1e-3).all(-1).flatten()
-    top = scores.amax(-1).flatten()
-    if right.any() and not right.all() and top[right].min() > top[~right].max():
-        return ("The values are right for ordinary numbers. With scores in the thousands, rows with higher scores are "
-                "right and rows with lower ones are not: one largest score is subtracted for all rows, where each row "
-                "needs its own (amax along the last axis, with keepdim=True).")
-    return ""
-
-
 def change(after, before):
     return f"now of shape {tuple(after.shape)}" if after.shape != before.shape else "other numbers"
-
-
-def side_effects(touched):
-    return " and ".join(f"{name} is {what} after the call" if what.startswith("now")
-                        else f"{name} holds {what} after the call" for name, what in touched.items())
-
-
-def remembers_or_random(exercise, alone, case):
-    """(ids, line) for outputs that differ between two calls."""
-    (one, failed), (other, failed_too) = (observe_run(exercise, alone, case.copies()) for _ in range(2))
-    if failed is None and failed_too is None and isinstance(one, torch.Tensor) and not same(one, other):
-        return (["random"],
-                "Called twice with the same input, it gives different outputs. Something in it is random: dropout, or "
-                "a layer made anew at each call.")
-    return ["keeps-state"], ("It remembers something from one call to the next: a variable outside the function, a "
-                             "default argument, or a buffer that is filled further. What it returns should depend on "
-                             "its arguments alone.")
-
-
-def gradient_fault(exercise, answer):
-    """What is wrong with the gradients, as a clause; empty where they are those of the reference."""
-    names = exercise.arguments
-    for case in (exercise.cases[i] for i in exercise.trained):
-        wanted, found = along_shares(gradients(exercise, exercise.reference, case),
-                                     case), along_shares(gradients(exercise, answer, case), case)
-        if found is None:
-            output, failure = observe_run(exercise, answer, with_gradients(case)[0])
-            if failure is None:
-                continue
-            return (f"it cannot be run on tensors that require gradients ({type(failure).__name__}), so none reaches "
-                    f"{' or '.join(names[i] for i in wanted)}.")
-        lost = [names[i] for i, grad in wanted.items() if grad is not None
-                and (found.get(i) is None or not found[i].any() and grad.any())]
-        if lost:
-            return f"no gradient reaches {' or '.join(lost)}."
-        nan = [names[i] for i, grad in wanted.items() if grad is not None and found[i].isnan().any()
-               and not grad.isnan().any()]
-        if nan:
-            return f"the gradient that reaches {' and '.join(nan)} is NaN for {exercise.describe(case)}."
-        other = [names[i] for i, grad in wanted.items() if grad is not None and not same(found[i], grad)]
-        if other:
-            return (f"the gradient that reaches {' and '.join(other)} is not the right one: a part of the computation "
-                    "was cut off from it.")
-    return ""
-
-
-def nan_arrives(exercise, answer, case):
-    """Whether a gradient is NaN where that of the reference is not."""
-    wanted, found = gradients(exercise, exercise.reference, case), gradients(exercise, answer, case)
-    return bool(exercise.trained) and bool(found) and any(grad is not None and grad.isnan().any()
-                                                          and not (wanted[i] is None or wanted[i].isnan().any())
-                                                          for i, grad in found.items())
-
-
-def along_shares(grads, case):
-    """Gradients; with respect to shares that sum to 1 only along directions that keep the sum, for no other can be
-    taken.
-    """
-    return grads and {i: grad - grad.mean(-1, keepdim=True) if grad is not None and are_shares(case.args[i]) else grad
-                      for i, grad in grads.items()}
-
-
-def gradients(exercise, function, case):
-    """index of a tensor argument -> its gradient, None where none arrives. None in all where the function cannot be run
-    so.
-    """
-    args, tensors = with_gradients(case)
-    output, failure = observe_run(exercise, function, args)
-    if failure is not None or not isinstance(output, torch.Tensor):
-        return None
-    if not output.requires_grad:
-        return dict.fromkeys(tensors)
-    weighted = (output * torch.arange(1.0, output.numel() + 1).view(output.shape)).sum()
-    with Caught():  # not everything that can be computed has a derivative in torch
-        return dict(zip(tensors, torch.autograd.grad(weighted, list(tensors.values()), allow_unused=True)))
-    return None
-
-
-def with_gradients(case):
-    """(arguments, index -> those that now require gradients)."""
-    args = case.copies()
-    return args, {i: a.requires_grad_() for i, a in enumerate(args) if isinstance(a, torch.Tensor)
-                  and a.is_floating_point()}
-
-
-def remarks(exercise, answer):
-    """True sentences about a right answer that could still surprise somebody."""
-    for case in exercise.cases:
-        if nan_arrives(exercise, answer, case):
-            yield f"its gradient is NaN for an input such as this case of {exercise.describe(case)}."
-            break
-    for case in exercise.large:
-        if nan_arrives(exercise, answer, case):
-            yield (f"with {exercise.extremes(case)} its values are right and its gradient is NaN: a power that does "
-                   "not fit was computed on the way. What where or masked_fill drops still stands in the way back, "
-                   "and 0 times infinity is NaN.")
-            break
-    if any(isinstance(a, torch.Tensor) and a.is_floating_point() for a in exercise.cases[1].args):
-        yield from about_precision(exercise, answer)
-    args = [in_columns(a) if isinstance(a, torch.Tensor) and a.ndim > 1 else a for a in exercise.cases[1].copies()]
-    output, failure = run(answer, args)
-    if failure is not None:
-        yield ("it fails on a tensor that is a transposed view of another (non-contiguous). reshape does not mind, "
-               "where view does.")
-
-
-def about_precision(exercise, answer):
-    """What happens to the dtype that comes in."""
-    args = [a.float() if isinstance(a, torch.Tensor) and a.is_floating_point() else a
-            for a in exercise.cases[1].copies()]
-    output, failure = run(answer, args)
-    if (failure is None and isinstance(output, torch.Tensor) and output.is_floating_point()
-        and output.dtype != torch.float32):
-        yield f"for float32 input it returns {str(output.dtype).removeprefix('torch.')}."
-    exact, failure = observe_run(exercise, answer, exercise.cases[1].copies())
-    if failure is None and not same(exact, exercise.expected[1], 1e-9):
-        yield "for float64 input its numbers are good to about seven digits only: somewhere it computes in float32."
 
 
 # --- The values are wrong --------------------------------------------------------------------------------------------
@@ -335,8 +106,9 @@ def what_it_is(exercise, answer, alone, outputs, failures, first):
                                    "is among them: return that alone."]
     fresh, failed = observe_run(exercise, alone, case.copies())
     again, failed_again = observe_run(exercise, answer, case.copies())
-    if (failed is None and same(fresh, exercise.expected[first]) or failure is None and failed_again is None
-        and isinstance(again, torch.Tensor) and not same(again, output)):
+    right_alone = failed is None and same(fresh, exercise.expected[first])
+    ran_twice = failure is None and failed_again is None
+    if right_alone or ran_twice and isinstance(again, torch.Tensor) and not same(again, output):
         ids, line = remembers_or_random(exercise, alone, case)
         return ids, [line]
     ids, lines = named(exercise, outputs)
@@ -349,8 +121,8 @@ def what_it_is(exercise, answer, alone, outputs, failures, first):
         meaning = raised.meaning(failure)
         return ([meaning.id], [meaning.says]) if meaning else ([], [])
     if not isinstance(output, (torch.Tensor, Unread)):
-        joins = ((" Lists are joined by torch.stack (a new axis) or torch.cat (along one that is "
-                  "there).") if isinstance(output, list) else "")
+        joins = (" Lists are joined by torch.stack (a new axis) or torch.cat (along one that is there)."
+                 if isinstance(output, list) else "")
         return ["not-a-tensor"], [f"It returns a {type(output).__name__}, and not a tensor.{joins}"]
     return [], []
 
@@ -399,13 +171,12 @@ def counterexample(exercise, output, index):
         return f"For {exercise.describe(case)}: {int(output.isnan().sum())} of {output.numel()} numbers are NaN."
     off = ~torch.isclose(output.double(), expected.double(), rtol=1e-5, atol=1e-5)
     at = tuple(off.nonzero()[0].tolist())
-    whole = " All its numbers are whole." if same(output.double(), output.double().round(),
-                                                  0) and not same(expected, expected.round(), 0) else ""
-    return (f"{exercise.compared} " * bool(exercise.compared) + f"For {exercise.describe(case)}: {int(off.sum())} of "
-                                                                f"{off.numel()} numbers are wrong; "
-                                                                f"{f'the first, at {list(at)},' if at else 'it'} is "
-                                                                f"{digits(output[at], expected[at])}, wanted "
-                                                                f"{digits(expected[at], output[at])}.{whole}")
+    rounded = same(output.double(), output.double().round(), 0) and not same(expected, expected.round(), 0)
+    whole = " All its numbers are whole." if rounded else ""
+    compared = f"{exercise.compared} " if exercise.compared else ""
+    which = f"the first, at {list(at)}," if at else "it"
+    return (f"{compared}For {exercise.describe(case)}: {int(off.sum())} of {off.numel()} numbers are wrong; {which} is "
+            f"{digits(output[at], expected[at])}, wanted {digits(expected[at], output[at])}.{whole}")
 
 
 def digits(value, other):
@@ -489,11 +260,11 @@ def repairs(exercise, outputs):
     pairs = [(o, e) for o, e in zip(outputs, exercise.expected) if isinstance(o, torch.Tensor)]
     if len(pairs) == len(outputs) and all(o.ndim >= 2 and same(o.mT, e) for o, e in pairs):
         return ["Its last two axes exchanged, every output would be right."]
-    if len(pairs) == len(outputs) and all(o.shape == e.shape
-                                          for o, e in pairs) and any(e.numel() > 1 for _, e in pairs):
+    alike = len(pairs) == len(outputs) and all(o.shape == e.shape for o, e in pairs)
+    if alike and any(e.numel() > 1 for _, e in pairs):
         factors = [float((o.double() * e.double()).sum() / e.double().square().sum()) for o, e in pairs]
-        if all(same(o.double(), f * e.double(), 1e-5)
-               for f, (o, e) in zip(factors, pairs)) and all(abs(f) > 1e-9 for f in factors):
+        fits = [same(o.double(), f * e.double(), 1e-5) for f, (o, e) in zip(factors, pairs)]
+        if all(fits) and all(abs(f) > 1e-9 for f in factors):
             return ["Every output is a constant times the right one: "
                     + "; ".join(f"{f:.4g} for {exercise.describe(case)}" for f, case in zip(factors, exercise.cases))
                     + "."]

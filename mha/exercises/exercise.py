@@ -36,8 +36,8 @@ class Exercise(Item):
         large: cases with huge scores, above zero and below; none where there are no scores.
         observe: function of (output, *args) that gives the tensor to compare, where many outputs are right or the
             output is no tensor.
-        wanted: what the function should return, in words, for who returns something that cannot be observed. compared:
-            what `observe` gives, in a sentence.
+        wanted: what the function should return, in words: said to a learner whose output has the wrong type.
+        compared: what `observe` gives, in a sentence.
         boolean: whether the output must be of dtype bool.
         trained: indices of the cases on which gradients are compared with those of the reference; none where no
             gradient is wanted.
@@ -59,6 +59,7 @@ class Exercise(Item):
     _made: dict = field(default_factory=dict, repr=False)
 
     kind = "code"
+    in_code = True
 
     @property
     def title(self):

@@ -28,6 +28,11 @@ class Item:
     core: bool = False
 
     kind = ""
+    # What some kinds have, and what stands for it in the others.
+    in_code = False                         # whether the answer is a function
+    predicted = False                       # whether it is a guess before an experiment
+    letters = ""                            # of the options
+    picture = None
 
     @property
     def heading(self):
@@ -36,8 +41,8 @@ class Item:
     @property
     def about(self):
         """One line: kind, difficulty, time, what comes first, whether it is on the core path."""
-        return (f"{self.kind} · {'★' * self.stars} · {self.minutes} minutes · after "
-                f"{self.after}" + " · core path" * self.core)
+        parts = [self.kind, "★" * self.stars, f"{self.minutes} minutes", f"after {self.after}"]
+        return " · ".join(parts + ["core path"] * self.core)
 
     def not_started(self):
         """The report on `...`, None or an untouched stub."""

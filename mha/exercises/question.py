@@ -73,8 +73,11 @@ class Number(Question):
 
 @dataclass(frozen=True)
 class Option:
-    """One line of a choice. says: the reply to who picks it wrongly, or to who misses it. mistake: its id; None where
-    the option is right.
+    """One line of a choice.
+
+    Args:
+        says: the reply to someone who picks this option wrongly, or who leaves out a right one.
+        mistake: its id; None where the option is right.
     """
     text: str
     says: str

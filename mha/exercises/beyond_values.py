@@ -1,0 +1,270 @@
+"""What is asked of an answer whose values are right on every case: side effects, gradients, large numbers.
+
+LAYERS lists the questions in order; each is a function that returns a report where the answer fails it. Remarks are
+true sentences that do not cost the point.
+"""
+import torch
+
+from mha.exercises.calls import Caught, are_shares, observe_run, refilled, run
+from mha.exercises.probe import same
+
+
+def beyond_values(exercise, answer, alone, touched, outputs):
+    """The report on an answer whose values are all right: what one of the LAYERS found, or that nothing is wrong."""
+    for layer in LAYERS:
+        found = layer(exercise, answer, alone, touched, outputs)
+        if found:
+            return found
+    return exercise.report(True, [], exercise.note, *(f"A remark: {remark}" for remark in remarks(exercise, alone)))
+
+
+def leaves_its_inputs(exercise, answer, alone, touched, outputs):
+    if touched:
+        return exercise.report(False, ["changes-input"],
+                               "The values are right, but the function changes its own inputs: "
+                               f"{side_effects(touched)}. Whoever called it will be surprised. Functions whose names "
+                               "end in _ (masked_fill_, transpose_, resize_) do that, and so do x[...] = ..., x += "
+                               "..., x -= ..., x *= ... and x /= ...")
+
+
+def says_yes_or_no(exercise, answer, alone, touched, outputs):
+    kinds = [output.dtype for output, failure in (run(answer, case.copies()) for case in exercise.cases)
+             if isinstance(output, torch.Tensor)]
+    if exercise.boolean and any(kind != torch.bool for kind in kinds):
+        return exercise.report(False, ["not-boolean"],
+                               f"The entries are right, but they are numbers ({str(kinds[0])}) and not True and False. "
+                               "scaled_dot_product_attention adds a mask of floats to the scores, so this one would "
+                               "hide nothing, and it refuses whole numbers. A comparison gives booleans, and so does "
+                               ".bool() at the end.")
+
+
+def stays_right(exercise, answer, alone, touched, outputs):
+    """Right again when it is called again, for other numbers too; and what it returned before stays as it was."""
+    for case, expected, earlier in zip(exercise.cases, exercise.expected, outputs):
+        other, failed = observe_run(exercise, answer, refilled(case, 1))
+        again, failed_again = observe_run(exercise, answer, case.copies())
+        steady = same(other, reference(exercise, refilled(case, 1))) and same(again, expected)
+        if failed or failed_again or not steady:
+            return unsteady(exercise, alone, case)
+        if not same(earlier, expected):
+            return exercise.report(False, ["overwrites-results"],
+                                   "The values are right, but a later call changes what an earlier one has returned, "
+                                   f"for {exercise.describe(case)}: it gives out a buffer that it writes into again. "
+                                   "Make a new tensor at each call.")
+
+
+def takes_any_memory(exercise, answer, alone, touched, outputs):
+    """Right for the same numbers in another order of memory."""
+    for scattered in (in_columns, in_a_wider_one):
+        args = [scattered(a) if isinstance(a, torch.Tensor) and a.ndim > 1 else a for a in exercise.cases[1].copies()]
+        output, failure = observe_run(exercise, answer, args)
+        if failure is None and not same(output, exercise.expected[1]):
+            return exercise.report(False, ["assumes-contiguous"],
+                                   "The values are right for tensors whose numbers lie side by side in memory. For "
+                                   "the same numbers in a slice or a transposed view of another tensor they are "
+                                   "wrong: strides were assumed, as with as_strided.")
+
+
+def lets_gradients_through(exercise, answer, alone, touched, outputs):
+    cut = gradient_fault(exercise, answer)
+    if cut and "NaN" in cut:
+        return exercise.report(False, ["nan-gradient"],
+                               f"The values are right, but {cut} A NaN that is replaced afterwards still stands in the "
+                               "way back: 0 times NaN is NaN. Let no NaN arise: give such a row harmless scores "
+                               "before the softmax, and set its weights to 0 after it.")
+    if cut:
+        return exercise.report(False, ["no-gradient"],
+                               f"The values are right, but {cut} Whatever this function is part of would learn "
+                               "wrongly, or not at all. Look for .detach(), .item(), .data, round, numpy, "
+                               "torch.tensor(...) of computed numbers, or torch.no_grad().")
+
+
+def bears_large_numbers(exercise, answer, alone, touched, outputs):
+    for case in exercise.large:
+        output, failure = observe_run(exercise, answer, case.copies())
+        if failure is not None or not same(output, exercise.outcome(exercise.reference, case), 1e-3):
+            return exercise.report(False, ["overflow"],
+                                   rows_apart(case, output, exercise) or overflow(exercise, case, output, failure),
+                                   f'hint("{exercise.id}") says more.')
+
+
+# In this order: what is cheap and certain first.
+LAYERS = (leaves_its_inputs, says_yes_or_no, stays_right, takes_any_memory, lets_gradients_through, bears_large_numbers)
+
+
+# --- Called again ---------------------------------------------------------------------------------------------------
+
+def reference(exercise, args):
+    return exercise.observe(exercise.reference(*args), *args)
+
+
+def unsteady(exercise, alone, case):
+    """The report on an answer that was right at first, and is wrong when it is called again or with other numbers of
+    the same shapes.
+    """
+    output, failure = observe_run(exercise, alone, refilled(case, 1))
+    if failure is not None or not same(output, reference(exercise, refilled(case, 1))):
+        return exercise.report(False, [],
+                               f"It is right for one input of shapes {exercise.describe(case)} and wrong for another "
+                               "of the same shapes: it depends on the numbers.",
+                               f'hint("{exercise.id}") says more.')
+    ids, line = remembers_or_random(exercise, alone, case)
+    return exercise.report(False, ids, line,
+                           f"The first time the values are right. Called again for {exercise.describe(case)}, they are "
+                           "not.")
+
+
+def in_columns(tensor):
+    """The same numbers, in memory column by column."""
+    return tensor.mT.contiguous().mT
+
+
+def in_a_wider_one(tensor):
+    """The same numbers as a slice of a wider tensor."""
+    wide = torch.cat([tensor, tensor], -1)
+    return wide[..., : tensor.shape[-1]]
+
+
+def rows_apart(case, output, exercise):
+    """Said where exactly the rows of lower scores fail: one largest score was subtracted for all."""
+    scores, wanted = case.args[0], exercise.outcome(exercise.reference, case)
+    if (not isinstance(output, torch.Tensor) or output.shape != wanted.shape or scores.shape != wanted.shape
+        or scores.ndim < 2):
+        return ""
+    right = torch.isclose(output, wanted, atol=1e-3).all(-1).flatten()
+    top = scores.amax(-1).flatten()
+    if right.any() and not right.all() and top[right].min() > top[~right].max():
+        return ("The values are right for ordinary numbers. With scores in the thousands, rows with higher scores are "
+                "right and rows with lower ones are not: one largest score is subtracted for all rows, where each row "
+                "needs its own (amax along the last axis, with keepdim=True).")
+    return ""
+
+
+def overflow(exercise, case, output, failure):
+    """What happens with large numbers, and the usual reasons."""
+    nan = isinstance(output, torch.Tensor) and output.isnan().any()
+    shown = f"raises {type(failure).__name__}" if failure else f"gives {'NaN' if nan else 'other numbers'}"
+    masks = ("; a fill that is not far enough out, such as -1000 for minus infinity; a mask that comes only after the "
+             "powers.")
+    return (f"The values are right for ordinary numbers. With {exercise.extremes(case)} it {shown}. Usual reasons: "
+            "e^1000 does not fit into a float, and e^-1000 is 0, so the row's largest score should be subtracted first "
+            f"(softmax does that); a clamp that is too near{masks if exercise.masks else '.'}")
+
+
+def side_effects(touched):
+    return " and ".join(f"{name} is {what} after the call" if what.startswith("now")
+                        else f"{name} holds {what} after the call" for name, what in touched.items())
+
+
+def remembers_or_random(exercise, alone, case):
+    """(ids, line) for outputs that differ between two calls."""
+    (one, failed), (other, failed_too) = (observe_run(exercise, alone, case.copies()) for _ in range(2))
+    if failed is None and failed_too is None and isinstance(one, torch.Tensor) and not same(one, other):
+        return (["random"],
+                "Called twice with the same input, it gives different outputs. Something in it is random: dropout, or "
+                "a layer made anew at each call.")
+    return ["keeps-state"], ("It remembers something from one call to the next: a variable outside the function, a "
+                             "default argument, or a buffer that is filled further. What it returns should depend on "
+                             "its arguments alone.")
+
+
+# --- Gradients ------------------------------------------------------------------------------------------------------
+
+def gradient_fault(exercise, answer):
+    """What is wrong with the gradients, as a clause; empty where they are those of the reference."""
+    names = exercise.arguments
+    for case in (exercise.cases[i] for i in exercise.trained):
+        wanted = along_shares(gradients(exercise, exercise.reference, case), case)
+        found = along_shares(gradients(exercise, answer, case), case)
+        if found is None:
+            output, failure = observe_run(exercise, answer, with_gradients(case)[0])
+            if failure is None:
+                continue
+            return (f"it cannot be run on tensors that require gradients ({type(failure).__name__}), so none reaches "
+                    f"{' or '.join(names[i] for i in wanted)}.")
+        lost = [names[i] for i, grad in wanted.items() if grad is not None
+                and (found.get(i) is None or not found[i].any() and grad.any())]
+        if lost:
+            return f"no gradient reaches {' or '.join(lost)}."
+        nan = [names[i] for i, grad in wanted.items() if grad is not None and found[i].isnan().any()
+               and not grad.isnan().any()]
+        if nan:
+            return f"the gradient that reaches {' and '.join(nan)} is NaN for {exercise.describe(case)}."
+        other = [names[i] for i, grad in wanted.items() if grad is not None and not same(found[i], grad)]
+        if other:
+            return (f"the gradient that reaches {' and '.join(other)} is not the right one: a part of the computation "
+                    "was cut off from it.")
+    return ""
+
+
+def nan_arrives(exercise, answer, case):
+    """Whether a gradient is NaN where that of the reference is not."""
+    wanted, found = gradients(exercise, exercise.reference, case), gradients(exercise, answer, case)
+    return bool(exercise.trained) and bool(found) and any(grad is not None and grad.isnan().any()
+                                                          and not (wanted[i] is None or wanted[i].isnan().any())
+                                                          for i, grad in found.items())
+
+
+def along_shares(grads, case):
+    """The gradients; for shares that sum to 1, only along directions that keep the sum: no other step can be taken."""
+    return grads and {i: grad - grad.mean(-1, keepdim=True) if grad is not None and are_shares(case.args[i]) else grad
+                      for i, grad in grads.items()}
+
+
+def gradients(exercise, function, case):
+    """index of a tensor argument -> its gradient, None where none arrives. None in all where the function cannot be run
+    so.
+    """
+    args, tensors = with_gradients(case)
+    output, failure = observe_run(exercise, function, args)
+    if failure is not None or not isinstance(output, torch.Tensor):
+        return None
+    if not output.requires_grad:
+        return dict.fromkeys(tensors)
+    weighted = (output * torch.arange(1.0, output.numel() + 1).view(output.shape)).sum()
+    with Caught():  # not everything that can be computed has a derivative in torch
+        return dict(zip(tensors, torch.autograd.grad(weighted, list(tensors.values()), allow_unused=True)))
+    return None
+
+
+def with_gradients(case):
+    """(arguments, index -> those that now require gradients)."""
+    args = case.copies()
+    return args, {i: a.requires_grad_() for i, a in enumerate(args) if isinstance(a, torch.Tensor)
+                  and a.is_floating_point()}
+
+
+# --- Remarks --------------------------------------------------------------------------------------------------------
+
+def remarks(exercise, answer):
+    """True sentences about a right answer that could still surprise somebody."""
+    for case in exercise.cases:
+        if nan_arrives(exercise, answer, case):
+            yield f"its gradient is NaN for an input such as this case of {exercise.describe(case)}."
+            break
+    for case in exercise.large:
+        if nan_arrives(exercise, answer, case):
+            yield (f"with {exercise.extremes(case)} its values are right and its gradient is NaN: a power that does "
+                   "not fit was computed on the way. What where or masked_fill drops still stands in the way back, "
+                   "and 0 times infinity is NaN.")
+            break
+    if any(isinstance(a, torch.Tensor) and a.is_floating_point() for a in exercise.cases[1].args):
+        yield from about_precision(exercise, answer)
+    args = [in_columns(a) if isinstance(a, torch.Tensor) and a.ndim > 1 else a for a in exercise.cases[1].copies()]
+    output, failure = run(answer, args)
+    if failure is not None:
+        yield ("it fails on a tensor that is a transposed view of another (non-contiguous). reshape does not mind, "
+               "where view does.")
+
+
+def about_precision(exercise, answer):
+    """What happens to the dtype that comes in."""
+    args = [a.float() if isinstance(a, torch.Tensor) and a.is_floating_point() else a
+            for a in exercise.cases[1].copies()]
+    output, failure = run(answer, args)
+    if (failure is None and isinstance(output, torch.Tensor) and output.is_floating_point()
+        and output.dtype != torch.float32):
+        yield f"for float32 input it returns {str(output.dtype).removeprefix('torch.')}."
+    exact, failure = observe_run(exercise, answer, exercise.cases[1].copies())
+    if failure is None and not same(exact, exercise.expected[1], 1e-9):
+        yield "for float64 input its numbers are good to about seven digits only: somewhere it computes in float32."
