@@ -1,7 +1,6 @@
 """mha.attention against torch, in float64, on random inputs whose sizes are distinct primes."""
 
 import math
-import shutil
 
 import pytest
 import torch
@@ -9,9 +8,9 @@ import torch.nn.functional as F
 
 import mha
 from mha.attention import attention, definition
+from support import ROADS, close, needs_compiler, needs_gpu, nothing_leaks, see
 
 B, H, N, M, D_K, D_V = 2, 3, 5, 7, 11, 13
-ROADS = pytest.mark.parametrize("need_weights", [False, True], ids=["fused", "weights"])
 
 
 def random(*shape, dtype=torch.float64, grad=False):
@@ -24,47 +23,51 @@ def random_qkv(heads=H, kv_heads=None, n=N, m=M, d_v=D_V, **options):
             random(B, kv_heads, m, d_v, **options))
 
 
-def see(n, m, rule):
-    """An (n, m) mask, entry by entry, from a rule about i and j."""
-    return torch.tensor([[rule(i, j) for j in range(m)] for i in range(n)])
+# --- Every option against torch's function ---------------------------------------------------------------------------
+
+def masked(mask):
+    """(the arguments of mha.attention, the same for torch's function), as do the next four."""
+    return {"mask": mask}, {"attn_mask": mask}
 
 
-def close(a, b, tolerance=1e-12):
-    torch.testing.assert_close(a, b, rtol=tolerance, atol=tolerance)
+def biased(bias):
+    return {"bias": bias}, {"attn_mask": bias}
 
 
-@pytest.fixture(autouse=True)
-def seed():
-    torch.manual_seed(7)
+def ruled(rule, **options):
+    return options, {"attn_mask": see(N, M, rule)}
 
 
-# (the arguments of mha.attention, the same for torch's function)
+def masked_and_biased(mask, bias):
+    return {"mask": mask, "bias": bias}, {"attn_mask": bias.masked_fill(~mask, -math.inf)}
+
+
+def masked_and_causal(mask):
+    return {"mask": mask, "causal": True, "offset": 1}, {"attn_mask": mask & see(N, M, lambda i, j: j <= i + 1)}
+
+
 OPTIONS = {
-    "nothing": ({}, {}),
-    "scale": ({"scale": 0.37}, {"scale": 0.37}),
-    "mask_2_axes": lambda m=torch.rand(N, M) > 0.4: ({"mask": m}, {"attn_mask": m}),
-    "mask_4_axes": lambda m=torch.rand(B, H, N, M) > 0.4: ({"mask": m}, {"attn_mask": m}),
-    "mask_padding": lambda m=see(B, M, lambda b, j: j < 3 + 2 * b)[:, None, None]: ({"mask": m}, {"attn_mask": m}),
-    "bias": lambda b=torch.randn(N, M).double(): ({"bias": b}, {"attn_mask": b}),
-    "bias_per_head": lambda b=torch.randn(1, H, 1, M).double(): ({"bias": b}, {"attn_mask": b}),
-    "mask_and_bias": lambda m=torch.rand(B, 1, N, M) > 0.4, b=torch.randn(1, H, N, M).double(): (
-        {"mask": m, "bias": b}, {"attn_mask": b.masked_fill(~m, -math.inf)}),
-    "causal_offset_0": ({"causal": True, "offset": 0}, {"attn_mask": see(N, M, lambda i, j: j <= i)}),
-    "causal_offset_2": ({"causal": True, "offset": 2}, {"attn_mask": see(N, M, lambda i, j: j <= i + 2)}),
-    "causal_offset_-2": ({"causal": True, "offset": -2}, {"attn_mask": see(N, M, lambda i, j: j <= i - 2)}),
-    "window": ({"window": (1, 2), "offset": 2}, {"attn_mask": see(N, M, lambda i, j: i + 1 <= j <= i + 4)}),
-    "window_left": ({"window": (1, None), "offset": 0}, {"attn_mask": see(N, M, lambda i, j: i - 1 <= j)}),
-    "window_causal": ({"window": (2, 2), "causal": True, "offset": 1},
-                      {"attn_mask": see(N, M, lambda i, j: i - 1 <= j <= i + 1)}),
-    "causal_and_mask": lambda m=torch.rand(B, 1, 1, M) > 0.3: (
-        {"mask": m, "causal": True, "offset": 1}, {"attn_mask": m & see(N, M, lambda i, j: j <= i + 1)}),
+    "nothing": lambda: ({}, {}),
+    "scale": lambda: ({"scale": 0.37}, {"scale": 0.37}),
+    "mask_2_axes": lambda: masked(torch.rand(N, M) > 0.4),
+    "mask_4_axes": lambda: masked(torch.rand(B, H, N, M) > 0.4),
+    "mask_padding": lambda: masked(see(B, M, lambda b, j: j < 3 + 2 * b)[:, None, None]),
+    "bias": lambda: biased(random(N, M)),
+    "bias_per_head": lambda: biased(random(1, H, 1, M)),
+    "mask_and_bias": lambda: masked_and_biased(torch.rand(B, 1, N, M) > 0.4, random(1, H, N, M)),
+    "causal_offset_0": lambda: ruled(lambda i, j: j <= i, causal=True, offset=0),
+    "causal_offset_2": lambda: ruled(lambda i, j: j <= i + 2, causal=True, offset=2),
+    "causal_offset_-2": lambda: ruled(lambda i, j: j <= i - 2, causal=True, offset=-2),
+    "window": lambda: ruled(lambda i, j: i + 1 <= j <= i + 4, window=(1, 2), offset=2),
+    "window_left": lambda: ruled(lambda i, j: i - 1 <= j, window=(1, None), offset=0),
+    "window_causal": lambda: ruled(lambda i, j: i - 1 <= j <= i + 1, window=(2, 2), causal=True, offset=1),
+    "causal_and_mask": lambda: masked_and_causal(torch.rand(B, 1, 1, M) > 0.3),
 }
 
 
 @pytest.fixture(params=OPTIONS)
 def options(request):
-    case = OPTIONS[request.param]
-    return case() if callable(case) else case
+    return OPTIONS[request.param]()
 
 
 @ROADS
@@ -76,9 +79,7 @@ def test_output_and_gradients_equal_torchs(options, need_weights, d_v):
     expected = F.scaled_dot_product_attention(q, k, v, **theirs)
     close(out, expected)
     d_out = torch.randn_like(out)
-    for ours, theirs in zip(torch.autograd.grad(out, (q, k, v), d_out),
-                            torch.autograd.grad(expected, (q, k, v), d_out)):
-        close(ours, theirs)
+    close(torch.autograd.grad(out, (q, k, v), d_out), torch.autograd.grad(expected, (q, k, v), d_out))
 
 
 def test_weights_are_what_torch_gives_the_unit_vectors(options):
@@ -135,8 +136,7 @@ def test_adjacent_heads_share_a_key_head(axes, need_weights, d_v):
                                               is_causal=axes == "causal", enable_gqa=True)
     close(out, expected)
     assert weights is None or weights.shape == (B, 6, n, m)
-    for ours, theirs in zip(torch.autograd.grad(out.sum(), (q, k, v)), torch.autograd.grad(expected.sum(), (q, k, v))):
-        close(ours, theirs)
+    close(torch.autograd.grad(out.sum(), (q, k, v)), torch.autograd.grad(expected.sum(), (q, k, v)))
 
 
 @ROADS
@@ -168,21 +168,11 @@ def test_permuting_the_queries_permutes_the_output(need_weights):
     close(attention(q[:, :, order], k, v, need_weights=need_weights)[0], attention(q, k, v)[0][:, :, order])
 
 
-def leaks(n, **options):
-    """|d out_i / d x_j| for self-attention over x: (n, n)."""
-    x = random(1, 1, n, D_K)
-    jacobian = torch.autograd.functional.jacobian(lambda x: attention(x, x, x, **options)[0], x)
-    return jacobian[0, 0, :, :, 0, 0].abs().amax((1, 3))
-
-
 @ROADS
 @pytest.mark.parametrize("options", [{"causal": True}, {"causal": True, "softcap": 2.0},
                                      {"mask": mha.masks.causal(N)}, {"window": (None, 0)}], ids=str)
 def test_nothing_leaks_from_the_future(options, need_weights):
-    gradient = leaks(N, need_weights=need_weights, **options)
-    future = torch.ones(N, N).triu(1).bool()
-    assert (gradient[future] == 0).all()
-    assert (gradient[~future] > 0).all()
+    assert nothing_leaks(lambda x: attention(x, x, x, need_weights=need_weights, **options)[0], random(N, D_K))
 
 
 # --- Queries that may see no key -------------------------------------------------------------------------------------
@@ -208,9 +198,8 @@ def test_a_query_that_sees_nothing_is_zero_with_zero_gradients(blinder, way, kv_
     out, weights = attention(q, k, v, **BLINDERS[blinder](), **WAYS[way])
     assert (out[:, :, BLIND] == 0).all()
     assert weights is None or (weights[:, :, BLIND] == 0).all()
-    d_q, d_k, d_v = torch.autograd.grad(out.float().pow(2).sum() if weights is None
-                                        else (out.sum() + weights.pow(2).sum()),
-                                        (q, k, v))
+    loss = out.float().square().sum() + (0 if weights is None else weights.float().square().sum())
+    d_q, d_k, d_v = torch.autograd.grad(loss, (q, k, v))
     assert (d_q[:, :, BLIND] == 0).all() and (d_q[:, :, 0] != 0).any()
     assert d_k.isfinite().all() and d_v.isfinite().all()
 
@@ -265,19 +254,21 @@ def test_one_buffer_equals_the_definition():
     q, k, v = random_qkv()
     mask, bias = torch.rand(N, M) > 0.2, random(N, M)
     mask[:, 0] = True
-    for ours, plain in zip(attention(q, k, v, mask=mask, bias=bias, scale=0.4, need_weights=True),
-                           definition(q, k, v, mask, bias, scale=0.4)):
-        close(ours, plain)
+    ours = attention(q, k, v, mask=mask, bias=bias, scale=0.4, need_weights=True)
+    close(ours, definition(q, k, v, mask, bias, scale=0.4))
 
 
 @ROADS
 @pytest.mark.filterwarnings("ignore:There is a performance drop")
 def test_torch_func_differentiates_and_batches_it(need_weights):
-    x, mask = random(H, N, D_K), torch.rand(B, N, N) > 0.3
-    function = lambda x: attention(x, x, x, need_weights=need_weights)[0]  # noqa: E731
+    x, masks = random(H, N, D_K), torch.rand(B, N, N) > 0.3
+
+    def function(x, mask=None):
+        return attention(x, x, x, mask=mask, need_weights=need_weights)[0]
+
     close(torch.func.jacrev(function)(x), torch.autograd.functional.jacobian(function, x))
-    batched = torch.vmap(lambda m: attention(x, x, x, mask=m, need_weights=need_weights)[0])(mask)
-    close(batched, torch.stack([attention(x, x, x, mask=m)[0] for m in mask]))
+    batched = torch.vmap(lambda mask: function(x, mask))(masks)
+    close(batched, torch.stack([function(x, mask) for mask in masks]))
 
 
 # --- Dtypes, devices, compilers --------------------------------------------------------------------------------------
@@ -310,23 +301,29 @@ def test_autocast_lowers_the_precision_and_accepts_mixed_dtypes(options):
 
 
 @ROADS
-@pytest.mark.parametrize("options", [{}, {"causal": True}, {"mask": torch.rand(N, N) > 0.5}],
-                         ids=["plain", "causal", "mask"])
-def test_one_graph_holds_it_all_under_torch_compile(options, need_weights):
+@pytest.mark.parametrize("kind", ["plain", "causal", "mask"])
+def test_one_graph_holds_it_all_under_torch_compile(kind, need_weights):
+    options = {"plain": {}, "causal": {"causal": True}, "mask": {"mask": torch.rand(N, N) > 0.5}}[kind]
     q, k, v = random_qkv(n=N, m=N, dtype=torch.float32, grad=True)
-    function = lambda q, k, v: attention(q, k, v, need_weights=need_weights, **options)  # noqa: E731
+
+    def function(q, k, v):
+        return attention(q, k, v, need_weights=need_weights, **options)
+
     out, weights = torch.compile(function, fullgraph=True, backend="aot_eager")(q, k, v)
     expected, expected_weights = function(q, k, v)
     close(out, expected, 1e-5)
     close(torch.autograd.grad(out.sum(), k), torch.autograd.grad(expected.sum(), k), 1e-5)
-    assert not need_weights or (weights - expected_weights).abs().max() < 1e-5
+    if need_weights:
+        close(weights, expected_weights, 1e-5)
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not (shutil.which("g++") or shutil.which("clang++")), reason="no C++ compiler for torch.compile")
+@needs_compiler
 def test_the_compiled_code_gives_the_same_numbers():
     q, k, v = random_qkv(n=N, m=N, dtype=torch.float32)
-    function = lambda q, k, v: attention(q, k, v, causal=True, need_weights=True)  # noqa: E731
+
+    def function(q, k, v):
+        return attention(q, k, v, causal=True, need_weights=True)
+
     close(torch.compile(function, fullgraph=True)(q, k, v), function(q, k, v), 1e-5)
 
 
@@ -339,8 +336,7 @@ def test_meta_tensors_go_through_with_their_gradients(need_weights):
     assert out.shape == (B, H, N, D_V) and out.is_meta and k.grad.shape == k.shape
 
 
-@pytest.mark.gpu
-@pytest.mark.skipif(mha.pick_device().type == "cpu", reason="no GPU")
+@needs_gpu
 @ROADS
 @pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
 def test_the_gpu_agrees_with_the_cpu(dtype, need_weights):
@@ -392,60 +388,3 @@ def test_dropout_of_everything_gives_zeros(need_weights):
     out, _ = attention(q, k, v, dropout=1.0, need_weights=need_weights)
     out.sum().backward()
     assert (out == 0).all() and (q.grad == 0).all()
-
-
-# --- Errors ----------------------------------------------------------------------------------------------------------
-
-Q, K, V = (torch.zeros(B, H, rows, size) for rows, size in ((N, D_K), (M, D_K), (M, D_V)))
-SQUARE = torch.zeros(B, H, N, D_K)
-YES = torch.ones(N, M, dtype=torch.bool)
-ERRORS = {
-    "d_k": (lambda: attention(Q, K[..., :4], V), ValueError, "q has d_k=11 but k has d_k=4"),
-    "no_d_k": (lambda: attention(Q[..., :0], K[..., :0], V), ValueError, "d_k=0"),
-    "length": (lambda: attention(Q, K, V[:, :, :4]), ValueError, "k has m=7 keys but v has m=4 values"),
-    "batch": (lambda: attention(Q, K[:1], V[:1]), ValueError, "nothing is broadcast in silence: use .expand"),
-    "batch_of_v": (lambda: attention(Q, K, V[:1]), ValueError, r"\(2, 3, 5, 11\), \(2, 3, 7, 11\) and \(1, 3, 7, 13\)"),
-    "axes": (lambda: attention(Q, K[0], V[0]), ValueError, "must be equal, nothing is broadcast"),
-    "heads": (lambda: attention(Q, K[:, :2], V[:, :2]), ValueError, "q has 3 heads and k has 2"),
-    "heads_of_v": (lambda: attention(Q, K, V[:, :1]), ValueError, "k has 3 heads but v has 1"),
-    "too_many_kv_heads": (lambda: attention(Q[:, :1], K, V), ValueError, "q has 1 heads and k has 3"),
-    "one_axis": (lambda: attention(Q[0, 0, 0], K, V), ValueError, r"q has shape \(11,\); it needs at least 2 axes"),
-    "list": (lambda: attention([[1.0]], K, V), TypeError, "q is a list.*torch.as_tensor"),
-    "integer": (lambda: attention(Q, K.long(), V), TypeError, r"k is torch.int64; it must be floating point"),
-    "mixed": (lambda: attention(Q, K.double(), V), TypeError, "q is torch.float32, k is torch.float64.*autocast"),
-    "devices": (lambda: attention(Q, K.to("meta"), V), ValueError, "q is on cpu but k is on meta"),
-    "mask_device": (lambda: attention(Q, K, V, mask=YES.to("meta")), ValueError, "q is on cpu but mask is on meta"),
-    "bias_device": (lambda: attention(Q, K, V, bias=YES.to("meta").float()), ValueError, "cpu but bias is on meta"),
-    "float_mask": (lambda: attention(Q, K, V, mask=YES.float()), TypeError, r"float32.*mask.bool\(\).*bias="),
-    "int_mask": (lambda: attention(Q, K, V, mask=YES.int()), TypeError, r"mask is torch.int32.*mask.bool\(\)"),
-    "mask_shape": (lambda: attention(Q, K, V, mask=YES.T), ValueError,
-                   r"\(7, 5\), which does not broadcast to \(2, 3, 5, 7\)"),
-    "mask_3_axes": (lambda: attention(Q, K, V, mask=YES.expand(3, N, M)), ValueError,
-                    r"ambiguous.*mask\[:, None\].*mask\[None\]"),
-    "mask_1_axis": (lambda: attention(Q, K, V, mask=YES[0]), ValueError,
-                    r"mask has 1 axes, \(7,\); give 2, \(n, m\) = \(5, 7\)"),
-    "mask_5_axes": (lambda: attention(Q, K, V, mask=YES[None, None, None]), ValueError, "mask has 5 axes"),
-    "mask_list": (lambda: attention(Q, K, V, mask=[[True]]), TypeError, "mask is a list"),
-    "bool_bias": (lambda: attention(Q, K, V, bias=YES), TypeError, "bias is torch.bool.*use mask="),
-    "int_bias": (lambda: attention(Q, K, V, bias=YES.int()), TypeError, "bias is torch.int32"),
-    "bias_shape": (lambda: attention(Q, K, V, bias=torch.zeros(M, N)), ValueError,
-                   "bias has shape .* does not broadcast"),
-    "bias_3_axes": (lambda: attention(Q, K, V, bias=torch.zeros(H, N, M)), ValueError, r"ambiguous.*bias\[None\]"),
-    "causal": (lambda: attention(Q, K, V, causal=True), ValueError,
-               r"causal=True with n=5 queries and m=7 keys.*offset=0.*offset=2.*mha.masks.causal"),
-    "window_length": (lambda: attention(Q, K, V, window=(1, 1)), ValueError, "window= with n=5 queries and m=7 keys"),
-    "lost_offset": (lambda: attention(Q, K, V, offset=2), ValueError, "offset=2 does nothing by itself"),
-    "negative_window": (lambda: attention(SQUARE, SQUARE, SQUARE, window=(-1, 0)), ValueError,
-                        r"window=\(-1, 0\) has a negative side"),
-    "window_number": (lambda: attention(SQUARE, SQUARE, SQUARE, window=3), ValueError,
-                      r"must be a pair \(left, right\)"),
-    "dropout": (lambda: attention(Q, K, V, dropout=1.5), ValueError, "dropout=1.5 is no probability"),
-    "negative_dropout": (lambda: attention(Q, K, V, dropout=-0.1), ValueError, "dropout=-0.1 is no probability"),
-}
-
-
-@pytest.mark.parametrize("case", ERRORS)
-def test_wrong_input_gets_a_sentence_that_helps(case):
-    call, kind, words = ERRORS[case]
-    with pytest.raises(kind, match=words):
-        call()

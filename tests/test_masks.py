@@ -1,14 +1,13 @@
 """Masks: True = may attend, entry by entry against the rule that each one states."""
+import re
+
 import pytest
 import torch
 
 from mha import masks
+from support import see
 
 N, M = 5, 7
-
-
-def see(n, m, rule):
-    return torch.tensor([[rule(i, j) for j in range(m)] for i in range(n)])
 
 
 @pytest.mark.parametrize("offset", [-2, 0, 2])
@@ -24,6 +23,7 @@ def test_causal_is_square_by_default():
 def test_a_window_counts_keys_to_either_side(left, right):
     def rule(i, j):
         return (left is None or j >= i - left) and (right is None or j <= i + right)
+
     assert torch.equal(masks.window(N, N, left, right), see(N, N, rule))
 
 
@@ -57,7 +57,6 @@ def test_from_torch_joins_both_masks():
     (see(3, 4, lambda b, j: j < [2, 4, 1][b]), r"looks like \(batch, length\)"),
 ])
 def test_explain_says_what_stands_out(mask, words):
-    import re
     assert re.search(words, masks.explain(mask))
 
 

@@ -1,22 +1,13 @@
 """Multi-head attention: the loop, the packed module and torch are one function. Sizes are distinct primes."""
-import shutil
-
 import pytest
 import torch
 from torch import nn
 
 import mha
 from mha import Head, MultiHeadAttention, MultiHeadLoop, masks, merge_heads, split_heads
+from support import ROADS, close, needs_compiler, needs_gpu, nothing_leaks, tokens
 
 B, N, M, D, H, D_K, D_V, D_CONTEXT, D_OUT = 2, 5, 7, 12, 3, 11, 13, 17, 19
-
-
-def close(a, b, tolerance=1e-12):
-    torch.testing.assert_close(a, b, rtol=tolerance, atol=tolerance)
-
-
-def tokens(*shape):
-    return torch.randn(*shape, dtype=torch.float64)
 
 
 def odd_layer(**options):
@@ -32,9 +23,8 @@ def random_biases(layer):
     return layer
 
 
-@pytest.fixture(autouse=True)
-def seed():
-    torch.manual_seed(11)
+def assert_equal_parameters(one, other):
+    torch.testing.assert_close(one.state_dict(), other.state_dict(), rtol=0, atol=0)
 
 
 # --- Cutting ---------------------------------------------------------------------------------------------------------
@@ -61,9 +51,7 @@ def test_the_packed_layer_equals_the_loop_over_its_heads(context, masked):
     loop.W_O = layer.W_O
     x, other = tokens(B, N, D), tokens(B, M, D_CONTEXT) if context else None
     mask = torch.rand(B, H, N, M if context else N) > 0.4 if masked else None
-    for mine, theirs in zip(layer(x, other, mask=mask, need_weights=True),
-                            loop(x, other, mask=mask, need_weights=True)):
-        close(mine, theirs)
+    close(layer(x, other, mask=mask, need_weights=True), loop(x, other, mask=mask, need_weights=True))
 
 
 @pytest.mark.parametrize("bias", [False, True])
@@ -88,8 +76,7 @@ def test_a_layer_survives_the_way_to_torch_and_back():
     ours = random_biases(MultiHeadAttention(D, H, d_context=D_CONTEXT, dropout=0.2, dtype=torch.float64)).eval()
     back = MultiHeadAttention.from_torch(ours.to_torch())
     assert back.dropout == 0.2 and not back.training
-    for name, p in ours.state_dict().items():
-        assert torch.equal(p, back.state_dict()[name])
+    assert_equal_parameters(ours, back)
 
 
 def test_one_head_of_full_width_equals_head_and_W_O():
@@ -108,13 +95,10 @@ def test_the_output_is_a_sum_of_one_term_for_each_head():
 
 # --- Properties ------------------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("need_weights", [False, True])
-def test_a_causal_layer_leaks_nothing_from_the_future(need_weights):
+@ROADS
+def test_nothing_leaks_from_the_future_of_a_causal_layer(need_weights):
     layer = MultiHeadAttention(D, H, causal=True, dtype=torch.float64)
-    x = tokens(N, D).requires_grad_()
-    for i in range(N):
-        influence, = torch.autograd.grad(layer(x, need_weights=need_weights)[0][i].sum(), x)
-        assert (influence[i + 1:] == 0).all() and (influence[:i + 1] != 0).any(-1).all()
+    assert nothing_leaks(lambda x: layer(x, need_weights=need_weights)[0], tokens(N, D))
 
 
 def test_shuffled_tokens_give_shuffled_outputs():
@@ -129,7 +113,7 @@ def test_a_padded_sentence_gives_what_it_gives_alone():
     assert (weights[0, ..., 3:] == 0).all()
 
 
-@pytest.mark.parametrize("need_weights", [False, True])
+@ROADS
 def test_a_sentence_of_nothing_but_padding_gives_the_bias_and_finite_gradients(need_weights):
     layer, x = random_biases(MultiHeadAttention(D, H, dtype=torch.float64)), tokens(B, N, D).requires_grad_()
     out, _ = layer(x, mask=masks.padding([0, N], N), need_weights=need_weights)
@@ -162,8 +146,7 @@ def test_torch_and_we_draw_the_same_spread_of_weights():
 def test_from_heads_undoes_head():
     layer = odd_layer()
     again = MultiHeadAttention.from_heads([layer.head(i) for i in range(H)], layer.W_O)
-    for name, p in layer.state_dict().items():
-        assert torch.equal(p, again.state_dict()[name])
+    assert_equal_parameters(layer, again)
 
 
 def test_pruning_equals_switching_the_others_off():
@@ -195,7 +178,7 @@ def test_qk_gives_the_scores_and_ov_what_is_carried():
 # --- Number formats, devices, compilers ------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("dtype,tolerance", [(torch.float32, 1e-5), (torch.bfloat16, 3e-2), (torch.float16, 3e-3)])
-@pytest.mark.parametrize("need_weights", [False, True])
+@ROADS
 def test_lower_precision_is_close_to_float64(dtype, tolerance, need_weights):
     layer, x = MultiHeadAttention(D, H, dtype=torch.float64), tokens(B, N, D)
     exact = layer(x)[0]
@@ -218,16 +201,14 @@ def test_meta_tensors_go_through():
     assert out.shape == (B, N, D) and weights.shape == (B, H, N, N)
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not (shutil.which("g++") or shutil.which("clang++")), reason="no C++ compiler for torch.compile")
+@needs_compiler
 def test_the_compiled_layer_gives_the_same_numbers():
     layer, x = MultiHeadAttention(D, H, causal=True), torch.randn(B, N, D)
     close(torch.compile(layer, fullgraph=True)(x)[0], layer(x)[0], 1e-5)
 
 
-@pytest.mark.gpu
-@pytest.mark.skipif(mha.pick_device().type == "cpu", reason="no GPU")
-@pytest.mark.parametrize("need_weights", [False, True])
+@needs_gpu
+@ROADS
 def test_the_gpu_agrees_with_the_cpu(need_weights):
     layer, x = MultiHeadAttention(D, H, causal=True), torch.randn(B, N, D)
     here = layer(x)[0]

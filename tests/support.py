@@ -1,0 +1,68 @@
+"""What several test files share. conftest.py hands the two fixtures to all of them."""
+import os
+import random
+import shutil
+
+import pytest
+import torch
+
+import mha
+
+ROADS = pytest.mark.parametrize("need_weights", [False, True], ids=["fused", "weights"])
+
+
+# --- Random numbers --------------------------------------------------------------------------------------------------
+
+@pytest.fixture(autouse=True)
+def seed():
+    """torch draws the same numbers in a test whichever tests run before it; MHA_TEST_SEED=8 tries others."""
+    torch.manual_seed(int(os.environ.get("MHA_TEST_SEED", 7)))
+
+
+@pytest.fixture
+def some():
+    """Choices that are others at each run. A test that fails shows their seed, and with it they are the same again."""
+    number = int(os.environ.get("MHA_TEST_SEED") or random.randrange(10**6))
+    print(f"MHA_TEST_SEED={number} draws this again")
+    return random.Random(number)
+
+
+def tokens(*shape):
+    """Random vectors in float64, to be compared to the last digits."""
+    return torch.randn(*shape, dtype=torch.float64)
+
+
+# --- Comparing -------------------------------------------------------------------------------------------------------
+
+def close(a, b, tolerance=1e-12):
+    torch.testing.assert_close(a, b, rtol=tolerance, atol=tolerance)
+
+
+def see(n, m, rule):
+    """An (n, m) mask, entry by entry, from a rule about i and j."""
+    return torch.tensor([[rule(i, j) for j in range(m)] for i in range(n)])
+
+
+def nothing_leaks(function, x):
+    """Whether token i of the output depends on every token of x (n, d) up to i, and with a zero gradient on no later
+    one.
+    """
+    gradients = torch.autograd.functional.jacobian(function, x).abs().amax((1, 3))       # (n, n)
+    future = see(len(x), len(x), lambda i, j: j > i)
+    return bool((gradients[future] == 0).all() and (gradients[~future] > 0).all())
+
+
+# --- What not every machine has --------------------------------------------------------------------------------------
+
+def needs_gpu(test):
+    return pytest.mark.gpu(pytest.mark.skipif(mha.pick_device().type == "cpu", reason="no GPU")(test))
+
+
+def needs_cuda(test):
+    """For what is computed in float64, which not every GPU can."""
+    return pytest.mark.gpu(pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA")(test))
+
+
+def needs_compiler(test):
+    found = shutil.which("g++") or shutil.which("clang++")
+    return pytest.mark.slow(pytest.mark.skipif(not found, reason="no C++ compiler for torch.compile")(test))
