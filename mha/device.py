@@ -6,7 +6,7 @@ import torch
 def pick_device() -> torch.device:
     """The fastest kind of device that is present: CUDA, else Apple's MPS, else the CPU.
 
-    Returns
+    Returns:
         torch.device: give it to `device=` of a module, or to `.to(...)`.
     """
     if torch.cuda.is_available():

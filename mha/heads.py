@@ -18,7 +18,7 @@ class SymmetricHead(nn.Module):
 
     The scores are symmetric: token i scores j as j scores i.
 
-    Args
+    Args:
         d_model: size of a token. d_k: size of its query, which is also its key.
         exclude_self: no token attends to itself (the sum over j != i). One token alone then sees nothing: zeros.
         bias: add one in W.
@@ -46,7 +46,7 @@ class AsymmetricHead(nn.Module):
 
         out = softmax(x W_Q (x W_K)^T / sqrt(d_k)) x
 
-    Args
+    Args:
         d_model: size of a token. d_k: size of a query and of a key.
         bias: add one in each layer.
     """
@@ -69,13 +69,13 @@ class Head(nn.Module):
 
         head(x, context) = softmax(x W_Q (context W_K)^T / sqrt(d_k)) context W_V
 
-    Args
+    Args:
         d_model: size of a token that asks. d_k: size of a query and of a key.
         d_v: size of a value; d_k by default.
         d_context: size of a token that is asked; d_model by default.
         bias: add one in each layer. The paper has none.
         dropout: probability of losing a weight while training. causal: no query sees a later key.
-    Source
+    Source:
         Vaswani et al. 2017, section 3.2.2.
     """
 
@@ -96,10 +96,10 @@ class Head(nn.Module):
                 bias: Tensor | None = None, need_weights: bool = False) -> tuple[Tensor, Tensor | None]:
         """Attend from x to context, or from x to itself.
 
-        Args
+        Args:
             x: (..., n, d_model). context: (..., m, d_context); x by default.
             mask, bias: as in `mha.attention`, for weights of shape (..., 1, n, m): this head is the only one.
-        Returns
+        Returns:
             out (..., n, d_v), weights (..., n, m) or None.
         """
         context = x if context is None else context

@@ -13,13 +13,13 @@ from mha import _check as check
 def causal(n: int, m: int | None = None, offset: int = 0, *, device=None) -> Tensor:
     """No look into the future: key j is visible to query i when j <= i + offset.
 
-    Args
+    Args:
         n, m: numbers of queries and keys; m = n when it is left out.
         offset: how many keys came before the first query. With a cache of p earlier keys it is p, and
             m - n lets the last query see every key.
-    Returns
+    Returns:
         (n, m) bool.
-    Source
+    Source:
         Vaswani et al. 2017, section 3.2.3.
     """
     i, j = _positions(n, n if m is None else m, device)
@@ -30,13 +30,13 @@ def window(n: int, m: int | None = None, left: int | None = None, right: int | N
            offset: int = 0, *, device=None) -> Tensor:
     """A sliding window: key j is visible to query i when i + offset - left <= j <= i + offset + right.
 
-    Args
+    Args:
         n, m: numbers of queries and keys; m = n when it is left out.
         left, right: how many keys on either side; None is no limit on that side.
         offset: as in `causal`.
-    Returns
+    Returns:
         (n, m) bool.
-    Source
+    Source:
         Beltagy et al. 2020 (Longformer), section 3.1.
     """
     check.window((left, right))
@@ -71,10 +71,10 @@ def padding(lengths, m: int) -> Tensor:
     The two axes of size 1 in the middle matter. A bare (B, m) mask would be taken for (n, m), queries
     by keys, and where B = n nobody would notice.
 
-    Args
+    Args:
         lengths: (B,) whole numbers from 0 to m, a list or a tensor.
         m: number of keys, padding included.
-    Returns
+    Returns:
         (B, 1, 1, m) bool.
     """
     lengths = check.lengths(lengths, m)
@@ -86,14 +86,14 @@ def from_torch(mask: Tensor | None = None, *, key_padding_mask: Tensor | None = 
                num_heads: int | None = None) -> Tensor:
     """Translate the masks of `nn.MultiheadAttention`, in which True means *hidden*.
 
-    Args
+    Args:
         mask: its `attn_mask`: (n, m), or (B * num_heads, n, m) bool.
         key_padding_mask: its `key_padding_mask`: (B, m), or (m,) without a batch; bool.
         num_heads: needed only to take (B * num_heads, n, m) apart.
-    Returns
+    Returns:
         bool, True = may attend: (n, m), (B, h, n, m) or (B, 1, 1, m). Where both are given a key must be
         visible in both.
-    Raises
+    Raises:
         TypeError: a float mask. It is added to the scores, so it belongs in `bias=`.
         ValueError: neither mask given, or a number of axes that torch does not know.
     """
@@ -111,9 +111,9 @@ def from_torch(mask: Tensor | None = None, *, key_padding_mask: Tensor | None = 
 def explain(mask: Tensor) -> str:
     """Say in words what a mask does: its axes, how many keys a query sees, what stands out.
 
-    Args
+    Args:
         mask: bool, two to four axes.
-    Returns
+    Returns:
         str: a few lines, made to be printed.
     """
     check.mask_for_reading(mask)

@@ -1,7 +1,7 @@
 """What to measure on attention maps, and what to compare it with.
 
-Maps are weights (..., n, m), rows = queries. A score of a head means nothing alone: beside each stands what a rule
-without a head would get (`best_offset`), what luck would give (`luckiest`), or a model that was never trained.
+Maps are weights (..., n, m), rows = queries. The score of a head means nothing by itself. So we put beside it what a
+rule without a head would get (`best_offset`), what luck would give (`luckiest`), or a model that was never trained.
 """
 import math
 from collections import Counter
@@ -13,16 +13,25 @@ from mha.multihead import split_heads
 
 
 def entropy(weights: Tensor) -> Tensor:
-    """Entropy of each row, in nats: (..., n, m) -> (..., n). 0: all on one key; ln m: all alike."""
+    """The entropy of each row, in nats: (..., n, m) -> (..., n).
+
+    It is 0 where one key has all the weight, and ln m where all keys have the same.
+    """
     return torch.special.entr(weights).sum(-1)
 
 
 def at_offset(weights: Tensor, offset: int) -> Tensor:
-    """Mean weight on the token `offset` places to the right of the query (negative: left): (..., n, n) -> (...).
+    """The mean weight on the token that stands `offset` places from the query.
 
-    Queries that have no such token are left out. -1 is the score of a previous-token head, 0 what tokens give
-    themselves.
-    Raises
+    Queries that have no such token are left out.
+
+    Args:
+        weights: (..., n, n).
+        offset: places to the right; negative ones count to the left. -1 gives the score of a previous-token head, and
+            0 what tokens give themselves.
+    Returns:
+        (...), from 0 to 1.
+    Raises:
         ValueError: the offset leaves no token.
     """
     n = weights.shape[-1]
@@ -32,14 +41,17 @@ def at_offset(weights: Tensor, offset: int) -> Tensor:
 
 
 def of_words(weights: Tensor, words: list[int | None]) -> Tensor:
-    """Maps between tokens -> maps between words, as Clark et al. 2019, section 4.1: pieces of an asked word are added
-    up, pieces of an asking word averaged.
+    """Turn maps between tokens into maps between words.
 
-    Args
-        weights: (..., n, n). words: for each token the number of its word, None for special tokens and padding, which
-            are dropped.
-    Returns
-        (..., w, w). Rows sum to less than 1 by what goes to the dropped tokens.
+    The weights on the pieces of an asked word are added up; the rows of the pieces of an asking word are averaged.
+
+    Args:
+        weights: (..., n, n).
+        words: for each token the number of its word; None for special tokens and padding, which are dropped.
+    Returns:
+        (..., w, w). A row sums to 1 less what goes to the dropped tokens.
+    Source:
+        Clark et al. 2019, section 4.1.
     """
     count = 1 + max(word for word in words if word is not None)
     member = torch.zeros(len(words), count, dtype=weights.dtype)
@@ -50,17 +62,18 @@ def of_words(weights: Tensor, words: list[int | None]) -> Tensor:
 
 
 def choices(maps: list[Tensor], queries: list[tuple[int, int]], among: list[list[int]] | None = None) -> Tensor:
-    """Which word each head looks at most.
+    """The word at which each head looks most.
 
-    Args
-        maps: of each sentence, (heads, w, w). queries: (sentence, word) pairs, N of them.
+    Args:
+        maps: of each sentence, (heads, w, w).
+        queries: N pairs (sentence, word).
         among: for each query the words to choose from; by default all words but the asking one.
-    Returns
+    Returns:
         (heads, N), numbers of words.
     """
     picked = []
     for number, (sentence, word) in enumerate(queries):
-        row = maps[sentence][:, word]                                        # (heads, w)
+        row = maps[sentence][:, word]  # (heads, w)
         allowed = among[number] if among else [other for other in range(row.shape[-1]) if other != word]
         picked.append(torch.tensor(allowed)[row[:, allowed].argmax(-1)])
     return torch.stack(picked, -1)
@@ -69,9 +82,9 @@ def choices(maps: list[Tensor], queries: list[tuple[int, int]], among: list[list
 def best_offset(answers: dict[tuple[int, int], set[int]]) -> tuple[int, float]:
     """The rule "always look k words to the right" that is right most often.
 
-    Args
+    Args:
         answers: (sentence, asking word) -> the words that count as right.
-    Returns
+    Returns:
         k (negative: to the left), and the share of asking words for which it is right.
     """
     hits = Counter(answer - word for (_, word), right in answers.items() for answer in right)
@@ -80,8 +93,15 @@ def best_offset(answers: dict[tuple[int, int], set[int]]) -> tuple[int, float]:
 
 
 def luckiest(heads: int, questions: int, chance: float = 0.5, quantile: float = 0.95) -> float:
-    """How much the best of so many heads gets right by luck alone: the quantile of the largest of `heads` binomial
-    shares.
+    """How much the best of many heads gets right by luck alone.
+
+    Args:
+        heads: number of heads, each of which guesses.
+        questions: number of questions that each answers.
+        chance: of a guess to be right, from 0 to 1.
+        quantile: with this probability, from 0 to 1, no head is better than what is returned.
+    Returns:
+        A share of the questions, from 0 to 1: the quantile of the largest of `heads` binomial shares.
     """
     below = 0.0
     for right in range(questions + 1):
@@ -92,19 +112,24 @@ def luckiest(heads: int, questions: int, chance: float = 0.5, quantile: float = 
 
 
 def held_out(right: Tensor, groups: Tensor, splits: int = 200, seed: int = 0) -> Tensor:
-    """Pick the best head on one half of the groups, score it on the questions of the other half; heads that tie share.
+    """Pick the best head on one half of the groups, and score it on the questions of the other half.
 
-    Args
-        right: (heads, N), whether each head is right on each question. groups: (N,), what must not be torn apart, such
-            as the number of each question's sentence. splits: random halves; seed: of them.
-    Returns
+    Where several heads are best on the first half, their scores on the second are averaged.
+
+    Args:
+        right: (heads, N), whether each head is right on each question.
+        groups: (N,), what must not be torn apart, such as the number of each question's sentence.
+        splits: how many times the groups are halved at random.
+        seed: of the halves.
+    Returns:
         (splits,), the share of the other half that is right.
-    Raises
+    Raises:
         ValueError: fewer than two groups.
     """
-    names, g, right, scores = groups.unique(), torch.Generator().manual_seed(seed), right.double(), []
+    names, right = groups.unique(), right.double()
     if len(names) < 2:
         raise ValueError(f"two halves need at least two groups, got {len(names)}")
+    g, scores = torch.Generator().manual_seed(seed), []
     for _ in range(splits):
         first = torch.isin(groups, names[torch.randperm(len(names), generator=g)[: len(names) // 2]])
         shares = right[:, first].mean(-1)
@@ -113,20 +138,24 @@ def held_out(right: Tensor, groups: Tensor, splits: int = 200, seed: int = 0) ->
 
 
 def leads(right: Tensor, rules: Tensor, groups: Tensor, draws: int = 1000, seed: int = 0) -> Tensor:
-    """By how much the best head leads the best rule, both chosen on groups that are drawn anew and scored on those that
-    were not drawn.
+    """By how much the best head leads the best rule on questions that neither was chosen on.
 
-    The groups are drawn with replacement, as many as there are (the bootstrap of Efron 1979); about a third is left out
-    each time.
+    As many groups as there are get drawn, with replacement, so that about a third is left out each time. The best head
+    and the best rule are chosen on the groups that were drawn, and scored on those that were not.
 
-    Args
-        right: (heads, N), whether each head is right on each question. rules: (K, N), the same for rules without a
-            head. groups: (N,), the group of each question.
-    Returns
-        (draws,), sorted: 95 % lie from the 26th of 1000 to the 975th. Somewhat too wide, since the score is taken on
-        few groups.
-    Raises
+    Args:
+        right: (heads, N), whether each head is right on each question.
+        rules: (K, N), the same for rules without a head.
+        groups: (N,), the group of each question.
+        draws: how many times the groups are drawn.
+        seed: of the draws.
+    Returns:
+        (draws,), sorted, so that 95 % of 1000 lie from the 26th to the 975th. That interval is somewhat too wide,
+        since each score is taken on few groups.
+    Raises:
         ValueError: fewer than two groups.
+    Source:
+        The bootstrap of Efron 1979.
     """
     names, group = groups.unique(return_inverse=True)
     if len(names) < 2:
@@ -134,8 +163,8 @@ def leads(right: Tensor, rules: Tensor, groups: Tensor, draws: int = 1000, seed:
     g, found = torch.Generator().manual_seed(seed), []
     right, rules = right.double(), rules.double()
     while len(found) < draws:
-        # (N,), how often each was drawn
-        times = torch.randint(len(names), (len(names),), generator=g).bincount(minlength=len(names))[group].double()
+        drawn = torch.randint(len(names), (len(names),), generator=g).bincount(minlength=len(names))
+        times = drawn[group].double()  # (N,): how often the group of each question was drawn
         left = (times == 0).double()
         if left.any():
             head, rule = (each[(each @ times).argmax()] for each in (right, rules))
@@ -144,44 +173,59 @@ def leads(right: Tensor, rules: Tensor, groups: Tensor, draws: int = 1000, seed:
 
 
 def divergence(p: Tensor, q: Tensor) -> Tensor:
-    """Jensen-Shannon divergence of rows, in nats, from 0 to ln 2: (..., m), (..., m) -> (...)."""
+    """The Jensen-Shannon divergence of two rows, in nats: (..., m), (..., m) -> (...), from 0 to ln 2."""
     middle = (p + q) / 2
     return entropy(middle) - (entropy(p) + entropy(q)) / 2
 
 
 def redundancy(maps: Tensor) -> Tensor:
-    """How unlike heads are: (h, n, m) -> (h, h), the mean over rows of the divergence between two heads' rows. 0: the
-    same map.
+    """How unlike the maps of two heads are, for each pair: (h, n, m) -> (h, h).
+
+    It is the mean over rows of the divergence between the two heads' rows, and 0 where the maps are the same.
     """
     return divergence(maps[:, None], maps[None]).mean(-1)
 
 
-def rank_correlation(a: Tensor, b: Tensor) -> Tensor:
-    """Spearman's, along the last axis: (..., m), (..., m) -> (...). 1: the same order. Ties, if any, keep the order in
-    which they stand.
+def ranks(x: Tensor) -> Tensor:
+    """The place of each number when its row is sorted, counted from 0: (..., m) -> (..., m) in float64.
+
+    Equal numbers keep the order in which they stand.
     """
-    a, b = (ranks - ranks.mean(-1, keepdim=True) for ranks in (each.argsort(-1).argsort(-1).double()
-                                                               for each in (a, b)))
+    return x.argsort(-1).argsort(-1).double()
+
+
+def rank_correlation(a: Tensor, b: Tensor) -> Tensor:
+    """Spearman's correlation of two rows: (..., m), (..., m) -> (...), from -1 to 1.
+
+    It is 1 where both rows are in the same order, and -1 where one is in the other's order turned round.
+    """
+    a, b = ranks(a), ranks(b)
+    a, b = a - a.mean(-1, keepdim=True), b - b.mean(-1, keepdim=True)
     return (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1))
 
 
 def carried(weights: Tensor, x: Tensor, attention) -> Tensor:
-    """How long the vector is that each token hands to each other: |w_ij (v_j W_O)|
-    (Kobayashi et al. 2020, section 3.2).
+    """How long the vector is that each token hands to each other: |w_ij (v_j W_O)|.
 
-    Args
-        weights: (B, h, n, n). x: (B, n, d_model), what the heads read. attention: the `MultiHeadAttention` of that
-            layer.
-    Returns
-        (B, h, n, n), lengths.
+    Args:
+        weights: (B, h, n, n).
+        x: (B, n, d_model), what the heads read.
+        attention: the `MultiHeadAttention` of that layer.
+    Returns:
+        (B, h, n, n), lengths, 0 or more.
+    Source:
+        Kobayashi et al. 2020, section 3.2.
     """
-    V = split_heads(attention.W_V(x), attention.num_heads)                   # (B, h, n, d_v)
-    W_O = attention.W_O.weight.T.unflatten(0, (attention.num_heads, attention.d_v))       # (h, d_v, d_out)
+    V = split_heads(attention.W_V(x), attention.num_heads)  # (B, h, n, d_v)
+    W_O = attention.W_O.weight.T.unflatten(0, (attention.num_heads, attention.d_v))  # (h, d_v, d_out)
     return weights * (V @ W_O).norm(dim=-1)[..., None, :]
 
 
 def asymmetry(A: Tensor) -> Tensor:
-    """|A - A^T| / |A + A^T|: 0 for a symmetric matrix, 1 for a random one, no bound above: (..., d, d) -> (...)."""
+    """How far from symmetric a matrix is, |A - A^T| / |A + A^T|: (..., d, d) -> (...).
+
+    It is 0 for a symmetric matrix and about 1 for a random one. It has no bound above.
+    """
     return (A - A.mT).norm(dim=(-2, -1)) / (A + A.mT).norm(dim=(-2, -1))
 
 
@@ -191,12 +235,14 @@ def head_effects(loss, layers: int, heads: int) -> tuple[Tensor, Tensor]:
     The slopes take a backward pass for each example, since any loss is allowed. Where an example's loss looks at that
     example alone, gates (B, h) of `MultiHeadAttention` and one pass give the same.
 
-    Args
-        loss: function of head_mask (layers, h), a factor for each head's output, -> (N,), the loss of each example, or
-            one number; it can be differentiated.
-    Returns
-        slopes (N, layers, h), d loss / d factor where all heads are on: negative where more of the head makes the loss
-        smaller; rises (N, layers, h), how much the loss rises when that head alone is switched off.
+    Args:
+        loss: function that can be differentiated, of head_mask (layers, h), a factor for each head's output, -> (N,),
+            the loss of each example, or one number.
+        layers, heads: their numbers.
+    Returns:
+        slopes: (N, layers, h), d loss / d factor where all heads are on; negative where more of the head makes the loss
+            smaller.
+        rises: (N, layers, h), how much the loss rises when that head alone is switched off.
     """
     gates = torch.ones(layers, heads, requires_grad=True)
     each = loss(gates).reshape(-1)
@@ -213,14 +259,17 @@ def head_effects(loss, layers: int, heads: int) -> tuple[Tensor, Tensor]:
 def head_scores(loss, layers: int, heads: int) -> tuple[Tensor, Tensor, Tensor]:
     """Three scores of how much a loss needs each head.
 
-    Args
-        loss: as in `head_effects`.
-    Returns
-        size (layers, h), the mean over examples of |d loss / d factor| where all heads are on. To compare heads of
-        different layers, Michel et al. 2019, section 4.1, also divide it by its norm within each layer
-        (after Molchanov et al. 2017), which is not done here; slope (layers, h), the derivative of the mean loss, with
-        its sign: negative where more of the head makes the loss smaller; removal (layers, h), the rise of the mean loss
-        when that head alone is switched off.
+    Args:
+        loss, layers, heads: as in `head_effects`.
+    Returns:
+        size: (layers, h), the mean over examples of |d loss / d factor| where all heads are on. To compare heads of
+            different layers Michel et al. also divide it by its norm within each layer, after Molchanov et al. 2017;
+            that is not done here.
+        slope: (layers, h), the derivative of the mean loss, with its sign: negative where more of the head makes the
+            loss smaller.
+        removal: (layers, h), the rise of the mean loss when that head alone is switched off.
+    Source:
+        Michel et al. 2019, section 4.1.
     """
     slopes, rises = head_effects(loss, layers, heads)
     return slopes.abs().mean(0), slopes.mean(0), rises.mean(0)

@@ -29,7 +29,7 @@ def merge_heads(y: Tensor) -> Tensor:
 class MultiHeadLoop(nn.Module):
     """The definition: every head on its own, the results side by side, and W_O to mix them.
 
-    Args
+    Args:
         heads: the `Head`s; d_model and d_context must agree, d_k and d_v may differ.
         d_out: size of the output; d_model by default.
         bias: add one in W_O; by default, if the heads have theirs.
@@ -67,7 +67,7 @@ class MultiHeadAttention(nn.Module):
 
     Head i works with slice i of W_Q, W_K and W_V (d_k or d_v rows of the tensor `weight`) and of W_O (d_v columns).
 
-    Args
+    Args:
         d_model: size of a token that asks. num_heads: number of heads, h.
         d_k: size of a query and of a key; d_model / num_heads by default, but any size will do.
         d_v: size of a value; d_k by default.
@@ -76,9 +76,9 @@ class MultiHeadAttention(nn.Module):
         bias: add one in each of the four layers.
         dropout: probability of losing a weight while training.
         causal: no query sees a later key.
-    Raises
+    Raises:
         ValueError, TypeError: sizes that do not fit; the message says how to mend it.
-    Source
+    Source:
         Vaswani et al. 2017, section 3.2.2.
     """
 
@@ -118,16 +118,16 @@ class MultiHeadAttention(nn.Module):
                 need_weights: bool = False) -> tuple[Tensor, Tensor | None]:
         """Attend from x to context, or from x to itself.
 
-        Args
+        Args:
             x: (..., n, d_model), the tokens that ask.
             context: (..., m, d_context), the tokens that are asked; x by default.
             mask: bool, True = may attend; (n, m), or (B, h, n, m) with sizes equal or 1.
             bias: floats added to the scores, shaped like a mask.
             head_mask: (h,) or (B, h), a factor for each head's output: 0 switches it off. The weights stay.
             need_weights: return the weights of every head.
-        Returns
+        Returns:
             out (..., n, d_out), weights (..., h, n, m) or None.
-        Raises
+        Raises:
             ValueError, TypeError: as `mha.attention`.
         """
         context = x if context is None else context

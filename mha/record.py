@@ -20,9 +20,9 @@ def record(model: nn.Module) -> Iterator[dict[str, Tensor]]:
     What the model returns stays as it was. The weights are cut from the graph (detached); of a module that
     runs several times, the last ones stay. The name of a model that is itself a `MultiHeadAttention` is "".
 
-    Args
+    Args:
         model: any module. With torch.compile, record the model, then compile it.
-    Yields
+    Yields:
         dict: module name -> weights (..., h, n, m); it fills as the model runs, and stays after the context.
     """
     heads = {name: m for name, m in model.named_modules() if isinstance(m, MultiHeadAttention)}
