@@ -1,6 +1,4 @@
 """6.4: what each head adds."""
-import torch
-
 from mha.exercises.exercise import Case, Exercise
 from mha.exercises.probe import numbers
 from mha.exercises.report import Mistake
