@@ -2,6 +2,18 @@
 
     from mha import MultiHeadAttention, attention, masks
     out, weights = MultiHeadAttention(d_model=512, num_heads=8)(x, need_weights=True)
+
+The map of the package, in an order in which it reads well:
+
+    the subject         `attention`, the formula; `masks`, who may look at whom; `heads`, one head in three attempts;
+                        `multihead`, many of them; `record`, the weights of a whole model; `device`, where to run
+    is measured with    `measure`, numbers for maps; `findings`, what the maps of a trained model say; `surgery`, heads
+                        changed by hand; `bench`, seconds and memory
+    what is trained     `data`, small worlds; `train`, a training for each question; `induction`, models that copy
+    is stored or read   `assets`, results of long computations; `sentences`, texts with known answers; `real` and
+                        `transformer`, models that others trained
+    is shown and asked  `viz`, pictures; `widgets`, live figures; `exercises`, tasks and their checker; `folklore`,
+                        claims that are put to the test
 """
 
 from mha import heads, masks, multihead

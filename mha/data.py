@@ -1,9 +1,10 @@
-"""Small worlds that the chapters share."""
+"""Small worlds that the chapters share: a library, a cycle of three, names that point to names."""
 import torch
+from torch import Tensor
 
 from mha.attention import attention
 
-BOOKS = {                                            # title: key, value
+BOOKS = {  # title: key, value
     "Machine Learning Fundamentals": ([1.0, 0.0], [2.6, 0.6]),
     "Deep Learning Basics": ([1.3, -0.8], [1.2, -2.4]),
     "Cooking Recipes": ([-0.8, 1.4], [-2.5, 1.4]),
@@ -12,24 +13,33 @@ BOOKS = {                                            # title: key, value
 }
 
 
-def library():
+def library() -> tuple[list[str], Tensor, Tensor]:
     """Five books in the plane.
 
     Returns:
-        titles: list of 5; keys: (5, 2), what a title promises; values: (5, 2), what is inside.
+        titles: a list of 5.
+        keys: (5, 2), what each title promises.
+        values: (5, 2), what is inside.
     """
     keys, values = zip(*BOOKS.values())
     return list(BOOKS), torch.tensor(keys), torch.tensor(values)
 
 
-def follow_gradient(query, keys, values, wanted, steps=50, temperature=1.0, rate=0.1):
+def follow_gradient(query: Tensor, keys: Tensor, values: Tensor, wanted: Tensor, steps=50, temperature=1.0,
+                    rate=0.1) -> tuple[Tensor, Tensor]:
     """Move a query against the gradient of the squared error of what it looks up.
 
     Args:
-        query: (d_k,); keys: (m, d_k); values: (m, d_v); wanted: (d_v,), what the lookup should return.
-        steps: number of moves; temperature: of the softmax; rate: length of a move per unit of gradient.
+        query: (d_k,), where it starts.
+        keys: (m, d_k).
+        values: (m, d_v).
+        wanted: (d_v,), what the lookup should return.
+        steps: number of moves.
+        temperature: of the softmax.
+        rate: length of a move per unit of gradient.
     Returns:
-        path: (steps + 1, d_k), the queries visited; errors: (steps + 1,), their squared errors.
+        path: (steps + 1, d_k), the queries visited.
+        errors: (steps + 1,), their squared errors.
     """
     path, errors = [query], []
     for step in range(steps + 1):
@@ -41,15 +51,18 @@ def follow_gradient(query, keys, values, wanted, steps=50, temperature=1.0, rate
     return torch.stack(path), torch.stack(errors)
 
 
-def rock_paper_scissors():
-    """Three tokens in the plane, a third of a turn apart: names (3), x (3, 2) in float64. Token i + 1 beats token i,
-    and the first beats the last.
+def rock_paper_scissors() -> tuple[list[str], Tensor]:
+    """Three tokens in the plane, a third of a turn apart. Token i + 1 beats token i, and the first beats the last.
+
+    Returns:
+        names: a list of 3.
+        x: (3, 2) in float64, each of length 1.
     """
     angle = torch.tensor([90.0, 210.0, 330.0], dtype=torch.float64).deg2rad()
     return ["rock", "paper", "scissors"], torch.stack([angle.cos(), angle.sin()], -1)
 
 
-def turn(degrees):
+def turn(degrees: float) -> Tensor:
     """The matrix R (2, 2) in float64 that turns a row vector x by so many degrees, against the clock: x @ R."""
     angle = torch.tensor(float(degrees), dtype=torch.float64).deg2rad()
     return torch.stack([torch.stack([angle.cos(), angle.sin()]), torch.stack([-angle.sin(), angle.cos()])])
@@ -58,20 +71,25 @@ def turn(degrees):
 POINTERS = ("cycle of 3", "cycle of 7", "line of 7", "pointers", "pointers to earlier tokens")
 
 
-def pointers(task, runs, generator):
+def pointers(task: str, runs: int, generator: torch.Generator):
     """Tasks in which each token should attend to one other token, for `runs` independent runs.
 
     A name is a random vector of 16 numbers, drawn anew for each run.
 
     Args:
-        task: "cycle of 3" or "cycle of 7", each name to the next and the last to the first; "line of 7", the same
-            without the last step; "pointers", 8 random names, each token beside its own name the name of another token,
-            to which it should attend; "pointers to earlier tokens", the same, but every name stands before the token,
-            and no later token may be seen.
+        task: one of `POINTERS`.
+            "cycle of 3" and "cycle of 7": each name points to the next, and the last to the first.
+            "line of 7": the same without the last step.
+            "pointers": 8 random names. Each token holds its own name and that of another token, to which it should
+            attend.
+            "pointers to earlier tokens": the same, but the named token stands before it, and none after it may be seen.
+        runs: independent runs, R.
+        generator: of all random numbers.
     Returns:
-        draw: function of a batch size B -> x (R, B, n, d_model), target (R, B, n), asked (n,): the tokens that have a
-            target;
-        d_model: 16 or 32; no_future: whether the task comes with a causal mask.
+        draw: function of a batch size B -> x (R, B, n, d_model), target (R, B, n), and asked (up to n,), the numbers of
+            the tokens that have a target.
+        d_model: 16 or 32.
+        no_future: whether the task comes with a causal mask.
     Raises:
         ValueError: an unknown task.
     """
@@ -82,6 +100,7 @@ def pointers(task, runs, generator):
     if n:
         asked = torch.arange(int(n) if kind == "cycle" else int(n) - 1)
         target = (torch.arange(int(n)) + 1) % int(n)
+        # The names are the sentence, the same one in every batch: a batch of 1 is all there is.
         return lambda batch: (names[:, None, :int(n)], target.expand(runs, 1, -1), asked), 16, False
 
     earlier, n = kind != "pointers", 8
@@ -99,18 +118,23 @@ def pointers(task, runs, generator):
 class KeyTask:
     """Bring back the contents of the tokens to which a token is related.
 
-    A token is [name, content]: a name is a random vector, fixed for each run, a content is a few standard normal
-    numbers, fresh in each sentence. For each of r hidden relations, random permutations of the names, the sentence
-    holds one token whose name is the relation's image of the asking token's; the other tokens are distractors. Wanted
-    are the r contents, so an error of 1 is knowing nothing.
+    A token is [name, content]. A name is a random vector, fixed for each run; a content is a few standard normal
+    numbers, fresh in each sentence. There are r hidden relations, which are random permutations of the names. For each
+    of them the sentence holds one token whose name is the relation's image of the asking token's name; the other tokens
+    are distractors. Wanted are the r contents, so that a model that knows nothing gets an error of 1.
 
     Args:
-        runs: independent runs, each with its own names and relations; r: relations; names: how many names there are;
-            d_name: width of a name.
-        n: tokens in a sentence; content: numbers in a content, 4 by default; seed: of everything that is drawn.
+        runs: independent runs, each with its own names and relations.
+        r: number of relations.
+        names: how many names there are.
+        d_name: width of a name.
+        n: tokens in a sentence.
+        content: numbers in a content.
+        seed: of everything that is drawn.
     Raises:
         ValueError: more related tokens than the sentence has room for, or more tokens than names.
     """
+
     def __init__(self, runs, r, *, names=16, d_name=16, n=8, content=4, seed=0):
         if r > n:
             raise ValueError(f"{r} related tokens do not fit into a sentence of n={n}")
@@ -120,9 +144,9 @@ class KeyTask:
         self.generator = torch.Generator().manual_seed(seed)
         vectors = torch.randn(runs, names, d_name, generator=self.generator)
         self.vectors = vectors * (d_name**0.5 / vectors.norm(dim=-1, keepdim=True))
-        self.relations = torch.stack([self._relations(names) for _ in range(runs)])            # (R, r, names)
+        self.relations = torch.stack([self._relations(names) for _ in range(runs)])  # (R, r, names)
 
-    def _relations(self, names):
+    def _relations(self, names: int) -> Tensor:
         """r permutations of the names that agree with each other, and with the identity, nowhere: (r, names)."""
         found = [torch.arange(names)]
         while len(found) <= self.r:
@@ -131,8 +155,14 @@ class KeyTask:
                 found.append(order)
         return torch.stack(found[1:])
 
-    def draw(self, batch):
-        """Asking tokens (R, B, d_model), their sentences (R, B, n, d_model), the wanted contents (R, B, r, content)."""
+    def draw(self, batch: int) -> tuple[Tensor, Tensor, Tensor]:
+        """A batch of B fresh sentences for each run.
+
+        Returns:
+            asking: (R, B, d_model), the tokens that ask.
+            x: (R, B, n, d_model), their sentences; the related tokens stand first, in the order of the relations.
+            contents: (R, B, r, content), what is wanted.
+        """
         runs, names = self.vectors.shape[:2]
         asking = torch.randint(names, (runs, batch), generator=self.generator)
         related = self.relations.gather(2, asking[:, None].expand(-1, self.r, -1)).mT  # (R, B, r)
