@@ -85,18 +85,18 @@ class Table:
                 f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>")
 
 
-def columns(labels, digits=2, **series):
+def columns(labels, digits=2, corner="", **series):
     """A table of named columns, one row for each label: `columns(["a", "b"], weight=w, rank=[1, 2])`.
 
     Args:
-        labels: m names of the rows. digits: decimals of a float.
+        labels: m names of the rows. digits: decimals of a float. corner: the word above the labels.
         series: m numbers or words each; "_" in a name is shown as a space.
     """
     values = [[value.item() if hasattr(value, "item") else value for value in column] for column in series.values()]
     lengths = {"labels": len(labels), **{name: len(column) for name, column in zip(series, values)}}
     if len(set(lengths.values())) > 1:
         raise ValueError(f"every column needs as many rows as there are labels, got {lengths}")
-    header = ["", *(name.replace("_", " ") for name in series)]
+    header = [corner, *(name.replace("_", " ") for name in series)]
     return Table(_words([header, *([label, *row] for label, *row in zip(labels, *values))], digits))
 
 
