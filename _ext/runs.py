@@ -13,7 +13,7 @@ def fill(app, docname, source):
         return
     run = runs.last(path)
     if not run:
-        raise ExtensionError(f"{docname} has no run that counts. Build with `python3 book.py build`, which runs it first.")
+        raise ExtensionError(f"{docname} has no run that counts: use `python3 book.py build`, which runs it first")
     source[0] = nbformat.writes(runs.filled(nbformat.reads(source[0], as_version=4), run))
 
 

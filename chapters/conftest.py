@@ -1,4 +1,4 @@
-"""What `pytest --nbval chapters` does with a chapter, beyond nbval itself: each is run once, and four things come of it.
+"""What `pytest --nbval chapters` does with a chapter beyond nbval itself: it is run once, and three things come of it.
 
 * Every output is compared with what is stored: words exactly, numbers up to the last digits. A cell that was never run
   fails.

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+import yaml
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 import house_rules as rules
@@ -268,6 +269,58 @@ def test_no_failure_is_hidden(path):
                                     "try:\n    x\nexcept Exception:\n    y"])
 def test_a_hidden_failure_is_caught(source):
     assert list(hidden_failures(source))
+
+
+def wide_lines(source):
+    """Lines over 120 characters."""
+    for number, line in enumerate(source.splitlines(), start=1):
+        if len(line) > 120:
+            yield f"line {number} has {len(line)} characters; at most 120"
+
+
+@pytest.mark.parametrize("path", tracked("*.py", "*.js", "*.css", "*.toml", "*.yml"),
+                         ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_no_line_of_code_is_wider_than_120_characters(path):
+    assert list(wide_lines(path.read_text(encoding="utf-8"))) == []
+
+
+def test_a_wide_line_is_caught():
+    assert list(wide_lines("x = 1\n" + "#" * 121)) == ["line 2 has 121 characters; at most 120"]
+    assert not list(wide_lines("#" * 120))
+
+
+@pytest.mark.parametrize("path", tracked("mha/*.py"), ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_a_file_of_the_package_is_read_in_one_sitting(path):
+    """About 300 lines; what is longer has a part that could stand alone."""
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 320
+
+
+def test_the_wheel_holds_the_package_and_no_script_of_ours():
+    """Colab installs it: the numbers that chapters load are in it, what computed them is not."""
+    assert '\n[tool.hatch.build.targets.wheel]\npackages = ["mha"]' in (ROOT / "pyproject.toml").read_text()
+    assert [path.name for path in tracked("mha/*") if path.name.startswith("make_")] == []
+
+
+def doubled_keys(text):
+    """Keys that stand twice in one mapping of a YAML text, of which the first is lost without a word."""
+    nodes = [yaml.compose(text)]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, yaml.MappingNode):
+            names = [key.value for key, _ in node.value]
+            yield from (name for name in names if names.count(name) > 1)
+            nodes += [value for _, value in node.value]
+        elif isinstance(node, yaml.SequenceNode):
+            nodes += node.value
+
+
+@pytest.mark.parametrize("path", tracked("*.yml"), ids=lambda path: path.name)
+def test_no_key_of_a_settings_file_stands_twice(path):
+    assert list(doubled_keys(path.read_text(encoding="utf-8"))) == []
+
+
+def test_a_key_that_stands_twice_is_caught():
+    assert set(doubled_keys("a: 1\nb: [{c: 1, c: 2}]\na: 2")) == {"a", "c"}
 
 
 # --- The files around them ------------------------------------------------------------------------------------------

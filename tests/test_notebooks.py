@@ -78,7 +78,11 @@ def test_what_is_no_run_of_sentences_stays(markdown):
     assert sentences.one_a_line(markdown) == markdown
 
 
-@pytest.mark.parametrize("markdown", ["They come to 3. - 4 is left.", "It ends at 5. 2) comes next", "So. # no heading"])
+@pytest.mark.parametrize("markdown", [
+    "They come to 3. - 4 is left.",
+    "It ends at 5. 2) comes next",
+    "So. # no heading",
+])
 def test_no_line_begins_something_else(markdown):
     assert sentences.shown(sentences.one_a_line(markdown)) == sentences.shown(markdown)
     assert sentences.one_a_line(markdown) == markdown

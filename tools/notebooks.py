@@ -1,7 +1,8 @@
 """The chapters as they are stored: what is kept, how they are run again, and when two outputs say the same.
 
 `python -m tools.notebooks` (what `book.py refresh` calls) runs every chapter and stores it normalised:
-one sentence a line; text outputs and cell ids stay; images, widgets, tracebacks and counters go, since each build makes them anew.
+one sentence a line; text outputs and cell ids stay; images, widgets, tracebacks and counters go, since each build makes
+them anew.
 """
 import math
 import re

@@ -3,8 +3,8 @@
 A run counts as long as nothing has changed that it could depend on: the code of the chapter, the package, the exact
 versions of everything installed. Prose may change, for it is taken from the chapter and not from the run.
 
-`python -m tools.runs` runs the chapters that have no run that counts, as many at a time as there are cores, and says how
-far it is. `pytest --nbval chapters` runs all of them and keeps those that it found right.
+`python -m tools.runs` runs the chapters that have no run that counts, as many at a time as there are cores, and says
+how far it is. `pytest --nbval chapters` runs all of them and keeps those that it found right.
 """
 import hashlib
 import os

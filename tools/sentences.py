@@ -6,11 +6,13 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 MARKDOWN = MarkdownIt("commonmark").enable("table").use(dollarmath_plugin)
 # What is one piece, whatever stands in it: code, formulas, links, tags.
-WHOLE = re.compile(r"(`+).*?(?<!`)\1(?!`)|\$\$.*?\$\$|(?<!\\)\$(?=\S).*?(?<=\S)\$|\[[^\]]*\]\([^)]*\)|<[^>\s][^>]*>", re.DOTALL)
+WHOLE = re.compile(r"(`+).*?(?<!`)\1(?!`)|\$\$.*?\$\$|(?<!\\)\$(?=\S).*?(?<=\S)\$|\[[^\]]*\]\([^)]*\)|<[^>\s][^>]*>",
+                   re.DOTALL)
 END = re.compile(r"""[.!?]["'”’)\]*_]*(?P<gap>\s+)(?=["'“‘(\[*_]*[A-Za-z0-9\x00])""")
 # What ends with a point, and no sentence with it.
 SHORT = re.compile(r"(\b(e\.g|i\.e|et al|cf|vs|Fig|Eq|Sec|No|St|[A-Z])|\.\.)\.$")
-BLOCK = re.compile(r"([-+*>|%:=~]|#+ |\d+[.)]\s|```|\$\$|</?[a-zA-Z!])(?!\*)")  # would begin something else at a line's start
+# What would begin something else at the start of a line: a list, a heading, a quote, code, HTML.
+BLOCK = re.compile(r"([-+*>|%:=~]|#+ |\d+[.)]\s|```|\$\$|</?[a-zA-Z!])(?!\*)")
 
 
 def one_a_line(markdown):
