@@ -1,0 +1,101 @@
+"""The front door, book.py: where torch comes from, and what a wrong call is told."""
+import http.server
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+
+import pytest
+
+import book
+
+
+@contextmanager
+def server(status):
+    """A server on 127.0.0.1 that gives this status to every request; its address."""
+    class Answer(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(status)
+            self.end_headers()
+
+        def log_message(self, *words):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answer) as serving:
+        threading.Thread(target=serving.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{serving.server_port}"
+        serving.shutdown()
+
+
+@contextmanager
+def silence():
+    """A socket that takes connections and never says a word; its address."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+
+
+@pytest.fixture
+def plain_linux(monkeypatch):
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(book, "has_nvidia", lambda: False)
+
+
+def test_linux_without_nvidia_takes_the_cpu_build_and_says_how_to_have_the_other(plain_linux, monkeypatch, capsys):
+    with server(200) as index:
+        monkeypatch.setenv("BOOK_TORCH_INDEX", index)
+        assert book.torch_index() == ["--extra-index-url", index]
+    assert "BOOK_TORCH_INDEX= python3" in capsys.readouterr().out
+
+
+def test_an_index_that_has_no_torch_is_left(plain_linux, monkeypatch, capsys):
+    with server(404) as index:
+        monkeypatch.setenv("BOOK_TORCH_INDEX", index)
+        assert book.torch_index() == []
+    assert "does not answer" in capsys.readouterr().out
+
+
+def test_an_index_that_says_nothing_is_left_after_seconds(plain_linux, monkeypatch):
+    with silence() as index:
+        monkeypatch.setenv("BOOK_TORCH_INDEX", index)
+        start = time.monotonic()
+        assert book.torch_index() == []
+        assert time.monotonic() - start < 30
+
+
+def test_no_index_is_asked_where_none_is_wanted(plain_linux, monkeypatch):
+    monkeypatch.setattr(book, "answers", lambda *arguments, **options: pytest.fail("an index was asked"))
+    monkeypatch.setenv("BOOK_TORCH_INDEX", "")
+    assert book.torch_index() == []
+    monkeypatch.delenv("BOOK_TORCH_INDEX")
+    monkeypatch.setattr(book, "has_nvidia", lambda: True)
+    assert book.torch_index() == []
+    monkeypatch.setattr(book, "has_nvidia", lambda: False)
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert book.torch_index() == []
+
+
+@pytest.mark.parametrize("arguments, told", [
+    (["check"], "takes the name of a chapter"),
+    (["build", "05_masks"], "takes the name of a chapter"),
+    (["sing"], "invalid choice"),
+])
+def test_a_wrong_call_is_told_what_is_wanted(arguments, told):
+    call = subprocess.run([sys.executable, book.__file__, *arguments], capture_output=True, text=True)
+    assert call.returncode == 2 and told in call.stderr
+
+
+def test_a_chapter_that_is_not_there_is_named_with_those_that_are():
+    with pytest.raises(SystemExit, match="There is no chapter '99_none'. There are 01_soft_lookup"):
+        book.check("99_none")
+
+
+def test_a_port_in_use_is_said():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        with pytest.raises(SystemExit, match="cannot be used"):
+            book.require_free(taken.getsockname()[1])
