@@ -1,24 +1,30 @@
 // Lets the questions of a page answer, and keeps what was solved: in this browser, and nowhere else.
 //
-// The build wrote each question as a disabled form with its data beside it (_ext/exercise_pages.py). The replies are those of
-// mha.exercises.check, word for word; a browser test holds the two together.
+// The build wrote each question as a disabled form with its data beside it (_ext/exercise_pages.py). The replies are
+// those of mha.exercises.check, word for word; a browser test holds the two together.
 (() => {
   "use strict";
   const KEY = "mha-progress";
   const VERSION = 1;
   const chapters = window.exercises ?? [];
-  const predicted = new Set(chapters.flatMap(([, items]) => items.filter(([, kind]) => kind === "predict").map(([id]) => id)));
+  const everyItem = chapters.flatMap(([, items]) => items);
+  const predicted = new Set(everyItem.filter(([, kind]) => kind === "predict").map(([id]) => id));
 
   // ---- judging -------------------------------------------------------------------------------------
   // judge(data, answer) -> {ok, done, verdict, lines, mistakes}, as the reports of mha.exercises are.
   const JUDGES = { number: judgeNumber, choice: judgeChoice, explain: judgeWords };
   const judge = (data, answer) => JUDGES[data.kind](data, answer);
 
+  const GROUPED = /^[-+]?\d{1,3}((,\d{3}){2,}|([ _'\u2019\u00a0\u202f]\d{3})+)$/;
+  const SEPARATORS = /[ ,_'\u2019\u00a0\u202f]/g;
+  const AMBIGUOUS = /^[-+]?[1-9]\d{0,2},\d{3}$/; // 1,000 is one or a thousand
+  const NUMBER = /^\s*([-+]?\d*[.,]?\d+(?:[eE][-+]?\d+)?)(?:\s*\/\s*(\d*[.,]?\d+))?\s*(%?)\s*$/;
+
+  // A number, a fraction or a percentage, as people write them; null where it is none, or could be two
   function readNumber(written) {
-    let text = written.replace(/\u2212/g, "-").trim();
-    if (/^[-+]?\d{1,3}((,\d{3}){2,}|([ _'\u2019\u00a0\u202f]\d{3})+)$/.test(text)) text = text.replace(/[ ,_'\u2019\u00a0\u202f]/g, "");
-    if (/^[-+]?[1-9]\d{0,2},\d{3}$/.test(text)) return null; // 1,000 is one or a thousand
-    const match = /^\s*([-+]?\d*[.,]?\d+(?:[eE][-+]?\d+)?)(?:\s*\/\s*(\d*[.,]?\d+))?\s*(%?)\s*$/.exec(text);
+    const plain = written.replace(/\u2212/g, "-").trim();
+    const text = GROUPED.test(plain) ? plain.replace(SEPARATORS, "") : plain;
+    const match = AMBIGUOUS.test(text) ? null : NUMBER.exec(text);
     if (!match) return null;
     const [above, below] = [match[1], match[2] ?? "1"].map((part) => Number(part.replace(",", ".")));
     return below === 0 ? null : above / below / (match[3] ? 100 : 1);
@@ -28,41 +34,57 @@
 
   function judgeNumber(data, text) {
     const number = readNumber(text);
-    if (number === null) {
-      const what = text.trim() ? `A number is asked for, such as 3, 0.25 or "1/4", in digits alone, with a point before the decimals; this is '${text}'.` : "Write a number first.";
-      return reply(false, ["not-a-number"], [what], { tried: false });
-    }
+    if (number === null) return notANumber(text);
     const close = (value) => Math.abs(number - value) <= Math.max(data.tolerance * Math.abs(value), 1e-9);
     if (close(data.answer)) return reply(true, [], [data.note]);
-    const guess = data.predicted ? [`You guessed ${shown(number)}; it is ${shown(data.answer)}.`] : [];
-    const known = data.mistakes.find((mistake) => close(mistake.value));
-    const ids = data.mistakes.filter((mistake) => close(mistake.value)).map((mistake) => mistake.id);
-    const size = data.predicted ? [] : [`${shown(number)} is too ${number > data.answer ? "large" : "small"}.`];
-    if (data.predicted) return reply(false, ids, [...guess, ...(known ? [known.says] : size), data.note], { verdict: "not so.", done: true });
-    return reply(false, ids, [...(known ? [known.says, known.asks] : size)]);
+    const mistakes = data.mistakes.filter((mistake) => close(mistake.value));
+    const ids = mistakes.map((mistake) => mistake.id);
+    const known = mistakes[0];
+    if (data.predicted) {
+      const guess = `You guessed ${shown(number)}; it is ${shown(data.answer)}.`;
+      return notSo(ids, [guess, known?.says, data.note]);
+    }
+    if (known) return reply(false, ids, [known.says, known.asks]);
+    return reply(false, ids, [`${shown(number)} is too ${number > data.answer ? "large" : "small"}.`]);
+  }
+
+  function notANumber(text) {
+    const what = text.trim()
+      ? 'A number is asked for, such as 3, 0.25 or "1/4", in digits alone, with a point before the decimals; '
+        + `this is '${text}'.`
+      : "Write a number first.";
+    return notTried(["not-a-number"], what);
   }
 
   function judgeChoice(data, picked) {
-    if (!picked) return reply(false, ["not-an-option"], [data.several ? "Pick at least one option." : "Pick an option."], { tried: false });
+    if (!picked) return notTried(["not-an-option"], data.several ? "Pick at least one option." : "Pick an option.");
     if (picked === data.right) return reply(true, [], [data.note]);
     const wrong = [...picked].filter((letter) => !data.right.includes(letter));
     const missed = [...data.right].filter((letter) => !picked.includes(letter));
     const lines = wrong.map((letter) => `${letter}: ${data.says[letter]}`);
-    if (data.several && missed.length)
-      lines.push(`${missed.length} of the options that you did not pick ${missed.length === 1 ? "belongs" : "belong"} to the answer.`);
+    if (data.several && missed.length) {
+      const belong = missed.length === 1 ? "belongs" : "belong";
+      lines.push(`${missed.length} of the options that you did not pick ${belong} to the answer.`);
+    }
     const ids = wrong.map((letter) => data.ids[letter]);
-    if (data.predicted) return reply(false, ids, [...lines, `It is ${data.right}. ${data.note}`], { verdict: "not so.", done: true });
+    if (data.predicted) return notSo(ids, [...lines, `It is ${data.right}. ${data.note}`]);
     return reply(false, ids.length ? ids : ["incomplete"], lines);
   }
 
   function judgeWords(data, words) {
-    if (!words.trim()) return reply(false, [], ["Write a few words first, or say it aloud and write that you did."], { tried: false });
-    return reply(true, [], ["Did you say each of these? Nobody else can tell."], { verdict: "written.", done: false, checklist: data.checklist });
+    if (!words.trim()) return notTried([], "Write a few words first, or say it aloud and write that you did.");
+    const lines = ["Did you say each of these? Nobody else can tell."];
+    return reply(true, [], lines, { verdict: "written.", done: false, checklist: data.checklist });
   }
 
   function reply(ok, mistakes, lines, more = {}) {
-    return { ok, mistakes, lines: lines.filter(Boolean), verdict: ok ? "right." : "not yet.", done: ok, tried: true, ...more };
+    const verdict = ok ? "right." : "not yet.";
+    return { ok, mistakes, lines: lines.filter(Boolean), verdict, done: ok, tried: true, ...more };
   }
+
+  // A wrong prediction is done: it was made, and it is not asked for again.
+  const notSo = (mistakes, lines) => reply(false, mistakes, lines, { verdict: "not so.", done: true });
+  const notTried = (mistakes, line) => reply(false, mistakes, [line], { tried: false });
 
   // ---- what is solved ------------------------------------------------------------------------------
   // Kept for the session when the browser keeps nothing, or when a newer version of the book wrote it.
@@ -73,7 +95,9 @@
     try {
       const found = JSON.parse(localStorage.getItem(KEY) ?? "null");
       if (found?.version > VERSION) keeps = false;
-      else if (Array.isArray(found?.solved)) solved = new Set([...solved, ...found.solved.filter((id) => typeof id === "string")]);
+      else if (Array.isArray(found?.solved)) {
+        for (const id of found.solved) if (typeof id === "string") solved.add(id);
+      }
     } catch {
       keeps = false;
     }
@@ -94,57 +118,72 @@
     show();
   }
 
+  // What is solved as a code to carry to another browser: for each chapter its number and a bit for each exercise
   function encode(ids) {
     const bits = {};
     for (const id of ids) {
       const [chapter, number] = id.split(".");
       bits[chapter] = (bits[chapter] ?? 0) | (1 << (number - 1));
     }
-    const body = ["mha1", ...Object.keys(bits).sort().map((chapter) => `${chapter}.${bits[chapter].toString(16)}`)].join("-");
+    const parts = Object.keys(bits).sort().map((chapter) => `${chapter}.${bits[chapter].toString(16)}`);
+    const body = ["mha1", ...parts].join("-");
     return `${body}-${sign(body)}`;
   }
 
   function decode(written) {
-    const code = /mha1[-\w.]*/.exec(written.replace(/[\u2013\u2014\u2212]/g, "-"))?.[0] ?? written; // pasted as progress("mha1-..."), or with dashes
+    // It may have been pasted as progress("mha1-..."), or with dashes for its hyphens
+    const hyphens = written.replace(/[\u2013\u2014\u2212]/g, "-");
+    const code = /mha1[-\w.]*/.exec(hyphens)?.[0] ?? written;
     const at = code.lastIndexOf("-");
     const [body, end] = [code.slice(0, at), code.slice(at + 1)];
-    if (!/^mha1(-\w+\.[0-9a-f]+)*$/.test(body)) throw new Error(`A code looks like ${encode(["1.1", "2.1"])}; this is "${code}".`);
+    if (!/^mha1(-\w+\.[0-9a-f]+)*$/.test(body)) {
+      throw new Error(`A code looks like ${encode(["1.1", "2.1"])}; this is "${code}".`);
+    }
     if (end !== sign(body)) throw new Error(`"${code}" was not copied whole: its last two signs do not fit the rest.`);
     return body.split("-").slice(1).flatMap((part) => {
       const [chapter, mask] = part.split(".");
-      return [...Array(31).keys()].filter((n) => (parseInt(mask, 16) >> n) & 1).map((n) => `${chapter}.${n + 1}`);
+      const bits = [...Array(31).keys()].filter((bit) => (parseInt(mask, 16) >> bit) & 1);
+      return bits.map((bit) => `${chapter}.${bit + 1}`);
     });
   }
 
+  // Two signs that change when a sign of the code is lost, altered or moved
   function sign(body) {
-    const total = [...body].reduce((sum, character, i) => sum + (i + 1) * character.codePointAt(0), 0) % 1296;
+    const weighed = [...body].map((character, i) => (i + 1) * character.codePointAt(0));
+    const total = weighed.reduce((a, b) => a + b, 0) % 1296;
     return Math.floor(total / 36).toString(36) + (total % 36).toString(36);
   }
 
   // ---- what the page shows -------------------------------------------------------------------------
   function show() {
-    for (const section of document.querySelectorAll("section.exercise")) {
-      const heading = section.querySelector("h3");
-      const id = heading.textContent.split(" ")[0];
-      section.classList.toggle("is-solved", solved.has(id));
-      heading.querySelector(".done")?.remove();
-      if (solved.has(id)) heading.append(element("span", "done", predicted.has(id) ? " ✓ guessed" : " ✓ solved"));
-    }
+    document.querySelectorAll("section.exercise").forEach(showExercise);
     for (const [chapter, items] of chapters) {
       const count = items.filter(([id]) => solved.has(id)).length;
-      for (const link of document.querySelectorAll(".bd-sidebar-primary nav a")) {
-        if (!link.pathname.endsWith(`/${chapter}.html`)) continue;
-        link.querySelector(".done")?.remove();
-        if (!count) continue;
-        const mark = element("span", "done", ` ${count === items.length ? "✓" : `${count}/${items.length}`}`);
-        mark.title = `${count} of ${items.length} exercises solved`;
-        link.append(mark);
-      }
-      const cell = document.querySelector(`.progress-panel [data-chapter="${chapter}"]`);
-      if (cell) cell.textContent = `${count} of ${items.length}`;
+      showChapter(chapter, count, items.length);
     }
     const out = document.getElementById("progress-out");
-    if (out) out.value = encode(chapters.flatMap(([, items]) => items.map(([id]) => id)).filter((id) => solved.has(id)));
+    if (out) out.value = encode(everyItem.map(([id]) => id).filter((id) => solved.has(id)));
+  }
+
+  function showExercise(section) {
+    const heading = section.querySelector("h3");
+    const id = heading.textContent.split(" ")[0];
+    section.classList.toggle("is-solved", solved.has(id));
+    heading.querySelector(".done")?.remove();
+    if (solved.has(id)) heading.append(element("span", "done", predicted.has(id) ? " ✓ guessed" : " ✓ solved"));
+  }
+
+  function showChapter(chapter, count, all) {
+    for (const link of document.querySelectorAll(".bd-sidebar-primary nav a")) {
+      if (!link.pathname.endsWith(`/${chapter}.html`)) continue;
+      link.querySelector(".done")?.remove();
+      if (!count) continue;
+      const mark = element("span", "done", count === all ? " ✓" : ` ${count}/${all}`);
+      mark.title = `${count} of ${all} exercises solved`;
+      link.append(mark);
+    }
+    const cell = document.querySelector(`.progress-panel [data-chapter="${chapter}"]`);
+    if (cell) cell.textContent = `${count} of ${all}`;
   }
 
   function element(tag, name, text = "") {
@@ -167,8 +206,9 @@
 
   function say(place, found) {
     place.className = `ask-reply ${found.ok ? "is-right" : "is-wrong"}`;
-    const verdict = found.verdict[0].toUpperCase() + found.verdict.slice(1);
-    place.replaceChildren(element("p", "ask-verdict", `${found.ok ? "✓" : "✗"} ${verdict}`), ...found.lines.map(paragraph));
+    const sentence = found.verdict[0].toUpperCase() + found.verdict.slice(1);
+    const verdict = element("p", "ask-verdict", `${found.ok ? "✓" : "✗"} ${sentence}`);
+    place.replaceChildren(verdict, ...found.lines.map(paragraph));
   }
 
   // What was written in one's own words is kept in this browser too.
@@ -186,6 +226,12 @@
     });
   }
 
+  function answerOf(form, kind) {
+    if (kind === "number") return form.elements.number.value;
+    if (kind === "explain") return form.elements.words.value;
+    return [...form.querySelectorAll("input:checked")].map((field) => field.value).join("");
+  }
+
   function wake(form) {
     const data = JSON.parse(form.querySelector("script").textContent);
     const place = form.querySelector(".ask-reply");
@@ -193,9 +239,7 @@
     if (data.kind === "explain") keepWords(form.elements.words, data.id);
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      const answer = data.kind === "number" ? form.elements.number.value : data.kind === "explain" ? form.elements.words.value
-        : [...form.querySelectorAll("input:checked")].map((field) => field.value).join("");
-      const found = judge(data, answer);
+      const found = judge(data, answerOf(form, data.kind));
       say(place, found);
       if (found.checklist) place.append(...ticks(data, found.checklist));
       if (!found.ok && found.tried && !found.done && data.more) place.append(paragraph("The hints say more."));
@@ -216,7 +260,8 @@
     list.addEventListener("change", () => {
       if ([...list.querySelectorAll("input")].every((field) => field.checked)) solve([data.id]);
     });
-    return [paragraph("Tick those that you did. When all are ticked, it counts as solved."), list, paragraph(data.note)];
+    const invitation = paragraph("Tick those that you did. When all are ticked, it counts as solved.");
+    return [invitation, list, paragraph(data.note)];
   }
 
   function wakePanel(panel) {
@@ -234,31 +279,41 @@
         tell(false, "not added.", error.message, "Nothing was changed.");
       }
     });
-    form.addEventListener("click", async (event) => {
+
+    async function copy() {
       const out = form.querySelector("#progress-out");
-      if (event.target.dataset.do === "copy") {
-        out.select();
-        try {
-          await navigator.clipboard.writeText(out.value);
-          tell(true, "copied.");
-        } catch {
-          tell(false, "not copied.", "The code is marked: copy it by keyboard.");
-        }
+      out.select();
+      try {
+        await navigator.clipboard.writeText(out.value);
+        tell(true, "copied.");
+      } catch {
+        tell(false, "not copied.", "The code is marked: copy it by keyboard.");
       }
-      if (event.target.dataset.do === "forget" && confirm("Forget what was solved in this browser?")) {
-        solved = new Set();
-        save();
-        if (keeps) localStorage.removeItem(WORDS);
-        tell(true, "forgotten.");
-      }
+    }
+    function forget() {
+      if (!confirm("Forget what was solved in this browser?")) return;
+      solved = new Set();
+      save();
+      if (keeps) localStorage.removeItem(WORDS);
+      tell(true, "forgotten.");
+    }
+    form.addEventListener("click", (event) => {
+      if (event.target.dataset.do === "copy") copy();
+      if (event.target.dataset.do === "forget") forget();
     });
-    if (!keeps) tell(false, "for now only.", "This browser keeps nothing for this page, so progress lasts until you close it.");
+
+    if (keeps) return;
+    tell(false, "for now only.", "This browser keeps nothing for this page, so progress lasts until you close it.");
   }
 
   load();
   show();
   document.querySelectorAll("form.ask").forEach(wake);
   document.querySelectorAll(".progress-panel").forEach(wakePanel);
-  addEventListener("storage", (event) => event.key === KEY && (load(), show()));
+  addEventListener("storage", (event) => {
+    if (event.key !== KEY) return;
+    load();
+    show();
+  });
   window.mhaExercises = { judge, encode, decode };
 })();

@@ -122,9 +122,13 @@
   };
 
   function wake(element, model, models) {
-    KINDS[element.dataset.kind]?.(element, model);
+    const { kind } = element.dataset;
+    KINDS[kind]?.(element, model);
     const fields = element.querySelectorAll("input, select");
-    if (element.dataset.kind) follow(model, ["disabled"], () => fields.forEach((field) => (field.disabled = !!model.get("disabled"))));
+    if (kind)
+      follow(model, ["disabled"], () => {
+        for (const field of fields) field.disabled = !!model.get("disabled");
+      });
     const layout = models.get(String(model.get("layout")).slice(PREFIX.length));
     if (layout)
       follow(layout, ["display", "visibility"], () => {
@@ -169,7 +173,8 @@
     try {
       const records = Object.entries(JSON.parse(state.textContent).models);
       const models = new Map(records.map(([id, record]) => [id, new Model(record, fail)]));
-      const parts = [...figure.querySelectorAll("[data-model]")].map((element) => [element, models.get(element.dataset.model)]);
+      const elements = [...figure.querySelectorAll("[data-model]")];
+      const parts = elements.map((element) => [element, models.get(element.dataset.model)]);
       tie(models);
       for (const [element, model] of parts) if (element.dataset.kind === "canvas") await draw(element, model);
       for (const [element, model] of parts) if (element.dataset.kind !== "canvas") wake(element, model, models);
