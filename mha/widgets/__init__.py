@@ -1,5 +1,6 @@
-"""Live figures: each computes in the browser, with or without a kernel. One .py, one hand-written .js and one .css a
-figure.
+"""Live figures: each computes in the browser, with or without a kernel.
+
+A figure is one .py, one hand-written .js and one .css.
 """
 from mha.widgets.arcs import HeadArcs
 from mha.widgets.browser import HeadBrowser
@@ -14,10 +15,17 @@ from mha.widgets.trained import TrainedHeads
 from mha.widgets.values import ValueMap
 
 FIGURES = {  # data-figure -> constructor
-    "soft-lookup": SoftLookup, "score-scale": ScoreScale, "beats-cycle": BeatsCycle, "value-map": ValueMap,
+    "soft-lookup": SoftLookup,
+    "score-scale": ScoreScale,
+    "beats-cycle": BeatsCycle,
+    "value-map": ValueMap,
     "mask-painter": MaskPainter,
-    "head-arcs": HeadArcs, "head-grid": HeadGrid, "trained-heads": TrainedHeads, "pattern-fitter": PatternFitter,
-    "head-browser": HeadBrowser, "head-removal": HeadRemoval,
+    "head-arcs": HeadArcs,
+    "head-grid": HeadGrid,
+    "trained-heads": TrainedHeads,
+    "pattern-fitter": PatternFitter,
+    "head-browser": HeadBrowser,
+    "head-removal": HeadRemoval,
 }
 
 __all__ = ["FIGURES", *(figure.__name__ for figure in FIGURES.values())]

@@ -1,6 +1,4 @@
-"""One word changed: where a word looks, in two sentences that differ in their last word, for each head of a trained
-layer.
-"""
+"""One word changed: where a word looks in two sentences that differ in their last word, for each head of a layer."""
 import ipywidgets
 import torch
 import traitlets

@@ -10,8 +10,8 @@ from mha.widgets.figure import Canvas, LiveFigure, front_end, slider
 
 class BrowserCanvas(Canvas):
     _esm, _css = front_end("browser")
-    sentences = traitlets.List(help='[{"tokens": [...], "maps": bytes (layers, heads, n, n), in steps of '
-                                    '1/255}]').tag(sync=True)
+    # [{"tokens": [...], "maps": bytes (layers, heads, n, n), in steps of 1/255}]
+    sentences = traitlets.List().tag(sync=True)
     heads = traitlets.Int(12).tag(sync=True)
     layers = traitlets.Int(6).tag(sync=True)
     sentence = traitlets.Int(0).tag(sync=True)
@@ -55,12 +55,13 @@ class HeadBrowser(LiveFigure):
 
     def picture(self):
         setting = self.setting()
-        tokens, (sentence, layer, head) = self.tokens[setting["sentence"]], (
-            setting[name] for name in ("sentence", "layer", "head"))
+        sentence, layer, head = (setting[name] for name in ("sentence", "layer", "head"))
+        tokens = self.tokens[sentence]
+        word = tokens[min(setting["word"], len(tokens) - 1)]
+        row = self.numbers(**setting)["row"]
         picture = viz.heatmaps(self.weights(sentence, layer, head), tokens)
-        row, word = self.numbers(**setting)["row"], tokens[min(setting["word"], len(tokens) - 1)]
-        alt = (f"The map of head {layer}.{head} of all-MiniLM-L6-v2 on: {BROWSED[sentence]} The table is the row of "
-               f"{word!r}.")
+        alt = (f"The map of head {layer}.{head} of all-MiniLM-L6-v2 on: {BROWSED[sentence]} "
+               f"The table is the row of {word!r}.")
         picture.text = viz.table(alt, ["token", f"weight from {word!r}"],
                                  [[token, float(weight)] for token, weight in zip(tokens, row)])
         return picture

@@ -1,6 +1,4 @@
-"""What the width buys: queries and keys of d_k numbers, free of everything else, fitted to a pattern of attention by
-gradient descent in the page.
-"""
+"""What the width buys: free queries and keys of d_k numbers, fitted to a pattern of attention in the page."""
 import functools
 
 import ipywidgets
@@ -10,8 +8,9 @@ import traitlets
 from mha import viz
 from mha.widgets.figure import Canvas, LiveFigure, front_end, slider
 
-N, STEPS, STRIDE = 8, 300, 20  # tokens, and so the largest width; steps of a whole fit, and between two settings
-# of Adam; at its usual eps of 1e-8 one of these fits magnifies rounding errors a hundred million times
+N = 8                       # tokens, and so the largest width
+STEPS, STRIDE = 300, 20     # of a whole fit, and between two settings of the slider
+# Of Adam. At its usual eps of 1e-8 one of these fits magnifies rounding errors a hundred million times.
 RATE, EPS = 0.05, 1e-4
 TOKENS = [str(i) for i in range(1, N + 1)]
 
@@ -68,8 +67,9 @@ def fits(pattern, start):
 
 
 def right(weights, wanted):
-    """Which rows have their largest weight, by more than 0.001, where the pattern has its largest, or one of them:
-    (n,), bool.
+    """In which rows the largest weight, by more than 0.001, is where the pattern has its largest: (n,), bool.
+
+    Where the pattern has several largest, any of them will do.
     """
     top = wanted >= wanted.amax(-1, keepdim=True) - 1e-9
     return weights.where(top, 0).amax(-1) > weights.where(~top, -1).amax(-1) + 0.001
@@ -87,8 +87,7 @@ class FitterCanvas(Canvas):
 
 
 class PatternFitter(LiveFigure):
-    """Eight tokens with free queries and keys of d_k numbers, fitted to a pattern of attention step by step, from a
-    start at random.
+    """Eight tokens with free queries and keys of d_k numbers, fitted to a pattern of attention step by step.
 
     `numbers()` gives wanted (64) and weight (64), both row by row; kl (8): KL(pattern || weights) at this step for d_k
     = 1, ..., 8, in nats, mean over rows; right (1): in how many rows the largest weight, by more than 0.001, is where

@@ -51,8 +51,9 @@ class HeadGrid(LiveFigure):
              "sentence": slider(ipywidgets.Dropdown, "sentence", options=list(SENTENCES))}])
 
     def settings(self):
-        """Every h, d_k and sentence (free, then linked where it is one); the marked word and the large head change no
-        weight.
+        """Every h, d_k and sentence, linked where h d_k = d_model.
+
+        The marked word and the large head change no map, so not all of theirs are tried with each.
         """
         for sentence in range(len(SENTENCES)):
             for i in range(len(CUTS)):

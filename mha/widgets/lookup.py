@@ -26,8 +26,9 @@ class LookupCanvas(Canvas):
 
 
 class SoftLookup(LiveFigure):
-    """Drag the query; slide the temperature; choose the score. Five books have a key (what the title says) and a value
-    (what is inside).
+    """Drag the query; slide the temperature; choose the score.
+
+    Five books have a key (what the title says) and a value (what is inside).
 
     `numbers()` gives score (5), weight (5) and out (2): weights = softmax(scores / T), out = weights @ values.
     """
@@ -47,7 +48,8 @@ class SoftLookup(LiveFigure):
         bias = None
         scores = query @ keys.T                                                     # (1, 5)
         if score == 1:
-            bias = (-(query.square().sum() + keys.square().sum(-1)) / 2)[None]  # q.k - |q|^2/2 - |k|^2/2 = -|q - k|^2/2
+            # q.k - |q|^2/2 - |k|^2/2 = -|q - k|^2/2
+            bias = (-(query.square().sum() + keys.square().sum(-1)) / 2)[None]      # (1, 5)
             scores = scores + bias
         out, weights = attention(query, keys, values, bias=None if bias is None else bias / T, scale=1 / T,
                                  need_weights=True)

@@ -42,12 +42,13 @@ class MaskCanvas(Canvas):
 
 
 class MaskPainter(LiveFigure):
-    """A mask of 6 queries by 6 keys that the reader paints; the weights of the last layer; the leaks |d out_i / d x_j|
-    through all layers.
+    """A mask that the reader paints, the weights that follow from it, and its leaks.
 
-    Each layer has the same matrices and the same mask. Put after the softmax, the mask sets weights to zero that have
-    already taken part in the sum. `numbers()` gives weight (36), row_sum (6) and leak (36, Frobenius norms of the
-    Jacobian's blocks).
+    The mask has 6 queries by 6 keys, the weights are those of the last layer, and a leak is |d out_i / d x_j| through
+    all layers. Each layer has the same matrices and the same mask. Put after the softmax, the mask sets weights to zero
+    that have already taken part in the sum.
+
+    `numbers()` gives weight (36), row_sum (6) and leak (36, Frobenius norms of the Jacobian's blocks).
     """
 
     def __init__(self):

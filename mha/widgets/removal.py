@@ -8,13 +8,14 @@ from mha.assets import pruning
 from mha.widgets.figure import Canvas, LiveFigure, float16_bytes, front_end, slider
 
 HEADS = 12
-COUNTS = torch.tensor([bin(number).count("1") for number in range(2**HEADS)])  # heads that are off in each subset
+# How many heads are off in each subset
+COUNTS = torch.tensor([bin(number).count("1") for number in range(2**HEADS)])
 
 
 class RemovalCanvas(Canvas):
     _esm, _css = front_end("removal")
-    subsets = traitlets.Bytes(help="float16: for each layer 4096 cosines; bit i of the number says that head i is "
-                                   "off").tag(sync=True)
+    # float16: for each layer 4096 cosines, one for each set of heads; bit i of its number says that head i is off
+    subsets = traitlets.Bytes().tag(sync=True)
     orders = traitlets.List(help="for each layer its heads, the one whose loss costs least first").tag(sync=True)
     off = traitlets.List([0] * HEADS, help="1 where a head is off; moving the slider sets it").tag(sync=True)
     layer = traitlets.Int(5).tag(sync=True)
@@ -22,8 +23,9 @@ class RemovalCanvas(Canvas):
 
 
 class HeadRemoval(LiveFigure):
-    """The heads of one layer of all-MiniLM-L6-v2, each to be switched off, and the mean cosine that 26 sentence vectors
-    keep with those of the whole model.
+    """The heads of one layer of all-MiniLM-L6-v2, each to be switched off, and what that costs.
+
+    The measure is the mean cosine that 26 sentence vectors keep with those of the whole model.
 
     `numbers()` gives cosine (1), that of the present set; best and worst (13), the largest and smallest over all sets
     of 0 to 12 heads that are off; alone (12), with that head off alone.
@@ -44,9 +46,8 @@ class HeadRemoval(LiveFigure):
         off = self.orders[layer, :removed] if off is None else torch.tensor(off).nonzero().flatten()
         cosines = self.subsets[layer]
         of = [cosines[COUNTS == count] for count in range(HEADS + 1)]
-        return {"cosine": cosines[int((2**off).sum())][None], "best": torch.stack([c.max() for c in of]),
-                "worst": torch.stack([c.min() for c in of]),
-                "alone": self.alone[layer]}
+        return {"cosine": cosines[int((2**off).sum())][None], "alone": self.alone[layer],
+                "best": torch.stack([c.max() for c in of]), "worst": torch.stack([c.min() for c in of])}
 
     def picture(self):
         setting = self.setting()

@@ -1,6 +1,4 @@
-"""What the scale does: scores, weights and gradients of many random queries, for any d_k, number of keys and power of
-the scale.
-"""
+"""What the scale does: scores, weights and gradients of many random queries, for any d_k, number of keys and power."""
 import ipywidgets
 import torch
 import traitlets
@@ -22,13 +20,13 @@ def draws(queries=QUERIES, seed=2):
     """Random queries, keys and values, reduced to what the figure needs.
 
     The coordinates of all vectors are independent, normal, of variance 1. Seen from a query q, the key k_j then has one
-    coordinate along q, a standard normal, and d_k - 1 coordinates across. So q.k_j = |q| along_j, exactly, whatever d_k
-    is.
+    coordinate along q, a standard normal, and d_k - 1 coordinates across. So q.k_j = |q| along_j exactly, for any d_k.
 
     Returns (all float64, rounded to float16):
-        length: (11, R), |q| for each d_k of WIDTHS; across: (11, R), the length of a normal vector in d_k - 1
-            dimensions;
-        along: (R, 64), the keys' coordinates along their query; value: (R, 64), one number for each key.
+        length: (11, R), |q| for each d_k of WIDTHS.
+        across: (11, R), the length of a normal vector in d_k - 1 dimensions.
+        along: (R, 64), the keys' coordinates along their query.
+        value: (R, 64), one number for each key.
     """
     g = torch.Generator().manual_seed(seed)
     squares = torch.randn(2, queries, WIDTHS[-1], generator=g, dtype=torch.float64).square().cumsum(-1)
@@ -60,9 +58,7 @@ def simulate(d_k, n, power, tables):
 
 
 def shares(numbers, edges):
-    """The share of numbers in each column: below the first edge, between the first and the second, ..., from the last
-    on.
-    """
+    """The share of numbers in each column: below the first edge, between the first two, ..., from the last on."""
     column = torch.bucketize(numbers.flatten(), torch.tensor(edges, dtype=torch.float64), right=True)
     return column.bincount(minlength=len(edges) + 1) / column.numel()
 
@@ -79,9 +75,9 @@ class ScaleCanvas(Canvas):
 
 
 class ScoreScale(LiveFigure):
-    """Three hundred random queries, each with its own m keys: how large the scores are, how decided the weights, how
-    long the gradients.
+    """Three hundred random queries, each with its own m keys.
 
+    The figure shows how large the scores are, how decided the weights, and how long the gradients.
     `numbers()` gives spread (standard deviation of all scores), largest (mean largest weight), median and mean (length
     of the gradient of the output with respect to the query), score_bin (41 shares), weight_bin (10) and gradient_bin
     (13).

@@ -28,8 +28,9 @@ class TrainedCanvas(Canvas):
 
 
 class TrainedHeads(LiveFigure):
-    """Layers of h heads trained to bring back the contents of r related tokens, all with the same number of parameters
-    for an r.
+    """Layers of h heads trained to bring back the contents of r related tokens.
+
+    For one r, all layers have the same number of parameters.
 
     `numbers()` gives error (8): the mean squared error of the eight runs at this h and r, floor (1): the least that
     heads can reach whose scores do not see the contents, and weight (h r, head by head): the mean weight of each head

@@ -15,8 +15,9 @@ SHARPNESS = [0.0, 0.5, 1.0, 2.0, 4.0, 8.0]
 
 
 def value_matrix(turn, first, second):
-    """W_V = R(turn) diag(first, second), (2, 2), float64. A row vector x becomes x W_V: turned to the left, then
-    stretched along the axes.
+    """W_V = R(turn) diag(first, second), (2, 2), float64.
+
+    A row vector x becomes x W_V: turned to the left, then stretched along the axes.
 
     turn: degrees. first: stretch of the horizontal coordinate after the turn; second: of the vertical one.
     """
@@ -24,8 +25,9 @@ def value_matrix(turn, first, second):
 
 
 def attend(W_V, sharpness):
-    """Outputs (4, 2) and weights (4, 4) of all tokens. The scores stand still, so queries and keys are taken as given:
-    SCORES = SCORES I.
+    """Outputs (4, 2) and weights (4, 4) of all tokens.
+
+    The scores stand still, so they are taken as the queries, and the identity as the keys: SCORES = SCORES I.
     """
     return attention(SCORES, torch.eye(4, dtype=torch.float64), TOKENS @ W_V, scale=sharpness, need_weights=True)
 
@@ -49,8 +51,9 @@ class ValueCanvas(Canvas):
 
 
 class ValueMap(LiveFigure):
-    """Turn and stretch W_V while the weights stand still: four tokens in the plane, their values, the output, and where
-    it should be.
+    """Turn and stretch W_V while the weights stand still.
+
+    The figure shows four tokens in the plane, their values, the output, and where it should be.
 
     x (4, 2) are the tokens, the values are x W_V with W_V = R(turn) diag(first, second), see `value_matrix`; weights =
     softmax(sharpness * scores) with fixed scores. `numbers()` gives, for the token that looks, weight (4), mixture (2)
