@@ -8,6 +8,7 @@ import torch
 
 import mha
 
+SEED = int(os.environ.get("MHA_TEST_SEED", 7))
 ROADS = pytest.mark.parametrize("need_weights", [False, True], ids=["fused", "weights"])
 
 
@@ -16,13 +17,13 @@ ROADS = pytest.mark.parametrize("need_weights", [False, True], ids=["fused", "we
 @pytest.fixture(autouse=True)
 def seed():
     """torch draws the same numbers in a test whichever tests run before it; MHA_TEST_SEED=8 tries others."""
-    torch.manual_seed(int(os.environ.get("MHA_TEST_SEED", 7)))
+    torch.manual_seed(SEED)
 
 
 @pytest.fixture
 def some():
     """Choices that are others at each run. A test that fails shows their seed, and with it they are the same again."""
-    number = int(os.environ.get("MHA_TEST_SEED") or random.randrange(10**6))
+    number = SEED if "MHA_TEST_SEED" in os.environ else random.randrange(10**6)
     print(f"MHA_TEST_SEED={number} draws this again")
     return random.Random(number)
 

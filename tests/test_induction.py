@@ -2,7 +2,6 @@
 makes.
 """
 import math
-import random
 
 import pytest
 import torch
@@ -11,6 +10,7 @@ from mha import record
 from mha.assets import KINDS, induction_runs
 from mha.induction import (Repeats, TokenModel, evaluate, fit_induction, prefix_matching, previous_token, sinusoids,
                            smear, without_each_head)
+from support import needs_cuda
 from tools import make_induction
 
 
@@ -22,8 +22,8 @@ def model(layers=2, **options):
 # --- The data -------------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("period", [5, 7, "random"])
-def test_every_token_repeats_the_one_a_period_before(period):
-    tokens, periods = Repeats(V=13, n=23, period=period, shortest=3, seed=random.randrange(1000)).draw(101)
+def test_every_token_repeats_the_one_a_period_before(period, some):
+    tokens, periods = Repeats(V=13, n=23, period=period, shortest=3, seed=some.randrange(1000)).draw(101)
     i = torch.arange(23) - periods[:, None]
     assert tokens.shape == (101, 23) and torch.equal(tokens.gather(1, i.clamp(min=0))[i >= 0], tokens[i >= 0])
     assert set(periods.tolist()) == ({period} if period != "random" else set(range(3, 12)))
@@ -112,9 +112,8 @@ def test_a_position_decides_where_a_head_looks_but_not_what_it_brings():
 
 def test_positions_start_as_waves_of_all_lengths():
     waves = sinusoids(13, 6).double()
-    torch.testing.assert_close(waves[1],
-                               torch.tensor([f(10000 ** (-i / 3)) for i in range(3) for f in (math.sin, math.cos)],
-                                            dtype=torch.float64))
+    at_one = [wave(10000 ** (-i / 3)) for i in range(3) for wave in (math.sin, math.cos)]
+    torch.testing.assert_close(waves[1], torch.tensor(at_one, dtype=torch.float64))
     torch.testing.assert_close(waves.square().sum(-1), torch.full((13,), 3.0, dtype=torch.float64))
     assert sinusoids(13, 7).shape == (13, 7)
 
@@ -166,8 +165,7 @@ def test_a_seed_trains_the_same_model_again_and_leaves_the_generator_alone():
     assert torch.equal(first.later, again.later) and not torch.equal(first.later, other.later)
 
 
-@pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+@needs_cuda
 def test_the_gpu_starts_where_the_cpu_starts():
     (_, _, here), (there, _, found) = (fit_induction(2, steps=1, every=1, seed=5, device=device)
                                        for device in ("cpu", "cuda"))
@@ -175,8 +173,8 @@ def test_the_gpu_starts_where_the_cpu_starts():
     torch.testing.assert_close(found.later[0], here.later[0], rtol=1e-3, atol=1e-3)
 
 
-def test_the_start_of_one_stored_run_drawn_at_random_comes_out_again():
-    kind, r = random.choice(list(KINDS)), random.randrange(len(make_induction.SEEDS))
+def test_the_start_of_one_stored_run_drawn_at_random_comes_out_again(some):
+    kind, r = some.choice(list(KINDS)), some.randrange(len(make_induction.SEEDS))
     runs = induction_runs(kind)
     _, at, history = fit_induction(**KINDS[kind], seed=int(runs.seeds[r]), steps=25)
     assert at.tolist() == runs.at[:2].tolist()
@@ -189,8 +187,8 @@ def test_the_start_of_one_stored_run_drawn_at_random_comes_out_again():
 def test_what_is_stored_has_its_shapes_and_its_maps_have_its_scores(kind):
     runs, layers = induction_runs(kind), KINDS[kind]["layers"]
     R, S, P = len(make_induction.SEEDS), len(runs.at), len(make_induction.PERIODS)
-    assert (runs.history.prefix.shape == (R, S, layers, 4) and runs.tests.later.shape == (R, P)
-            and runs.without.shape == (R, layers, 4))
+    assert runs.history.prefix.shape == (R, S, layers, 4) and runs.tests.later.shape == (R, P)
+    assert runs.without.shape == (R, layers, 4)
     assert runs.maps.shape == (R, 2, layers, 4, 31, 31) and (runs.maps.triu(1) == 0).all()
     assert (runs.maps.sum(-1) - 1).abs().max() < 31 / 510 + 1e-5
     for i, period in enumerate(runs.shown.tolist()):
@@ -199,19 +197,29 @@ def test_what_is_stored_has_its_shapes_and_its_maps_have_its_scores(kind):
         assert (one - many).abs().max() < 0.25                                         # one sequence, and 256
 
 
-def test_every_stored_seed_gives_the_same_verdict():
-    kinds = {kind: induction_runs(kind) for kind in KINDS}
-    own, other = 11, [i for i in range(16) if i not in (3, 11)]  # period 16; those by which 16 cannot be divided
-    assert all(runs.periods[own] == 16 and runs.periods[3] == 8 for runs in kinds.values())
-    accuracy = {kind: runs.tests.accuracy for kind, runs in kinds.items()}
-    best = {kind: runs.tests.prefix[:, own].amax(-1) for kind, runs in kinds.items()}  # (R, layers)
-    assert ((accuracy["two layers"][:, own] > 0.95).all() and (best["two layers"][:, 1] > 0.8).all()
-            and (best["two layers"][:, 0] < 0.05).all())
-    assert (accuracy["one layer"][:, own] < 0.5).all() and (best["one layer"] < 0.2).all()
-    assert (accuracy["one layer, smeared keys"][:, own] > 0.85).all() and (best["one layer, smeared keys"] > 0.5).all()
-    fraud = accuracy["one layer, fixed period"]
-    assert ((best["one layer, fixed period"] > 0.9).all() and (fraud[:, own] > 0.99).all()
-            and (fraud[:, other] < 0.1).all())
+OWN, EIGHT = 11, 3                                                          # where the periods 16 and 8 stand
+
+
+@pytest.fixture(params=KINDS)
+def stored(request):
+    """(kind, accuracy (R, P), the largest induction score in each layer at period 16 (R, layers))"""
+    runs = induction_runs(request.param)
+    assert runs.periods[OWN] == 16 and runs.periods[EIGHT] == 8
+    return request.param, runs.tests.accuracy, runs.tests.prefix[:, OWN].amax(-1)
+
+
+def test_every_stored_seed_gives_the_same_verdict(stored):
+    kind, accuracy, best = stored
+    if kind == "two layers":
+        assert (accuracy[:, OWN] > 0.95).all() and (best[:, 0] < 0.05).all() and (best[:, 1] > 0.8).all()
+    elif kind == "one layer":
+        assert (accuracy[:, OWN] < 0.5).all() and (best < 0.2).all()
+    elif kind == "one layer, smeared keys":
+        assert (accuracy[:, OWN] > 0.85).all() and (best > 0.5).all()
+    else:
+        other = [i for i in range(16) if i not in (OWN, EIGHT)]             # periods by which 16 cannot be divided
+        assert kind == "one layer, fixed period" and (best > 0.9).all()
+        assert (accuracy[:, OWN] > 0.99).all() and (accuracy[:, other] < 0.1).all()
 
 
 @pytest.mark.parametrize("call,message", [

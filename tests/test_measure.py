@@ -34,8 +34,8 @@ def test_pieces_of_asked_words_add_up_and_pieces_of_asking_words_are_averaged():
     w = weights(3, 6, 6)
     joined = measure.of_words(w, [None, 0, 1, 1, 2, None])
     assert joined.shape == (3, 3, 3)
-    assert torch.allclose(joined[:, 0, 1],
-                          w[:, 1, 2] + w[:, 1, 3]) and torch.allclose(joined[:, 1, 2], (w[:, 2, 4] + w[:, 3, 4]) / 2)
+    assert torch.allclose(joined[:, 0, 1], w[:, 1, 2] + w[:, 1, 3])
+    assert torch.allclose(joined[:, 1, 2], (w[:, 2, 4] + w[:, 3, 4]) / 2)
     assert torch.allclose(joined.sum(-1)[:, 0], 1 - w[:, 1, 0] - w[:, 1, 5])
 
 
@@ -47,7 +47,8 @@ def test_choices_leave_out_the_asking_word_unless_told_among_which():
 
 def test_the_best_offset_is_right_most_often():
     answers = {(0, 1): {2}, (0, 3): {4, 6}, (1, 0): {3}, (1, 5): {4}}
-    assert measure.best_offset(answers) == (1, 0.5) and measure.best_offset({(0, 4): {1}, (1, 3): {0}}) == (-3, 1.0)
+    assert measure.best_offset(answers) == (1, 0.5)
+    assert measure.best_offset({(0, 4): {1}, (1, 3): {0}}) == (-3, 1.0)
 
 
 @pytest.mark.parametrize("heads, questions", [(1, 3), (2, 4), (3, 3)])
@@ -61,7 +62,8 @@ def test_the_luckiest_is_counted_by_trying_every_throw(heads, questions):
 
 def test_held_out_finds_no_luck_and_keeps_a_real_winner():
     luck = torch.rand(500, 40, generator=torch.Generator().manual_seed(5)) < 0.5
-    assert luck.double().mean(-1).max() >= 0.7 and abs(measure.held_out(luck, torch.arange(40)).mean() - 0.5) < 0.12
+    assert luck.double().mean(-1).max() >= 0.7
+    assert abs(measure.held_out(luck, torch.arange(40)).mean() - 0.5) < 0.12
     luck[3] = True
     assert measure.held_out(luck, torch.arange(40) % 7).mean() == 1
 
@@ -106,14 +108,15 @@ def test_a_rank_correlation_sees_the_order_and_nothing_else():
 
 def test_divergence_is_zero_for_equal_rows_and_ln_2_for_rows_apart():
     p = torch.tensor([[0.5, 0.5, 0, 0]], dtype=torch.float64)
-    assert measure.divergence(p, p).abs().max() < 1e-12 and math.isclose(
-        measure.divergence(p, p.flip(-1)).item(), math.log(2))
+    assert measure.divergence(p, p).abs().max() < 1e-12
+    assert math.isclose(measure.divergence(p, p.flip(-1)).item(), math.log(2))
+
+
+def test_divergence_is_the_mean_of_torchs_two_from_the_middle():
     a, b = weights(3, 5, seed=1), weights(3, 5, seed=2)
-    middle = (a + b) / 2
-    wanted = (torch.nn.functional.kl_div(middle.log(), a,
-                                         reduction="none")
-              + torch.nn.functional.kl_div(middle.log(), b, reduction="none")).sum(-1) / 2
-    assert torch.allclose(measure.divergence(a, b), wanted)
+    middle = ((a + b) / 2).log()
+    to_each = [torch.nn.functional.kl_div(middle, side, reduction="none").sum(-1) for side in (a, b)]
+    assert torch.allclose(measure.divergence(a, b), sum(to_each) / 2)
 
 
 def test_redundancy_is_symmetric_and_zero_with_oneself():
@@ -122,7 +125,6 @@ def test_redundancy_is_symmetric_and_zero_with_oneself():
 
 
 def test_what_is_carried_adds_up_to_the_output():
-    torch.manual_seed(4)
     layer, x = MultiHeadAttention(11, 3, d_k=5, d_v=2).double(), torch.randn(2, 7, 11, dtype=torch.float64)
     out, w = layer(x, need_weights=True)
     one_hot = torch.zeros_like(w)
@@ -140,8 +142,8 @@ def test_asymmetry_is_zero_for_symmetric_and_one_for_random_matrices():
 def test_head_scores_of_losses_that_are_known():
     cost = torch.tensor([[1.0, -2, 0], [3, 0.5, 7]])
     size, slope, removal = measure.head_scores(lambda gates: (cost * (gates - 2) ** 2).sum(), 2, 3)
-    assert (torch.allclose(size, (2 * cost).abs()) and torch.allclose(slope, -2 * cost)
-            and torch.allclose(removal, 3 * cost))
+    assert torch.allclose(size, (2 * cost).abs())
+    assert torch.allclose(slope, -2 * cost) and torch.allclose(removal, 3 * cost)
 
 
 def test_slopes_of_opposite_sign_cancel_and_their_sizes_do_not():

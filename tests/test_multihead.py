@@ -228,39 +228,43 @@ def test_no_keys_give_the_bias_and_no_queries_give_nothing(batch, n, m):
 
 
 X = torch.zeros(B, N, D)
-LAYER = MultiHeadAttention(D, H)
-HEADS = [Head(D, D_K), Head(D, D_K + 1)]
+
+
+def layer(**options):
+    return MultiHeadAttention(D, H, **options)
+
+
 ERRORS = {
     "num_heads_0": (lambda: MultiHeadAttention(D, 0), ValueError, "num_heads=0 must be a positive whole number"),
     "num_heads_float": (lambda: MultiHeadAttention(D, 3.0), TypeError, "num_heads=3.0 is a float"),
     "num_heads_bool": (lambda: MultiHeadAttention(D, True), TypeError, "num_heads=True is a bool"),
     "indivisible": (lambda: MultiHeadAttention(D, 5), ValueError, "d_model=12 does not divide into num_heads=5.*d_k="),
-    "d_k": (lambda: MultiHeadAttention(D, H, d_k=-1), ValueError, "d_k=-1"),
-    "dropout": (lambda: MultiHeadAttention(D, H, dropout=2.0), ValueError, "dropout=2.0 is no probability"),
-    "d_model": (lambda: LAYER(torch.zeros(B, N, 5)), ValueError, "last size is 5.*d_model=12"),
-    "one_axis": (lambda: LAYER(torch.zeros(D)), ValueError, r"at least 2 axes.*x\[None\]"),
-    "not_a_tensor": (lambda: LAYER([1.0]), TypeError, "x is a list"),
-    "integer": (lambda: LAYER(X.long()), TypeError, "int64; it must be floating point"),
-    "dtype": (lambda: LAYER(X.double()), TypeError, "x is torch.float64 but the layer is torch.float32"),
-    "device": (lambda: LAYER(X.to("meta")), ValueError, "meta.*cpu"),
-    "context": (lambda: LAYER(X, torch.zeros(B, M, 5)), ValueError, "context has shape .* d_context=12"),
-    "batch": (lambda: LAYER(X, torch.zeros(1, M, D)), ValueError, "nothing is broadcast in silence"),
-    "no_context": (lambda: MultiHeadAttention(D, H, d_context=5)(X), ValueError, "since none was given"),
-    "causal_context": (lambda: MultiHeadAttention(D, H, causal=True)(X, torch.zeros(B, M, D)), ValueError,
-                       "can mean two things"),
-    "float_mask": (lambda: LAYER(X, mask=torch.zeros(N, N)), TypeError, r"bias=.*|mask.bool\(\)"),
-    "head_mask": (lambda: LAYER(X, head_mask=torch.ones(2)), ValueError, r"head_mask has shape \(2,\)"),
-    "head_mask_list": (lambda: LAYER(X, head_mask=[1, 0, 1]), TypeError, "head_mask is a list"),
-    "prune_nothing": (lambda: LAYER.prune([]), ValueError, "keep names no head"),
-    "prune_twice": (lambda: LAYER.prune([1, 1]), ValueError, "names head 1 2 times"),
-    "prune_absent": (lambda: LAYER.prune([3]), ValueError, "there is no head 3; this layer has heads 0 to 2"),
-    "prune_bool": (lambda: LAYER.prune([True]), TypeError, "True is no head's number"),
-    "head_negative": (lambda: LAYER.head(-1), ValueError, "there is no head -1"),
-    "qk_absent": (lambda: LAYER.qk(9), ValueError, "there is no head 9"),
+    "d_k": (lambda: layer(d_k=-1), ValueError, "d_k=-1"),
+    "dropout": (lambda: layer(dropout=2.0), ValueError, "dropout=2.0 is no probability"),
+    "d_model": (lambda: layer()(torch.zeros(B, N, 5)), ValueError, "last size is 5.*d_model=12"),
+    "one_axis": (lambda: layer()(torch.zeros(D)), ValueError, r"at least 2 axes.*x\[None\]"),
+    "not_a_tensor": (lambda: layer()([1.0]), TypeError, "x is a list"),
+    "integer": (lambda: layer()(X.long()), TypeError, "int64; it must be floating point"),
+    "dtype": (lambda: layer()(X.double()), TypeError, "x is torch.float64 but the layer is torch.float32"),
+    "device": (lambda: layer()(X.to("meta")), ValueError, "meta.*cpu"),
+    "context": (lambda: layer()(X, torch.zeros(B, M, 5)), ValueError, "context has shape .* d_context=12"),
+    "batch": (lambda: layer()(X, torch.zeros(1, M, D)), ValueError, "nothing is broadcast in silence"),
+    "no_context": (lambda: layer(d_context=5)(X), ValueError, "since none was given"),
+    "causal_context": (lambda: layer(causal=True)(X, torch.zeros(B, M, D)), ValueError, "can mean two things"),
+    "float_mask": (lambda: layer()(X, mask=torch.zeros(N, N)), TypeError, r"bias=.*|mask.bool\(\)"),
+    "head_mask": (lambda: layer()(X, head_mask=torch.ones(2)), ValueError, r"head_mask has shape \(2,\)"),
+    "head_mask_list": (lambda: layer()(X, head_mask=[1, 0, 1]), TypeError, "head_mask is a list"),
+    "prune_nothing": (lambda: layer().prune([]), ValueError, "keep names no head"),
+    "prune_twice": (lambda: layer().prune([1, 1]), ValueError, "names head 1 2 times"),
+    "prune_absent": (lambda: layer().prune([3]), ValueError, "there is no head 3; this layer has heads 0 to 2"),
+    "prune_bool": (lambda: layer().prune([True]), TypeError, "True is no head's number"),
+    "head_negative": (lambda: layer().head(-1), ValueError, "there is no head -1"),
+    "qk_absent": (lambda: layer().qk(9), ValueError, "there is no head 9"),
     "no_heads": (lambda: MultiHeadLoop([]), ValueError, "got no heads"),
     "not_a_head": (lambda: MultiHeadLoop([nn.Linear(2, 2)]), TypeError, "one of the heads is a Linear"),
-    "unequal": (lambda: MultiHeadAttention.from_heads(HEADS), ValueError, r"the heads have d_k = \[11, 12\]"),
-    "W_O": (lambda: MultiHeadAttention.from_heads(HEADS[:1], nn.Linear(5, 5)), ValueError,
+    "unequal": (lambda: MultiHeadAttention.from_heads([Head(D, 11), Head(D, 12)]), ValueError,
+                r"the heads have d_k = \[11, 12\]"),
+    "W_O": (lambda: MultiHeadAttention.from_heads([Head(D, 11)], nn.Linear(5, 5)), ValueError,
             "W_O takes 5 numbers.* give 11"),
     "split": (lambda: split_heads(X, 5), ValueError, r"\(2, 5, 12\); to split it into 5 heads"),
     "from_other": (lambda: MultiHeadAttention.from_torch(nn.Linear(2, 2)), TypeError, "got a Linear"),
@@ -270,10 +274,8 @@ ERRORS = {
                   "add_zero_attn=True"),
     "kdim": (lambda: MultiHeadAttention.from_torch(nn.MultiheadAttention(D, H, kdim=5, vdim=7)), ValueError,
              "kdim=5 and vdim=7"),
-    "to_torch_d_k": (lambda: MultiHeadAttention(D, H, d_k=5).to_torch(), ValueError,
-                     r"num_heads \* d_k = 15 is not d_model=12"),
-    "to_torch_causal": (lambda: MultiHeadAttention(D, H, causal=True).to_torch(), ValueError,
-                        "causal=True is no option"),
+    "to_torch_d_k": (lambda: layer(d_k=5).to_torch(), ValueError, r"num_heads \* d_k = 15 is not d_model=12"),
+    "to_torch_causal": (lambda: layer(causal=True).to_torch(), ValueError, "causal=True is no option"),
 }
 
 

@@ -71,13 +71,14 @@ def test_a_prediction_shows_the_outcome_whatever_the_guess():
 
 def test_a_choice_of_several_says_how_many_are_missing():
     report = check("1.7", "A")
-    assert (not report.ok and report.mistakes == ["incomplete"] and
-            "1 of the options that you did not pick belongs to the answer" in report.text)
+    assert not report.ok and report.mistakes == ["incomplete"]
+    assert "1 of the options that you did not pick belongs to the answer" in report.text
 
 
 def test_an_explanation_wants_words_and_gives_its_checklist():
     item = next(q for q in QUESTIONS if isinstance(q, Explanation))
-    assert not check(item.id, 5).ok and all(line in check(item.id, "like a dictionary").text for line in item.checklist)
+    assert not check(item.id, 5).ok
+    assert all(line in check(item.id, "like a dictionary").text for line in item.checklist)
 
 
 # --- The whole ------------------------------------------------------------------------------------------------------
@@ -91,8 +92,8 @@ def test_every_chapter_has_exercises_of_many_kinds_and_more_than_half_are_code()
     items = [item for group in chapters.values() for item in group]
     code = [item for item in items if isinstance(item, Exercise)]
     assert len(items) - sum(item.kind == "explain" for item in items) >= 30 and len(code) > len(items) / 2 - 3
-    assert {item.kind for item in items} == {"code", "number", "choice", "plot", "predict",
-                                             "explain"} and len(zoo) >= 12
+    assert {item.kind for item in items} == {"code", "number", "choice", "plot", "predict", "explain"}
+    assert len(zoo) >= 12
 
 
 @pytest.mark.parametrize("item", EXERCISES.values(), ids=lambda item: item.id)
@@ -105,9 +106,9 @@ def test_what_a_learner_needs_to_know_before_is_said(item):
 
 @pytest.mark.parametrize("item", SPECIMENS, ids=lambda item: item.id)
 def test_a_specimen_differs_from_what_it_should_be_and_cites_its_source(item):
-    assert item.buggy().shape == item.sound().shape and not torch.allclose(
-        item.buggy().double(), item.sound().double(), atol=0.05)
-    assert "https://github.com/" in item.note and re.search(r"\(20\d\d\)|20\d\d", item.note)
+    buggy, sound = item.buggy(), item.sound()
+    assert buggy.shape == sound.shape and not torch.allclose(buggy.double(), sound.double(), atol=0.05)
+    assert "https://github.com/" in item.note and re.search(r"20\d\d", item.note)
 
 
 @pytest.mark.parametrize("item", [q for q in QUESTIONS if q.picture], ids=lambda item: item.id)

@@ -9,7 +9,6 @@ from mha import MultiHeadAttention, masks, surgery
 
 
 def layer():
-    torch.manual_seed(7)
     made = MultiHeadAttention(11, 3, d_k=5, d_v=2).double()
     for W in (made.W_Q, made.W_K):
         torch.nn.init.normal_(W.bias)
@@ -58,7 +57,7 @@ def test_the_weights_are_those_of_the_module(x):
     assert torch.allclose(changed(x, need_weights=True)[1], scores(changed, x).softmax(-1), atol=1e-6)
 
 
-def test_W_Q_in_both_places():
+def test_queries_as_keys_puts_W_Q_in_both_places():
     attention = layer()
     changed = operated(attention, surgery.queries_as_keys)
     assert all(torch.allclose(W.weight, attention.W_Q.weight, atol=1e-6) for W in (changed.W_Q, changed.W_K))
@@ -84,14 +83,14 @@ def test_another_number_in_each_row_changes_no_weight_and_another_symmetric_part
 def test_one_matrix_with_care_finds_the_one_that_is_there_behind_numbers_added_to_the_rows(x):
     attention = layer()
     attention.W_K = copy.deepcopy(attention.W_Q)                       # scores of one matrix
-    row, one = torch.randn(3, 12, 1, dtype=torch.float64), torch.eye(12, dtype=torch.float64)[-1:].T.expand(3, 12, 1)
-    # x row is added to the row of x
+    row = torch.randn(3, 12, 1, dtype=torch.float64)                   # x @ row is added to all scores of the query x
+    one = torch.eye(12, dtype=torch.float64)[-1:].T.expand(3, 12, 1)
     hidden = operated(attention, lambda Q, K: (torch.cat([Q, 9 * row], -1), torch.cat([K, one], -1)))
     wanted, same = (each(x, need_weights=True)[1] for each in (attention, hidden))
     assert torch.allclose(wanted, same)
     found = surgery.one_matrix_for(torch.nn.ModuleDict({"a": hidden}), x[None], rounds=200, ridge=1e-6)["a"]
-    assert torch.allclose(found.W_Q.weight, found.W_K.weight) and torch.allclose(
-        found(x, need_weights=True)[1], wanted, atol=0.01)
+    assert torch.allclose(found.W_Q.weight, found.W_K.weight)
+    assert torch.allclose(found(x, need_weights=True)[1], wanted, atol=0.01)
     assert not torch.allclose(operated(hidden, surgery.one_matrix)(x, need_weights=True)[1], wanted, atol=0.1)
 
 
@@ -112,8 +111,8 @@ def test_a_learned_matrix_is_nearer_to_the_heads_weights_than_one_that_was_compu
         own = attention(x, mask=mask, need_weights=True)[1]                # (B, h, n, n)
     model, there = torch.nn.ModuleDict({"a": attention}), torch.arange(13) < lengths[:, None]
     learned = surgery.learned_like(model, SimpleNamespace(inputs=x[None], weights=own[None], real=there), steps=300)
-    assert torch.equal(learned["a"].W_Q.weight,
-                       learned["a"].W_K.weight) and torch.equal(learned["a"].W_Q.bias, learned["a"].W_K.bias)
+    assert torch.equal(learned["a"].W_Q.weight, learned["a"].W_K.weight)
+    assert torch.equal(learned["a"].W_Q.bias, learned["a"].W_K.bias)
     off = [(changed["a"](x, mask=mask, need_weights=True)[1] - own).abs().sum(-1).transpose(1, 2)[there].mean()
            for changed in (learned, surgery.one_matrix_for(model, x[there][None]))]
     assert 0.05 < off[0] < off[1]
