@@ -1,0 +1,174 @@
+"""Pictures of numbers: bars, maps, lines, dots, matrices and histograms."""
+import matplotlib.colors
+import numpy as np
+
+from mha.viz.picture import BLUE, GREEN, INK, ORANGE, VIOLET, WIDTH, Picture, as_array, house_figure
+from mha.viz.tables import table
+
+
+def bars(labels, **series):
+    """Horizontal bars, one panel for each named series: `bars(titles, scores=s, weights=w)`.
+
+    Args:
+        labels: m names.
+        series: m numbers each; a series named "weights" or "weight" is drawn on the fixed scale from 0 to 1.
+    """
+    values = {name.replace("_", " "): as_array(s) for name, s in series.items()}
+    figure, axes = house_figure(WIDTH, 0.55 + 0.29 * len(labels), columns=len(values), sharey=True)
+    for axis, (name, v) in zip(axes, values.items()):
+        axis.barh(range(len(labels)), v, color=BLUE if name.startswith("weight") else ORANGE, height=0.62)
+        axis.set_title(name)
+        axis.axvline(0, color=INK, linewidth=0.6)
+        low, high = (0, 1) if name.startswith("weight") else (min(0, v.min()), max(0, v.max()))
+        axis.set_xlim(low - 0.02 * (high - low), high + 0.22 * (high - low))
+        for y, x in enumerate(v):
+            axis.text(max(x, 0) + 0.02 * (high - low), y, f"{x + 0.0:.2f}".replace("-", "\u2212"), va="center")
+        axis.set_yticks(range(len(labels)), labels)
+        axis.tick_params(left=False, bottom=False, labelbottom=False)
+        axis.spines[["left", "bottom"]].set_visible(False)
+    axes[0].invert_yaxis()
+    alt = f"Bars of {' and '.join(values)} for {len(labels)} keys."
+    rows = [[name, *(float(v[i]) for v in values.values())] for i, name in enumerate(labels)]
+    return Picture(figure, table(alt, ["", *values], rows))
+
+
+def _map(axis, weights, rows, columns, title):
+    """One heat map."""
+    axis.imshow(weights, norm=matplotlib.colors.PowerNorm(0.5, vmin=0, vmax=1), cmap="cividis")
+    axis.set_title(title)
+    axis.set_xticks(range(len(columns)), columns, rotation=90)
+    axis.set_yticks(range(len(rows)), rows)
+    axis.tick_params(length=0)
+    axis.spines[:].set_visible(False)
+
+
+def heatmaps(weights, tokens, titles=None, columns=4, keys=None, alt=None):
+    """Attention weights as maps, rows = queries, columns = keys, on the fixed scale from 0 (dark) to 1 (light).
+
+    Colour goes with the square root of the weight, so that a weight of 0.05 can be told from none.
+
+    Args:
+        weights: (h, n, m), or (n, m) for one map, from 0 to 1.
+        tokens: n names of the queries.
+        titles: h titles, by default "head 1", "head 2", ...
+        columns: maps side by side.
+        keys: m names of the keys, by default those of the queries.
+        alt: what the picture shows, where the rows are no queries.
+    """
+    maps = np.atleast_3d(as_array(weights)) if weights.ndim == 3 else as_array(weights)[None]
+    h, n, m = maps.shape
+    keys, titles = keys or tokens, titles or ([f"head {i + 1}" for i in range(h)] if h > 1 else [""])
+    columns = min(columns, h)
+    rows = -(-h // columns)
+    side = WIDTH / max(2, columns)
+    width, height = (side * columns, side * rows * 1.02 + 0.2) if h > 1 else (3.6, 3.6)
+    figure, axes = house_figure(width, height, columns, rows)
+    for i, axis in enumerate(axes):
+        if i >= h:
+            axis.set_visible(False)
+            continue
+        names = (tokens, keys) if columns <= 3 else ([], [])
+        _map(axis, maps[i], *names, titles[i])
+        if not names[0]:
+            axis.set_xticks([])
+            axis.set_yticks([])
+    corner = "" if alt else "query"
+    alt = alt or f"Attention weights of {h} head{'s' * (h > 1)} as maps, {n} queries by {m} keys."
+    if h == 1:
+        numbers = [[token, *map(float, row)] for token, row in zip(tokens, maps[0])]
+        return Picture(figure, table(alt, [corner, *keys], numbers))
+    best = [[titles[i] or "map", *(keys[j] for j in maps[i].argmax(-1))] for i in range(h)]
+    return Picture(figure, table(alt + " The table names each query's strongest key.", ["", *tokens], best))
+
+
+def curves(x, xlabel, ylabel, log=False, points=5, **series):
+    """Lines over x, one for each named series, each labelled at its end.
+
+    Args:
+        x: m numbers, from the least to the greatest.
+        xlabel, ylabel: what stands at the axes.
+        log: make the x axis logarithmic.
+        points: how many of the m the text table lists.
+        series: m numbers each.
+    """
+    x, values = as_array(x), {name.replace("_", " "): as_array(s) for name, s in series.items()}
+    figure, (axis,) = house_figure(WIDTH, 2.8)
+    colours = {name: axis.plot(x, v)[0].get_color() for name, v in values.items()}
+    axis.set(xlabel=xlabel, ylabel=ylabel, xscale="log" if log else "linear")
+    # The names stand beside the ends of their lines, from the lowest up, and none on top of another.
+    room, at = 0.075 * (axis.get_ylim()[1] - axis.get_ylim()[0]), -np.inf
+    for name in sorted(values, key=lambda name: values[name][-1]):
+        at = max(values[name][-1], at + room)
+        axis.annotate(f"  {name}", (x[-1], at), color=colours[name], va="center", annotation_clip=False)
+    picked = np.unique(np.linspace(0, len(x) - 1, points).round().astype(int))
+    alt = f"{ylabel} against {xlabel}: {', '.join(values)}."
+    rows = [[f"{x[i]:g}", *(float(v[i]) for v in values.values())] for i in picked]
+    return Picture(figure, table(alt, [xlabel, *values], rows))
+
+
+def dots(labels, ylabel, lines=(), grain=0.25, **series):
+    """One dot for each run, so that no mean can hide a run that failed.
+
+    Args:
+        labels: m names along the x axis.
+        ylabel: what the runs are measured by.
+        lines: (height, name) of horizontal lines, such as a proved bound.
+        grain: the text table gives, in steps of this size, the range that holds all runs; a training ends a little
+            differently on each machine.
+        series: name -> (m, runs) numbers, at most four.
+    """
+    values = {name.replace("_", " "): as_array(s) for name, s in series.items()}
+    figure, (axis,) = house_figure(WIDTH, 2.8)
+    spots = np.arange(len(labels), dtype=float)
+    for place, (name, v) in enumerate(values.items()):
+        x = spots + 0.22 * (place - (len(values) - 1) / 2)
+        jitter = np.linspace(-0.05, 0.05, v.shape[1])
+        axis.scatter((x[:, None] + jitter).ravel(), v.ravel(), s=14, alpha=0.8, linewidth=0,
+                     color=(BLUE, ORANGE, GREEN, VIOLET)[place], marker="os^D"[place], label=name)
+    for height, name in lines:
+        axis.axhline(height, color=INK, linewidth=0.8, linestyle="--")
+        axis.annotate(f" {name}", (len(labels) - 0.5, height), va="center", annotation_clip=False)
+    axis.set(ylabel=ylabel, xlim=(-0.5, len(labels) - 0.5))
+    axis.set_xticks(spots, labels)
+    axis.tick_params(axis="x", length=0)
+    axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4, frameon=False, handletextpad=0.2)
+
+    def span(v):
+        return f"{grain * np.floor(v.min() / grain):g} to {grain * np.ceil(v.max() / grain):g}"
+
+    rows = [[label.replace("\n", " "), *(span(v[i]) for v in values.values())] for i, label in enumerate(labels)]
+    alt = f"Dots of {ylabel}, one for each run: {', '.join(values)}. The table gives ranges that hold all runs."
+    return Picture(figure, table(alt, ["", *values], rows))
+
+
+def matrix(values, title="", row_label="", column_label="", cuts=(), alt=None):
+    """A signed matrix on a diverging scale that is symmetric about 0, with lines after the columns in `cuts`."""
+    v = as_array(values)
+    figure, (axis,) = house_figure(4.6, 0.8 + min(3.4, 4.2 * v.shape[0] / v.shape[1]))
+    top = np.abs(v).max()
+    axis.imshow(v, cmap="coolwarm", vmin=-top, vmax=top, aspect="auto")
+    for cut in cuts:
+        axis.axvline(cut - 0.5, color=INK, linewidth=1)
+    axis.set(title=title, xlabel=column_label, ylabel=row_label)
+    axis.tick_params(length=0)
+    rows = [["rows", v.shape[0]], ["columns", v.shape[1]], ["smallest", float(v.min())], ["largest", float(v.max())]]
+    alt = alt or f"{title or 'A matrix'}, {v.shape[0]} rows by {v.shape[1]} columns."
+    return Picture(figure, table(alt, ["", "value"], rows))
+
+
+def histograms(panels, alt, facts):
+    """Shares as columns, one panel for each name.
+
+    Args:
+        panels: title -> (x, shares), the columns' centres and heights, heights from 0 to 1.
+        alt: what the picture shows.
+        facts: name -> number, the rows of its text table.
+    """
+    figure, axes = house_figure(7.4, 2.3, columns=len(panels))
+    for axis, (title, (x, shares)) in zip(axes, panels.items()):
+        x = as_array(x)
+        axis.bar(x, as_array(shares), width=0.85 * (x[1] - x[0]), color=BLUE)
+        axis.set_title(title)
+        axis.set_yticks([])
+        axis.spines["left"].set_visible(False)
+    return Picture(figure, table(alt, ["", "value"], [[name, value] for name, value in facts.items()]))

@@ -1,0 +1,51 @@
+"""What a picture is: a drawing in the house style, and the text that stands for it."""
+import io
+import re
+from pathlib import Path
+
+import matplotlib
+import matplotlib.figure
+import numpy as np
+
+STYLE = Path(__file__).parent / "viz.mplstyle"
+WIDTH = 5.4  # inches: so narrow that its words can be read on a phone
+INK, BLUE, ORANGE, GREEN, VIOLET = "#010203", "#2f74c0", "#b94f12", "#2a8f6d", "#8a5bb8"
+
+
+class Picture:
+    """A drawing as SVG whose ink is `currentColor`, and the text that stands for it.
+
+    Args:
+        figure: of matplotlib, in which black is `INK`.
+        text: its first line says what the picture shows (the alt text); then follows a table of the numbers in it.
+    """
+
+    def __init__(self, figure, text):
+        buffer = io.StringIO()
+        with matplotlib.rc_context(fname=STYLE):
+            # Only the second pass of the layout leaves room for long labels beside square axes.
+            figure.draw_without_rendering()
+            figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+        svg = buffer.getvalue()
+        # matplotlib writes no fill where it means black.
+        svg = svg[svg.index("<svg"):].replace("<svg", '<svg fill="currentColor"', 1)
+        svg = svg.replace(INK, "currentColor").replace("'DejaVu Sans', sans-serif", "inherit")
+        self.svg, self.text = re.sub(r"\s*<metadata>.*?</metadata>", "", svg, flags=re.S), text
+
+    def __repr__(self):
+        return self.text
+
+    def _repr_mimebundle_(self, **kwargs):
+        return {"text/plain": self.text, "image/svg+xml": self.svg}, {"image/svg+xml": {"needs_background": "light"}}
+
+
+def house_figure(width, height, columns=1, rows=1, **options):
+    """A figure in the house style, width and height in inches, with its axes as a flat list."""
+    with matplotlib.rc_context(fname=STYLE):
+        figure = matplotlib.figure.Figure(figsize=(width, height))
+        return figure, list(figure.subplots(rows, columns, squeeze=False, **options).flat)
+
+
+def as_array(tensor):
+    """A tensor, or a list of numbers, as an array of floats."""
+    return np.asarray(tensor.detach().cpu().double() if hasattr(tensor, "detach") else tensor, dtype=float)

@@ -1,0 +1,66 @@
+"""Tables: as aligned text under a picture, and as what a notebook displays."""
+import html
+
+
+def table(alt, header, rows, digits=3):
+    """The text of a picture: its alt text, then aligned columns. Floats are printed to `digits` decimals."""
+    return f"{alt}\n\n{_aligned(_words([header, *rows], digits))}"
+
+
+def _words(rows, digits):
+    """Every cell as text; adding 0 makes -0.0 a 0.0."""
+    return [[f"{c + 0.0:.{digits}f}" if isinstance(c, float) else str(c) for c in row] for row in rows]
+
+
+def _aligned(rows):
+    """Rows of words as lines: the first column to the left, the others to the right."""
+    first, *others = [max(map(len, column)) for column in zip(*rows)]
+    lines = [[name.ljust(first), *map(str.rjust, words, others)] for name, *words in rows]
+    return "\n".join("  ".join(line).rstrip() for line in lines)
+
+
+class Table:
+    """Rows of words that a notebook shows as a table; the first row is the header, the first column names the rows.
+
+    As text the columns are aligned. As HTML it takes the colours of the page, and scrolls in a box of its own where it
+    is wider than the screen.
+    """
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def __repr__(self):
+        return _aligned(self.rows)
+
+    def _repr_html_(self):
+        def cells(kind, words, **attributes):
+            given = "".join(f' {name}="{value}"' for name, value in attributes.items())
+            return "".join(f"<{kind}{given}>{html.escape(word)}</{kind}>" for word in words)
+
+        right = {"style": "text-align: right"}
+        header, *rows = self.rows
+        head = cells("td", header[:1]) + cells("th", header[1:], scope="col", **right)
+        body = "".join(f"<tr>{cells('th', row[:1], scope='row', style='text-align: left')}"
+                       f"{cells('td', row[1:], **right)}</tr>" for row in rows)
+        # By this class the book knows a box that scrolls; elsewhere the style is enough.
+        return ('<div class="pst-scrollable-table-container" style="overflow-x: auto"><table class="dataframe">'
+                f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>")
+
+
+def columns(labels, digits=2, corner="", **series):
+    """A table of named columns, one row for each label: `columns(["a", "b"], weight=w, rank=[1, 2])`.
+
+    Args:
+        labels: m names of the rows.
+        digits: decimals of a float.
+        corner: the word above the labels.
+        series: m numbers or words each; "_" in a name is shown as a space.
+    Raises:
+        ValueError: a column has not as many rows as there are labels.
+    """
+    values = [[value.item() if hasattr(value, "item") else value for value in column] for column in series.values()]
+    lengths = {"labels": len(labels), **{name: len(column) for name, column in zip(series, values)}}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(f"every column needs as many rows as there are labels, got {lengths}")
+    header = [corner, *(name.replace("_", " ") for name in series)]
+    return Table(_words([header, *([label, *row] for label, *row in zip(labels, *values))], digits))
