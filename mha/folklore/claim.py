@@ -7,24 +7,20 @@ from textwrap import fill
 import torch
 
 VERDICTS = WRONG, CONDITION, RIGHT, NOT_FOUND = "wrong", "true under a condition", "right", "not found here"
-ROUNDING = 1e-12                                                 # what float64 leaves of an exact equality
-CLAIMS = []                                                      # all of them, in the order in which they are told
+ROUNDING = 1e-12  # what float64 leaves of an exact equality
+CLAIMS = []  # all of them, in the order in which they are told
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence that popular texts print, and a computation that decides on it.
+    """A sentence that popular texts print, and a computation that decides on it."""
 
-    number: from 1, in the order of the appendix. part: the group that it belongs to. printed: the claim, between
-    quotation marks where a text prints it word for word, else in our words. verdict: one of VERDICTS. chapter: the
-    notebook that works it out. compute: function of no arguments -> what came out, as sentences with the numbers in
-    them; and whether those numbers support the verdict.
-    """
-    number: int
-    part: str
-    printed: str
-    verdict: str
-    chapter: str
+    number: int  # from 1, in the order of the appendix
+    part: str  # the group that it belongs to
+    printed: str  # the claim, between quotation marks where a text prints it word for word, else in our words
+    verdict: str  # one of VERDICTS
+    chapter: str  # the notebook that works it out
+    # From no arguments to what came out, as sentences with the numbers in them, and whether these support the verdict.
     compute: Callable[[], tuple[str, bool]]
 
     def __post_init__(self):
@@ -37,10 +33,11 @@ class Claim:
         return self.printed.startswith('"')
 
     def found(self) -> str:
-        """Compute, and say what came out. The random numbers are the claim's own: what was computed before changes
-        nothing.
+        """Compute, and say what came out.
 
-        Raises
+        The random numbers are the claim's own: what was computed before changes nothing.
+
+        Raises:
             ValueError: the numbers do not support the verdict.
         """
         with torch.random.fork_rng(devices=[]):
@@ -82,7 +79,7 @@ def _lines(claim, found):
 
 
 def _marked(line):
-    """A line for a page: what stands before the first space that follows a point or a colon in bold."""
+    """A line for a page, its first word in bold: the number of the claim, "Found:" or "Verdict:"."""
     lead, rest = line.split(" ", 1)
     return f"<strong>{escape(lead)}</strong> {escape(rest, quote=False)}"
 
@@ -90,7 +87,7 @@ def _marked(line):
 def tell(part: str) -> Told:
     """Compute the claims of one part, and tell them.
 
-    Raises
+    Raises:
         ValueError: there is no such part, or the numbers of a claim do not support its verdict.
     """
     return Told(_of(part))
@@ -101,11 +98,12 @@ def where(part: str) -> str:
     numbers = {}
     for item in _of(part):
         numbers.setdefault(item.chapter, []).append(str(item.number))
-    return " · ".join(f"[chapter {int(chapter[:2])}]({chapter}.ipynb): "
-                      f"{', '.join(found)}" for chapter, found in numbers.items())
+    links = [f"[chapter {int(chapter[:2])}]({chapter}.ipynb): {', '.join(found)}" for chapter, found in numbers.items()]
+    return " · ".join(links)
 
 
-def _of(part):
+def _of(part: str) -> list[Claim]:
+    """The claims of one part."""
     parts = list(dict.fromkeys(item.part for item in CLAIMS))
     if part not in parts:
         raise ValueError(f"part must be one of {', '.join(map(repr, parts))}, got {part!r}")

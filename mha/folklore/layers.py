@@ -85,8 +85,8 @@ def without_output_matrix():
 def parameters():
     def count(h, **options):
         return sum(p.numel() for p in MultiHeadAttention(D_MODEL, h, device="meta", **options).parameters())
-    plain, biased, wide = count(H, bias=False), count(H), count(H + 1, d_k=64,
-                                                                bias=False) - count(H, d_k=64, bias=False)
+    plain, biased = count(H, bias=False), count(H)
+    wide = count(H + 1, d_k=64, bias=False) - count(H, d_k=64, bias=False)
     return (f"With d_k = d_model / h and no biases it is {plain:,}, for one head as well. With biases it is "
             f"{biased:,}. With d_k kept at 64 each head adds {wide:,}. And the weights themselves grow with h, always: "
             f"{H} x 100 x 100 = {H * 100**2:,} for 100 tokens.",
@@ -116,8 +116,8 @@ def stacking():
 
 @claim("layers", "Multi-head attention cuts the embedding into slices, one for each head.", WRONG, SIX)
 def slices():
-    layer, x = MultiHeadAttention(D_MODEL, H, bias=False).double(), torch.randn(
-        3, D_MODEL, dtype=torch.double, requires_grad=True)
+    layer = MultiHeadAttention(D_MODEL, H, bias=False).double()
+    x = torch.randn(3, D_MODEL, dtype=torch.double, requires_grad=True)
     seen, = torch.autograd.grad(split_heads(layer.W_Q(x), H)[0, 0].sum(), x)
     apart = merge_heads(torch.stack([layer.head(i)(x)[0] for i in range(H)]))
     return ("It projects, then cuts the projection: the query of the first head depends on "
@@ -155,7 +155,8 @@ def floor():
 @claim("how many", "Too many heads are bad.", CONDITION, SEVEN)
 def too_many():
     bound, low = 0.1, 0.05
-    shared, wide, patient = trained_heads(4, 16)[0], trained_heads(4, 16, d_k=16)[0], trained_heads(4, 16, long=True)[0]
+    shared, wide = trained_heads(4, 16)[0], trained_heads(4, 16, d_k=16)[0]
+    patient = trained_heads(4, 16, long=True)[0]
     return ("Too narrow heads are. Four relations, 16 heads, 600 steps: with d_k = 64 / 16 all runs stay above "
             f"{bound}; with d_k kept at 16 all end below {bound}. And narrow heads are slow: after five times as many "
             f"steps the first end below {low}.",

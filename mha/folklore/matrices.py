@@ -59,11 +59,11 @@ def without_itself():
 def looks_at_itself():
     x, W_Q, W_K = torch.randn(1000, 16, 64), *torch.randn(2, 1000, 64, 8)
     one, two = (((x @ W_Q) @ (x @ W).mT).argmax(-1).eq(torch.arange(16)).double().mean() for W in (W_Q, W_K))
-    row, words = real_heads().tops.itself.mean(), real_heads().own.largest.mean()
+    anywhere, among_words = real_heads().tops.itself.mean(), real_heads().own.largest.mean()
     return (f"With one matrix for query and key: {one:.0%} of 16 random tokens score highest with themselves. With "
-            f"two: {two:.0%}. In 72 trained heads {row:.0%} of the tokens look most at themselves, {words:.0%} if only "
-            "words count.",
-            one > 0.7 and two < 0.1 and row < words < 0.5)
+            f"two: {two:.0%}. In 72 trained heads {anywhere:.0%} of the tokens look most at themselves, "
+            f"{among_words:.0%} if only words count.",
+            one > 0.7 and two < 0.1 and anywhere < among_words < 0.5)
 
 
 @claim("matrices", "W_Q W_K^T has rank d_k at most.", RIGHT, THREE)
@@ -175,7 +175,8 @@ def padding_mask():
 @claim("masks", "-1e9 is a safe way to write minus infinity.", CONDITION, FIVE)
 def large_number():
     hidden, scores = torch.ones(1, 4, dtype=torch.bool), torch.randn(1, 4)
-    wide, half = scores.masked_fill(hidden, -1e9).softmax(-1), scores.half().masked_fill(hidden, -math.inf).softmax(-1)
+    wide = scores.masked_fill(hidden, -1e9).softmax(-1)
+    half = scores.half().masked_fill(hidden, -math.inf).softmax(-1)
     try:
         answer = str(scores.half().masked_fill(hidden, -1e9))
     except RuntimeError as error:
@@ -208,8 +209,8 @@ def true_means():
     layer = torch.nn.MultiheadAttention(8, 1, batch_first=True)
     kernel = torch.nn.functional.scaled_dot_product_attention
     def heard(attend):
-        return torch.autograd.functional.jacobian(lambda x: attend(x)[0, 0],
-                                                  x).abs().sum((0, 1, 3)).gt(0).nonzero().flatten().tolist()
+        slopes = torch.autograd.functional.jacobian(lambda x: attend(x)[0, 0], x).abs().sum((0, 1, 3))
+        return slopes.gt(0).nonzero().flatten().tolist()
     layers = heard(lambda x: layer(x, x, x, attn_mask=mask)[0])
     kernels = heard(lambda x: kernel(x, x, x, attn_mask=mask))
     return ("torch says both. With True for the last of tokens 0 to 4 and False for the others, an output of "

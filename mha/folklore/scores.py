@@ -101,8 +101,9 @@ def a_book():
 # --- The scale --------------------------------------------------------------------------------------------------------
 
 def pulls(d_k, scale=None, queries=500, m=64):
-    """Lengths of the gradients that reach queries of random numbers, each among m random keys: (queries,). scale: 1 /
-    sqrt(d_k) by default.
+    """How long the gradients are that reach queries of random numbers, each among m random keys: (queries,).
+
+    The scale is 1 / sqrt(d_k) by default.
     """
     q = torch.randn(queries, 1, 1, d_k, requires_grad=True)
     out, _ = attention(q, torch.randn(queries, 1, m, d_k), torch.randn(queries, 1, m, 1), scale=scale)
@@ -134,8 +135,8 @@ def large_gradients():
 @claim("scale",
        'Large dot products push the softmax "into regions where it has extremely small gradients".', CONDITION, TWO)
 def small_gradients():
-    medians, warm = torch.stack([pulls(d, 1.0, 128_000 // d).median()
-                                 for d in (64, 256, 1024)]), pulls(64, queries=2000).median()
+    medians = torch.stack([pulls(d, 1.0, 128_000 // d).median() for d in (64, 256, 1024)])
+    warm = pulls(64, queries=2000).median()
     return ("For very wide heads, as its authors say (\"for large values of d_k\", they suspect), and for the typical "
             f"query. Its gradient has the median {warm:.3f} with the root. Without it: {row(medians)} for d_k = [64, "
             "256, 1024]; larger at first, in the end almost nothing.",
@@ -156,8 +157,9 @@ def training_without():
 # --- Reach and speed --------------------------------------------------------------------------------------------------
 
 def rounds(reads):
-    """How many rounds news takes from the first word to the last, if word i hears in each round from every j with
-    reads[i, j].
+    """How many rounds news takes from the first word to the last.
+
+    In each round word i hears from every word j with reads[i, j].
     """
     informed, count = torch.arange(len(reads)) == 0, 0
     while not informed[-1]:

@@ -41,8 +41,8 @@ def pronouns():
        '"Rare token heads: disproportionately attend to rare or out-of-vocabulary tokens"', CONDITION, EIGHT)
 def rare_tokens():
     kept, found = [one.tokens for one in real_heads().browsed], findings.rare()
-    unknown, bank = sum(tokens.count("[UNK]") for tokens in kept), next(
-        tokens for tokens in kept if "bank" in tokens and "river" in tokens)
+    unknown = sum(tokens.count("[UNK]") for tokens in kept)
+    bank = next(tokens for tokens in kept if "bank" in tokens and "river" in tokens)
     pieces, share, untrained = bank[bank.index("river") + 1:-2], found.held_out.mean(), found.best_untrained.max()
     return (f"If rare is what is meant. Head {found.best} looks most at the rarest word of the sentence from "
             f"{share:.2f} of the other words, in sentences that did not choose it; the best offset gets "
