@@ -22,6 +22,7 @@ from mha import MultiHeadAttention, MultiHeadLoop, masks, merge_heads, pick_devi
 @dataclass(frozen=True)
 class Case:
     """One row: B sentences of n tokens, forward or training, with the weights of every head or without."""
+
     batch: int
     n: int
     causal: bool = False
@@ -30,8 +31,8 @@ class Case:
     dtype: torch.dtype = torch.float32
 
     def __str__(self):
-        parts = [f"B={self.batch} n={self.n}", "causal" * self.causal, "forward+backward" if self.training
-                 else "forward",
+        parts = [f"B={self.batch} n={self.n}", "causal" * self.causal,
+                 "forward+backward" if self.training else "forward",
                  "weights" * self.weights, str(self.dtype).removeprefix("torch.")]
         return ", ".join(filter(None, parts))
 
@@ -50,7 +51,7 @@ def fused(layer, x):
 def textbook(layer, x):
     """The formula as most tutorials write it: product, mask, softmax, product."""
     Q, K, V = projected(layer, x)
-    scores = torch.matmul(Q, K.transpose(-2, -1)) / math.sqrt(layer.d_k)             # (B, h, n, n)
+    scores = torch.matmul(Q, K.transpose(-2, -1)) / math.sqrt(layer.d_k)  # (B, h, n, n)
     if layer.causal:
         scores = scores.masked_fill(~masks.causal(x.shape[-2], device=x.device), -math.inf)
     weights = torch.softmax(scores, dim=-1)
@@ -99,7 +100,7 @@ def seconds(found, x, case, rounds):
             run(way, x, case.training)
             wait_for(x.device)
             times[name].append(perf_counter() - start)
-    return {name: median(t[1:]) for name, t in times.items()}     # the first round warms up
+    return {name: median(t[1:]) for name, t in times.items()}  # the first round warms up
 
 
 def wait_for(device):
@@ -141,11 +142,13 @@ def race(lengths=(16, 64, 256, 1024), width=64, batch=4, device=None):
     """One head against an LSTM of as many parameters, forward and backward, on this machine.
 
     Args:
-        lengths: numbers of tokens; width: of a token; batch: sentences at once; device: by default the best that is
-            here.
+        lengths: numbers of tokens.
+        width: size of a token.
+        batch: sentences at once.
+        device: `mha.pick_device()` by default.
     Returns:
-        str, a table: the steps that must wait for each other, the median milliseconds of both, and how many times
-            longer the LSTM took.
+        str, a table of the steps that must wait for each other, the median milliseconds of both, and how many times
+        longer the LSTM took.
     """
     device = device or pick_device()
     lstm = torch.nn.LSTM(width, width // 4 * 3, batch_first=True, device=device)
@@ -171,8 +174,8 @@ def cases(quick=False):
     wide, long = ({"batch": b, "n": n} for b, n in sizes)
     plain = [wide, long, {**long, "causal": True}, {**long, "training": True},
              {**long, "causal": True, "training": True}]
-    return [Case(**options, weights=w) for options in plain
-            for w in (False, True)] + [Case(**long, dtype=torch.bfloat16)]
+    found = [Case(**options, weights=w) for options in plain for w in (False, True)]
+    return found + [Case(**long, dtype=torch.bfloat16)]
 
 
 def machine(device):
@@ -201,7 +204,7 @@ def row(case, found):
 
 
 def main():
-    os.environ.setdefault("KINETO_LOG_LEVEL", "5")                # the profiler keeps its own remarks to itself
+    os.environ.setdefault("KINETO_LOG_LEVEL", "5")  # the profiler keeps its own remarks to itself
     parser = argparse.ArgumentParser(prog="python -m mha.bench", description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="tiny sizes, to see that it runs")
     parser.add_argument("--device", default=None, help="cpu, cuda or mps; by default the best that is here")

@@ -31,7 +31,8 @@ class SymmetricHead(nn.Module):
         self.d_model, self.exclude_self = d_model, exclude_self
         self.W = nn.Linear(d_model, d_k, bias, device, dtype)
 
-    def forward(self, x: Tensor, *, mask: Tensor | None = None, need_weights: bool = False):
+    def forward(self, x: Tensor, *, mask: Tensor | None = None,
+                need_weights: bool = False) -> tuple[Tensor, Tensor | None]:
         """x (..., n, d_model) -> out (..., n, d_model), weights (..., n, n) or None."""
         check.layer_input("x", x, self.d_model, "d_model", self.W.weight)
         if self.exclude_self:
@@ -58,7 +59,8 @@ class AsymmetricHead(nn.Module):
         self.W_Q = nn.Linear(d_model, d_k, bias, device, dtype)
         self.W_K = nn.Linear(d_model, d_k, bias, device, dtype)
 
-    def forward(self, x: Tensor, *, mask: Tensor | None = None, need_weights: bool = False):
+    def forward(self, x: Tensor, *, mask: Tensor | None = None,
+                need_weights: bool = False) -> tuple[Tensor, Tensor | None]:
         """x (..., n, d_model) -> out (..., n, d_model), weights (..., n, n) or None."""
         check.layer_input("x", x, self.d_model, "d_model", self.W_Q.weight)
         return _attend(self.W_Q(x), self.W_K(x), x, mask=mask, need_weights=need_weights)

@@ -17,8 +17,8 @@ from mha.heads import Head
 def split_heads(x: Tensor, num_heads: int) -> Tensor:
     """Cut the last axis into heads: (..., n, h d) -> (..., h, n, d). Head i is the i-th slice of d numbers."""
     check.splits(x, num_heads)
-    # (..., n, h, d), then (..., h, n, d)
-    return x.unflatten(-1, (num_heads, x.shape[-1] // num_heads)).transpose(-3, -2)
+    x = x.unflatten(-1, (num_heads, x.shape[-1] // num_heads))  # (..., n, h, d)
+    return x.transpose(-3, -2)  # (..., h, n, d)
 
 
 def merge_heads(y: Tensor) -> Tensor:
@@ -170,7 +170,8 @@ class MultiHeadAttention(nn.Module):
     def prune(self, keep) -> "MultiHeadAttention":
         """A new, smaller module with only the heads in `keep`, in that order. The others' part of the output is gone.
 
-        Source: Michel et al. 2019, section 2.3.
+        Source:
+            Michel et al. 2019, section 2.3.
         """
         keep = check.head_numbers(keep, self.num_heads)
         small = type(self)(self.d_model, len(keep), d_k=self.d_k, d_v=self.d_v, d_context=self.d_context,
@@ -184,7 +185,9 @@ class MultiHeadAttention(nn.Module):
         """The circuit that decides where head i looks, W_Q W_K^T: (d_model, d_context), of rank d_k at most.
 
         x_i qk y_j^T is the score of token x_i with token y_j, before the scale and without biases.
-        Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
+
+        Source:
+            Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
         """
         check.head_numbers([i], self.num_heads)
         rows = _rows([i], self.d_k)
@@ -194,7 +197,9 @@ class MultiHeadAttention(nn.Module):
         """The circuit that decides what head i carries, W_V W_O: (d_context, d_out), of rank d_v at most.
 
         Where head i gives token y_j all its weight, y_j ov is what it adds to the output, without biases.
-        Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
+
+        Source:
+            Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
         """
         check.head_numbers([i], self.num_heads)
         rows = _rows([i], self.d_v)
@@ -231,6 +236,7 @@ class MultiHeadAttention(nn.Module):
         return {"W_Q": self.d_k, "W_K": self.d_k, "W_V": self.d_v}
 
     def _options(self) -> dict:
+        """What a module or a head made from this one shares with it."""
         weight = self.W_Q.weight
         return {"bias": self.W_Q.bias is not None, "dropout": self.dropout, "causal": self.causal,
                 "device": weight.device, "dtype": weight.dtype}
