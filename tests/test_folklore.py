@@ -60,9 +60,12 @@ def test_a_claim_that_the_book_set_out_to_check_is_on_the_list(words, verdict):
 
 
 def test_claims_are_numbered_in_the_order_of_their_parts():
+    parts = [claim.part for claim in folklore.CLAIMS]
     assert [claim.number for claim in folklore.CLAIMS] == list(range(1, len(folklore.CLAIMS) + 1))
-    assert [claim.part for claim in folklore.CLAIMS] == sorted((claim.part for claim in folklore.CLAIMS),
-                                                               key=PARTS.index)
+    assert parts == sorted(parts, key=PARTS.index)
+
+
+def test_every_verdict_is_given_and_no_claim_stands_twice():
     assert {claim.verdict for claim in folklore.CLAIMS} == set(folklore.VERDICTS)
     assert len({claim.printed for claim in folklore.CLAIMS}) == len(folklore.CLAIMS)
 
@@ -189,22 +192,22 @@ def test_a_claim_is_told_with_what_is_printed_what_came_out_and_the_verdict():
     assert text[:5] == ['7. "a < b", they say.', "Found: It is 3 & 4.", "Verdict: wrong (chapter 2)", "",
                         "8. In our words: b > a"]
     assert max(map(len, text)) <= 80 and text[-1] == "Verdict: right (chapter 11)"
-    assert ('<p><strong>7.</strong> "a &lt; b", they say.<br><strong>Found:</strong> It is 3 &amp; '
-            '4.<br>' in told._repr_html_())
+    assert '<p><strong>7.</strong> "a &lt; b", they say.<br><strong>Found:</strong> It is 3 &amp; 4.<br>' in (
+        told._repr_html_())
 
 
 def test_each_quotation_is_in_the_table_of_texts():
     table = PAGE.cells[-1].source.split("## References")[1]
-    listed = [int(number) for row in re.findall(r"^\| .*\| ([\d, ]+) \|$", table, flags=re.M)
-              for number in row.split(", ")]
+    rows = re.findall(r"^\| .*\| ([\d, ]+) \|$", table, flags=re.M)
+    listed = [int(number) for row in rows for number in row.split(", ")]
     quoting = {claim.number for claim in folklore.CLAIMS if '"' in claim.printed}
     assert len(listed) == len(set(listed)) and quoting <= set(listed) <= {claim.number for claim in folklore.CLAIMS}
 
 
 def test_where_names_each_claim_of_a_part_once():
     for part in PARTS:
-        numbers = [int(number) for number in re.findall(r"(?<=[ ,])\d+(?=,| ·|$)",
-                                                        re.sub(r"\[.*?\]", "", folklore.where(part)))]
+        said = re.sub(r"\[.*?\]", "", folklore.where(part))
+        numbers = [int(number) for number in re.findall(r"(?<=[ ,])\d+(?=,| ·|$)", said)]
         assert sorted(numbers) == [claim.number for claim in folklore.CLAIMS if claim.part == part]
 
 

@@ -1,5 +1,5 @@
-"""Right answers raise no alarm, however they are written; what differs from one in a single place is rejected, or is the
-same function.
+"""Right answers raise no alarm, however they are written. What differs from one in a single place is rejected, or is
+the same function.
 """
 import ast
 import re

@@ -1,4 +1,4 @@
-"""What every test relies on: its random numbers are the same whichever tests run before it, so a failure comes again."""
+"""A failure can be seen again: each test draws the same random numbers, whichever tests ran before it."""
 import ast
 from pathlib import Path
 
@@ -39,8 +39,12 @@ def test_no_file_draws_random_numbers_before_a_test_begins(path):
     assert draws(path.read_text(encoding="utf-8")) == []
 
 
-@pytest.mark.parametrize("source", ["x = torch.rand(3)", "f = lambda m=torch.rand(3): m", "def f(m=torch.rand(3)): pass",
-                                    "@pytest.mark.parametrize('m', [torch.rand(3)])\ndef test(m): pass"])
+@pytest.mark.parametrize("source", [
+    "x = torch.rand(3)",
+    "f = lambda m=torch.rand(3): m",
+    "def f(m=torch.rand(3)): pass",
+    "@pytest.mark.parametrize('m', [torch.rand(3)])\ndef test(m): pass",
+])
 def test_a_draw_at_import_is_found_wherever_it_stands(source):
     assert draws(source) == ["torch.rand(3)"]
 

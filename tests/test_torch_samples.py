@@ -7,6 +7,7 @@ from torch.testing._internal.common_methods_invocations import op_db
 from torch.testing._internal.common_modules import module_db
 
 from mha import MultiHeadAttention, attention, masks
+from support import ROADS
 
 LAYER = next(info for info in module_db if info.module_cls is nn.MultiheadAttention)
 KERNEL = next(op for op in op_db if op.name == "nn.functional.scaled_dot_product_attention")
@@ -23,13 +24,12 @@ def supported(sample):
 
 
 def test_every_sample_of_torchs_layer_that_we_support_gives_the_same():
-    """The samples have no batch. Where they hide every key from a query torch gives NaN; there we are tested elsewhere.
-    """
+    """They have no batch. Where one hides every key from a query, torch gives NaN; there we are tested elsewhere."""
     samples = list(filter(supported, layer_samples()))
     assert len(samples) >= 16
     for sample in samples:
-        theirs = nn.MultiheadAttention(*sample.constructor_input.args,
-                                       **sample.constructor_input.kwargs).double().eval()
+        made = sample.constructor_input
+        theirs = nn.MultiheadAttention(*made.args, **made.kwargs).double().eval()
         query, key = sample.forward_input.args[:2]
         hidden, padding = (sample.forward_input.kwargs[name] for name in ("attn_mask", "key_padding_mask"))
         out, weights = theirs(query, key, key, attn_mask=hidden, key_padding_mask=padding, average_attn_weights=False)
@@ -38,7 +38,8 @@ def test_every_sample_of_torchs_layer_that_we_support_gives_the_same():
         mask = mask[None, None] if masked and mask.ndim == 2 else mask
         mine, my_weights = MultiHeadAttention.from_torch(theirs)(query[None], key[None], mask=mask, need_weights=True)
         for our, their in ((mine[0], out), (my_weights[0], weights)):
-            torch.testing.assert_close(our[~their.isnan()], their[~their.isnan()])
+            known = ~their.isnan()
+            torch.testing.assert_close(our[known], their[known])
             assert our.isfinite().all()
 
 
@@ -51,7 +52,7 @@ def test_samples_that_we_do_not_support_are_refused():
             MultiHeadAttention.from_torch(theirs)
 
 
-@pytest.mark.parametrize("need_weights", [False, True])
+@ROADS
 def test_every_sample_of_torchs_kernel_gives_the_same(need_weights):
     compared = 0
     for sample in KERNEL.sample_inputs("cpu", torch.float64, requires_grad=False):
