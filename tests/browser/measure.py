@@ -11,19 +11,23 @@ TEXT = (".html", ".css", ".js", ".svg", ".json", ".txt", "/")
 # Long tasks are those that keep a page from answering for more than 50 ms.
 LONG = """
   window.longTasks = 0;
-  new PerformanceObserver((list) => { for (const entry of list.getEntries()) window.longTasks += entry.duration - 50; })
-    .observe({ type: "longtask", buffered: true });
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) window.longTasks += entry.duration - 50;
+  }).observe({ type: "longtask", buffered: true });
 """
 PAINTED = "() => Math.round(performance.getEntriesByName('first-contentful-paint')[0].startTime)"
 # One movement: the event, the frame it asks for, and the layout that the frame needs.
 MOVE = """
   (index) => {
-    const figure = document.querySelectorAll(".live-figure")[index], times = [];
+    const figure = document.querySelectorAll(".live-figure")[index];
+    const times = [];
     for (const input of figure.querySelectorAll("input[type=range]")) {
-      const first = input.value, [low, high, step] = [input.min, input.max, input.step].map(Number);
+      const first = input.value;
+      const [low, high, step] = [input.min, input.max, input.step].map(Number);
+      const stride = Math.max(1, Math.floor((high - low) / step / 20)) * step;
       for (let i = 0; i <= Math.min(20, (high - low) / step); i++) {
         const start = performance.now();
-        input.value = low + i * Math.max(1, Math.floor((high - low) / step / 20)) * step;
+        input.value = low + i * stride;
         input.dispatchEvent(new Event("input", { bubbles: true }));
         flushFrames();
         figure.getBoundingClientRect();

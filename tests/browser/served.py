@@ -81,7 +81,12 @@ FRAMES = """
   const waiting = new Map();
   let count = 0;
   const real = window.requestAnimationFrame.bind(window);
-  window.requestAnimationFrame = (callback) => { waiting.set(++count, callback); real(flushFrames); return count; };
+  window.requestAnimationFrame = (callback) => {
+    count += 1;
+    waiting.set(count, callback);
+    real(flushFrames);
+    return count;
+  };
   window.cancelAnimationFrame = (id) => waiting.delete(id);
   window.flushFrames = () => {
     while (waiting.size) {

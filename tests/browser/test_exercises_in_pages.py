@@ -12,6 +12,12 @@ from mha.exercises.question import Choice, Explanation, Number
 
 QUESTIONS = [item for item in EXERCISES.values() if not isinstance(item, Exercise)]
 every_question = pytest.mark.parametrize("item", QUESTIONS if served.chromium() else [], ids=lambda item: item.id)
+JUDGE = """
+  ([form, answer]) => {
+    const data = document.querySelector(`${form} script`).textContent;
+    return mhaExercises.judge(JSON.parse(data), answer);
+  }
+"""
 
 
 def page_of(item):
@@ -30,10 +36,7 @@ def judge(chrome, address):
     def ask(item, answer):
         if item.chapter not in visits:
             visits[item.chapter] = served.Visit(chrome, address, page_of(item))
-        return visits[item.chapter].page.evaluate(
-            "([form, answer]) => mhaExercises.judge(JSON.parse(document.querySelector(form + ' script').textContent), "
-            "answer)",
-            [form_of(item), answer])
+        return visits[item.chapter].page.evaluate(JUDGE, [form_of(item), answer])
 
     yield ask
     for visit in visits.values():

@@ -89,7 +89,7 @@ def test_paper_shows_the_figures_and_not_the_furniture(visit, page):
     for furniture in (".bd-sidebar-primary", ".bd-header-article", ".live-control input[type=range]"):
         assert tab.locator(furniture).first.is_hidden()
     assert tab.locator(".bd-article h1").is_visible()
-    inks = tab.eval_on_selector_all(".bd-article .highlight span",
-                                    "spans => [...new Set(spans.map((span) => getComputedStyle(span).color))]")
+    code = tab.locator(".bd-article .highlight span")
+    inks = code.evaluate_all("(spans) => spans.map((span) => getComputedStyle(span).color)")
     assert set(inks) <= {"rgb(0, 0, 0)"}
     assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"

@@ -14,14 +14,12 @@ SETTINGS = [{"turn": turn, "first": first, "second": second, "asking": asking, "
 @pytest.fixture(params=[(1200, True), (390, True), (1200, False), (390, False)],
                 ids=["1200", "390", "1200, own font", "390, own font"])
 def value_map(request, visit):
-    """The page with the value map, in the book's font and in the reader's own, and the place of that figure among the
-    page's figures.
-    """
+    """The page with the value map, and its place among the page's figures; in the book's font and the reader's own."""
     width, fonts = request.param
     for page in filter(served.live_figures, served.pages()):
         tab = visit(page, width=width, script=served.FRAMES, fonts=fonts).page
-        names = tab.locator(".live-figure [data-figure]").evaluate_all("all => all.map((figure) => "
-                                                                       "figure.dataset.figure)")
+        figures = tab.locator(".live-figure [data-figure]")
+        names = figures.evaluate_all("(all) => all.map((figure) => figure.dataset.figure)")
         if "value-map" in names:
             return tab, names.index("value-map")
     pytest.skip("no page shows the value map")
