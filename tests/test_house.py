@@ -95,6 +95,7 @@ BAD = {
     rules.cells_are_short: [
         chapter(code("a = 1\n" * 16)),
         chapter(code("a = 1\n" * 5), code("a = 1\n" * 5)),
+        chapter(code("a = 1\n" * 5), *[code("a = 1", tags=["exercise"]) for _ in range(3)]),
         chapter(code("a = 1  # " + 80 * "x")),
     ],
     rules.outputs_are_narrow: [chapter(code("print('x' * 83)", printed("short\n" + "x" * 83 + "\n")))],
