@@ -39,11 +39,12 @@ class Table:
 
         right = {"style": "text-align: right"}
         header, *rows = self.rows
-        head = cells("td", header[:1]) + cells("th", header[1:], scope="col", **right)
+        corner = cells("th", header[:1], scope="col", style="text-align: left") if header[0] else "<td></td>"
+        head = corner + cells("th", header[1:], scope="col", **right)
         body = "".join(f"<tr>{cells('th', row[:1], scope='row', style='text-align: left')}"
                        f"{cells('td', row[1:], **right)}</tr>" for row in rows)
-        # By this class the book knows a box that scrolls; elsewhere the style is enough.
-        return ('<div class="pst-scrollable-table-container" style="overflow-x: auto"><table class="dataframe">'
+        # By these classes the book knows a table and a box that scrolls; elsewhere the style is enough.
+        return ('<div class="pst-scrollable-table-container" style="overflow-x: auto"><table class="table">'
                 f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>")
 
 
