@@ -1,5 +1,4 @@
 """mha.attention against torch, in float64, on random inputs whose sizes are distinct primes."""
-
 import math
 
 import pytest
@@ -26,7 +25,7 @@ def random_qkv(heads=H, kv_heads=None, n=N, m=M, d_v=D_V, **options):
 # --- Every option against torch's function ---------------------------------------------------------------------------
 
 def masked(mask):
-    """(the arguments of mha.attention, the same for torch's function), as do the next four."""
+    """(the arguments of mha.attention, the same for torch's function); so do the next four."""
     return {"mask": mask}, {"attn_mask": mask}
 
 
