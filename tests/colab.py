@@ -22,7 +22,7 @@ import nbformat
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
-from tools import notebooks  # noqa: E402
+from tools import notebooks, runs  # noqa: E402
 
 COLAB = ["ipywidgets==7.7.1", "ipython==7.34.0", "ipykernel==6.17.1", "anywidget==0.9.21", "matplotlib==3.10.*",
          "numpy==2.0.*", "torch==2.13.0"]
@@ -81,7 +81,7 @@ def try_chapter(path, address, set_up):
     mha_at = re.search(r"git\+(\S+)@", set_up)[1]
     for cell in notebook.cells:
         cell.source = cell.source.replace(mha_at, address) if cell.source == set_up else cell.source
-    notebooks.run(notebook, path.parent)
+    runs.execute(notebook, path.parent)
     live = sum(WIDGET in output.get("data", {}) for cell in notebook.cells for output in cell.get("outputs", []))
     print(f"ran, with {live} live figures")
     for cell, old in zip(notebook.cells, stored):
@@ -92,7 +92,7 @@ def try_chapter(path, address, set_up):
 
 
 def main():
-    chapters = [Path(name).resolve() for name in sys.argv[1:]] or sorted(notebooks.CHAPTERS.glob("*.ipynb"))
+    chapters = [Path(name).resolve() for name in sys.argv[1:]] or sorted(runs.CHAPTERS.glob("*.ipynb"))
     set_up = notebooks.set_up_source()
     with tempfile.TemporaryDirectory() as folder:
         python = make_environment(Path(folder))

@@ -9,7 +9,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from tools import notebooks, sentences
+from tools import notebooks, refresh, runs, sentences
 from mha.exercises import EXERCISES
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -171,22 +171,64 @@ def test_the_strict_run_fails_what_it_should_and_nothing_else(tmp_path):
     assert f"{len(FAIL)} failed, {len(CELLS) - len(FAIL)} passed" in run.stdout
 
 
-# --- Refresh --------------------------------------------------------------------------------------------------------
+# --- Runs and refresh -----------------------------------------------------------------------------------------------
 
-def test_refresh_stores_what_a_run_gives_and_a_second_time_changes_nothing(tmp_path):
+@pytest.fixture
+def page(tmp_path, monkeypatch):
+    """A chapter of its own, and a place of its own for runs."""
+    monkeypatch.setattr(runs, "RUNS", tmp_path / "runs")
     path = tmp_path / "page.ipynb"
-    cells = [cell("x = 1 / 4", tags=["set-up"]), cell("x", text("0.26")), cell("2 * x + 1e-9", text("0.5000")),
-             cell(FIGURE)]
+    cells = [new_markdown_cell("So. And so."), cell("x = 1 / 4", tags=["set-up"]), cell("x", text("0.26")),
+             cell("2 * x + 1e-9", text("0.5000")), cell(FIGURE)]
     nbformat.write(new_notebook(cells=cells), path)
-    assert notebooks.refresh(path, "x = 1 / 4")
-    stored = [notebooks.text_of(output) for c in nbformat.read(path, as_version=4).cells for output in c.outputs]
-    assert stored == ["0.25", "0.5000", "weights 0.25"]
-    assert not notebooks.refresh(path, "x = 1 / 4")
+    return path
+
+
+def test_refresh_stores_what_a_run_gives_and_a_second_time_changes_nothing(page, capsys):
+    refresh.refresh([page], "x = 1 / 4")
+    notebook = nbformat.read(page, as_version=4)
+    stored = [notebooks.text_of(output) for c in notebook.cells for output in c.get("outputs", [])]
+    assert stored == ["0.25", "0.5000", "weights 0.25"] and notebook.cells[0].source == "So.\nAnd so."
+    refresh.refresh([page], "x = 1 / 4")
+    assert capsys.readouterr().out.splitlines()[-1] == "page.ipynb: unchanged"
+
+
+def test_a_run_counts_until_code_changes_and_prose_may(page):
+    assert runs.last(page) is None
+    runs.make(page)
+    notebook = nbformat.read(page, as_version=4)
+    notebook.cells[0].source = "Told otherwise."
+    nbformat.write(notebook, page)
+    filled = runs.filled(notebook, runs.last(page))
+    assert filled.cells[0].source == "Told otherwise." and "image/svg+xml" in filled.cells[-1].outputs[0].data
+    notebook.cells[2].source = "x + 1"
+    nbformat.write(notebook, page)
+    assert runs.last(page) is None
+
+
+def test_a_run_counts_no_longer_when_the_package_changes(page, monkeypatch):
+    runs.make(page)
+    assert runs.last(page)
+    package = page.parent / "mha"
+    package.mkdir()
+    (package / "attention.py").write_text("changed")
+    (page.parent / "requirements.txt").touch()
+    monkeypatch.setattr(runs, "ROOT", page.parent)
+    assert runs.last(page) is None
+
+
+def test_a_chapter_that_fails_stops_the_runs_and_is_named(page):
+    notebook = nbformat.read(page, as_version=4)
+    notebook.cells[2].source = "1 / 0"
+    nbformat.write(notebook, page)
+    with pytest.raises(SystemExit, match="page stops with an error"):
+        runs.make_all([page])
+    assert runs.last(page) is None
 
 
 # --- The cells of the exercises -------------------------------------------------------------------------------------
 
-CHAPTERS = sorted(notebooks.CHAPTERS.glob("*.ipynb"))
+CHAPTERS = sorted(runs.CHAPTERS.glob("*.ipynb"))
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)

@@ -1,8 +1,7 @@
-"""The chapters as they are stored: what is kept, how they are run again, and when two outputs say the same.
+"""The chapters as they are stored: what is kept, how exercises get in, and when two outputs say the same.
 
-`python -m tools.notebooks` (what `book.py refresh` calls) runs every chapter and stores it normalised:
-one sentence a line; text outputs and cell ids stay; images, widgets, tracebacks and counters go, since each build makes
-them anew.
+Kept are one sentence a line, cell ids and the text of outputs. Images, widgets, tracebacks and counters go, since each
+build makes them anew.
 """
 import math
 import re
@@ -10,7 +9,6 @@ from pathlib import Path
 
 import nbformat
 import yaml
-from nbclient import NotebookClient
 from nbformat import NotebookNode
 
 from mha.exercises import EXERCISES
@@ -18,7 +16,6 @@ from mha.exercises.cells import cells
 from tools.sentences import one_a_line
 
 ROOT = Path(__file__).resolve().parent.parent
-CHAPTERS = ROOT / "chapters"
 HEADING = "## Exercises"                          # where the exercises of a chapter go
 
 SET_UP = """\
@@ -170,36 +167,3 @@ def difference(fresh, stored):
         if not same_text(text_of(new), text_of(old)):
             return f"a run gives\n{text_of(new)}\nbut stored is\n{text_of(old)}"
     return None
-
-
-# --- Refresh --------------------------------------------------------------------------------------------------------
-
-def run(notebook, folder):
-    """Execute a notebook in place, as a reader's kernel would."""
-    NotebookClient(notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": str(folder)}},
-                   store_widget_state=False, extra_arguments=["--log-level=ERROR"]).execute()
-
-
-def refresh(path, set_up):
-    """Run one chapter and store it normalised; text that says the same as before stays to the letter."""
-    before = path.read_text(encoding="utf-8")
-    notebook = normalise(stamp(nbformat.read(path, as_version=4), path.stem), set_up)
-    stored = [cell.get("outputs") for cell in notebook.cells]
-    run(notebook, path.parent)
-    for cell, old in zip(notebook.cells, stored):
-        if cell.cell_type == "code" and difference(cell.outputs, old) is None:
-            cell.outputs = old
-    after = nbformat.writes(normalise(notebook, set_up)) + "\n"
-    path.write_text(after, encoding="utf-8")
-    return after != before
-
-
-def main():
-    set_up = set_up_source()
-    for path in sorted(CHAPTERS.glob("*.ipynb")):
-        print(f"{path.relative_to(ROOT)}: ", end="", flush=True)
-        print("stored anew" if refresh(path, set_up) else "unchanged")
-
-
-if __name__ == "__main__":
-    main()

@@ -11,7 +11,7 @@ import os
 import platform
 import sys
 import time
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 import nbformat
@@ -91,7 +91,7 @@ def make_all(paths):
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     cores = min(os.cpu_count() or 1, len(wanted))
     print(f"Running {len(wanted)} notebooks, {cores} at a time; the longest takes about a minute.", flush=True)
-    with ProcessPoolExecutor(cores) as pool:
+    with ThreadPoolExecutor(cores) as pool:
         running = {pool.submit(make, path): path for path in wanted}
         for done, future in enumerate(as_completed(running), start=1):
             name = running[future].stem
