@@ -88,10 +88,10 @@ def test_one_matrix_with_care_finds_the_one_that_is_there_behind_numbers_added_t
     hidden = operated(attention, lambda Q, K: (torch.cat([Q, 9 * row], -1), torch.cat([K, one], -1)))
     wanted, same = (each(x, need_weights=True)[1] for each in (attention, hidden))
     assert torch.allclose(wanted, same)
-    found = surgery.one_matrix_for(torch.nn.ModuleDict({"a": hidden}), x[None], rounds=200, ridge=1e-6)["a"]
+    found = surgery.one_matrix_for(torch.nn.ModuleDict({"a": hidden}), x[None], rounds=2000, ridge=1e-6)["a"]
     assert torch.allclose(found.W_Q.weight, found.W_K.weight)
-    assert torch.allclose(found(x, need_weights=True)[1], wanted, atol=0.01)
-    assert not torch.allclose(operated(hidden, surgery.one_matrix)(x, need_weights=True)[1], wanted, atol=0.1)
+    assert torch.allclose(found(x, need_weights=True)[1], wanted, atol=0.02)
+    assert not torch.allclose(operated(hidden, surgery.one_matrix)(x, need_weights=True)[1], wanted, atol=0.5)
 
 
 def test_one_matrix_with_care_is_nearer_on_its_inputs_than_the_nearest_matrix(x):
