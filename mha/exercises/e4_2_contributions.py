@@ -115,7 +115,8 @@ EXERCISE = Exercise(
     cases=[Case((numbers(241, 2, 3).softmax(-1), numbers(242, 3, 4), numbers(243, 4, 5))),
            Case((numbers(244, 4, 2).softmax(-1), numbers(245, 2, 3), numbers(246, 3, 6))),
            Case((numbers(247, 2, 3, 5).softmax(-1), numbers(248, 2, 5, 4), numbers(249, 4, 7))),
-           Case((numbers(250, 4, 4).softmax(-1), numbers(251, 4, 4), numbers(252, 4, 4)))],
+           Case((numbers(250, 4, 4).softmax(-1), numbers(251, 4, 4), numbers(252, 4, 4))),
+           Case((numbers(253, 3, 5).softmax(-1), 0.1 * numbers(254, 5, 3), numbers(255, 3, 4)))],  # short: v W_O < 1
     model=model, switches=SWITCHES, measure=measure,
     hints=("Write the output of query i as a sum over j. What is the term of key j?",
            "The term is w_ij times the vector v_j W_O. The length of a multiple is the multiple of the length, since "

@@ -31,10 +31,12 @@ def contributions__all_parts_then_lengths(weights, v, W_O):
     return torch.linalg.vector_norm(parts, dim=-1)
 
 
-def contributions__distance_from_zero(weights, v, W_O):
-    out = torch.matmul(v, W_O)
-    far = torch.cdist(torch.zeros_like(out[..., :1, :]), out, compute_mode="donot_use_mm_for_euclid_dist")
-    return far * weights
+def contributions__gram_matrix(weights, v, W_O):
+    vv, W = v.double(), W_O.double()
+    square = ((vv @ (W @ W.T)) * vv).sum(-1)
+    some = square > 0
+    length = torch.where(some, torch.where(some, square, torch.ones_like(square)).sqrt(), torch.zeros_like(square))
+    return (weights.double().abs() * length[..., None, :]).to(weights.dtype)
 
 
 def contributions__key_by_key(weights, v, W_O):
