@@ -59,6 +59,7 @@ def test_pieces_of_a_stream_become_one_and_an_error_loses_its_traceback():
     ("12. Twelfth. Of all.", "12. Twelfth.\n    Of all."),
     ("Take $a. B$, `c. D` and [e. F](g. H). Done.", "Take $a. B$, `c. D` and [e. F](g. H).\nDone."),
     ("$n$ is 3. $m$ is 4.", "$n$ is 3.\n$m$ is 4."),
+    ("An example. *It* was tired. **Now** this.", "An example.\n*It* was tired.\n**Now** this."),
 ])
 def test_each_sentence_of_a_paragraph_gets_a_line(markdown, stored):
     assert sentences.one_a_line(markdown) == stored

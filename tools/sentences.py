@@ -12,7 +12,7 @@ END = re.compile(r"""[.!?]["'”’)\]*_]*(?P<gap>\s+)(?=["'“‘(\[*_]*[A-Za-z
 # What ends with a point, and no sentence with it.
 SHORT = re.compile(r"(\b(e\.g|i\.e|et al|cf|vs|Fig|Eq|Sec|No|St|[A-Z])|\.\.)\.$")
 # What would begin something else at the start of a line: a list, a heading, a quote, code, HTML.
-BLOCK = re.compile(r"([-+*>|%:=~]|#+ |\d+[.)]\s|```|\$\$|</?[a-zA-Z!])(?!\*)")
+BLOCK = re.compile(r"[-+*]\s|[>|%]|:::|=+\s*$|~~~|#+ |\d+[.)]\s|```|\$\$|</?[a-zA-Z!]")
 
 
 def one_a_line(markdown):
