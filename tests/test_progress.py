@@ -29,10 +29,12 @@ def test_what_is_solved_is_there_in_the_next_session(own_file):
     assert "[x] 2.5" in repr(progress()) and "[~] 2.6" in repr(progress()) and "02_one_head: 1 of 9" in repr(progress())
 
 
-def test_a_stub_and_a_wrong_answer_solve_nothing_and_a_guess_counts():
+def test_a_stub_a_wrong_answer_and_a_wrong_guess_solve_nothing():
     check("2.5", ...)
     check("2.5", 7)
     check("5.7", 1)
+    assert progress().solved == []
+    check("5.7", EXERCISES["5.7"].answer)
     assert progress().solved == ["5.7"]
 
 

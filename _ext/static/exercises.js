@@ -82,8 +82,8 @@
     return { ok, mistakes, lines: lines.filter(Boolean), verdict, done: ok, tried: true, ...more };
   }
 
-  // A wrong prediction is done: it was made, and it is not asked for again.
-  const notSo = (mistakes, lines) => reply(false, mistakes, lines, { verdict: "not so.", done: true });
+  // A wrong prediction is told what came, and does not count as solved.
+  const notSo = (mistakes, lines) => reply(false, mistakes, lines, { verdict: "not so." });
   const notTried = (mistakes, line) => reply(false, mistakes, [line], { tried: false });
 
   // ---- what is solved ------------------------------------------------------------------------------
@@ -170,7 +170,8 @@
     const id = heading.textContent.split(" ")[0];
     section.classList.toggle("is-solved", solved.has(id));
     heading.querySelector(".done")?.remove();
-    if (solved.has(id)) heading.append(element("span", "done", predicted.has(id) ? " ✓ guessed" : " ✓ solved"));
+    const mark = predicted.has(id) ? " ✓ guessed right" : " ✓ solved";
+    if (solved.has(id)) heading.append(element("span", "done", mark));
   }
 
   function showChapter(chapter, count, all) {
@@ -242,7 +243,7 @@
       const found = judge(data, answerOf(form, data.kind));
       say(place, found);
       if (found.checklist) place.append(...ticks(data, found.checklist));
-      if (!found.ok && found.tried && !found.done && data.more) place.append(paragraph("The hints say more."));
+      if (!found.ok && found.tried && !data.predicted && data.more) place.append(paragraph("The hints say more."));
       if (found.done) solve([data.id]);
     });
   }

@@ -23,8 +23,8 @@ class Number(Question):
     Args:
         answer: the number, computed. tolerance: how far off is still right, as a share of the answer; 0 for a count.
         mistakes: (value, Mistake) of the wrong numbers that can be foreseen.
-        predicted: whether it is a guess before an experiment. Every guess then counts as done, and the outcome is
-            shown.
+        predicted: whether it is a guess before an experiment. The outcome is then shown whatever the guess; only a
+            right one counts as solved.
     """
     answer: float
     mistakes: tuple[tuple[float, Mistake], ...] = ()
