@@ -189,9 +189,12 @@ def redundancy(maps: Tensor) -> Tensor:
 def ranks(x: Tensor) -> Tensor:
     """The place of each number when its row is sorted, counted from 0: (..., m) -> (..., m) in float64.
 
-    Equal numbers keep the order in which they stand.
+    Equal numbers share the mean of their places.
     """
-    return x.argsort(-1).argsort(-1).double()
+    x = x.contiguous()
+    row = x.sort(-1).values
+    below, up_to = (torch.searchsorted(row, x, right=right) for right in (False, True))
+    return (below + up_to - 1).double() / 2
 
 
 def rank_correlation(a: Tensor, b: Tensor) -> Tensor:

@@ -188,13 +188,12 @@ GPT2 = {"attention.W_O": "attn.c_proj", "norm_1": "ln_1", "norm_2": "ln_2", "up"
 def _from_bert(theirs: dict[str, Tensor]) -> dict[str, Tensor]:
     """BERT's tensors under our names.
 
-    BERT also embeds whether a sentence is the first or the second of a pair. We keep the first, and add it to every
-    word once and for all.
+    BERT also embeds whether a sentence is the first or the second of a pair. Of these two vectors we keep the first.
     """
     theirs = {name.removeprefix("bert.").replace("gamma", "weight").replace("beta", "bias"): tensor
               for name, tensor in theirs.items()}
-    first_of_a_pair = theirs["embeddings.token_type_embeddings.weight"][0]
-    ours = {"embedding.weight": theirs["embeddings.word_embeddings.weight"] + first_of_a_pair,
+    ours = {"embedding.weight": theirs["embeddings.word_embeddings.weight"],
+            "segment": theirs["embeddings.token_type_embeddings.weight"][0],
             "position.weight": theirs["embeddings.position_embeddings.weight"]}
     ours |= {f"norm.{part}": theirs[f"embeddings.LayerNorm.{part}"] for part in ("weight", "bias")}
     for number in range(_count(theirs, "encoder.layer.")):

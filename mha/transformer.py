@@ -79,13 +79,15 @@ class Transformer(nn.Module):
         self.causal, self.tokenizer, self.num_heads = causal, tokenizer, num_heads
         eps, gelu = (1e-5, "tanh") if causal else (1e-12, "none")
         self.embedding, self.position = nn.Embedding(vocabulary, d_model), nn.Embedding(positions, d_model)
+        if not causal:
+            self.segment = nn.Parameter(torch.zeros(d_model))  # BERT adds it to every token of a first sentence
         self.norm = nn.LayerNorm(d_model, eps)  # BERT: of what goes in; GPT-2: of what comes out
         self.layers = nn.ModuleList(Layer(d_model, num_heads, causal=causal, norm_first=causal, gelu=gelu, eps=eps)
                                     for _ in range(num_layers))
 
     def embed(self, ids: Tensor, use_positions: bool = True) -> Tensor:
         """ids (B, n) -> (B, n, d_model), the input of the first layer."""
-        x = self.embedding(ids)
+        x = self.embedding(ids) if self.causal else self.embedding(ids) + self.segment
         if use_positions:
             x = x + self.position(torch.arange(ids.shape[-1], device=ids.device))
         return x if self.causal else self.norm(x)

@@ -106,6 +106,15 @@ def test_a_rank_correlation_sees_the_order_and_nothing_else():
     assert math.isclose(measure.rank_correlation(torch.tensor([1.0, 2, 3]), torch.tensor([2.0, 9, 5])).item(), 0.5)
 
 
+def test_equal_numbers_share_the_mean_of_their_ranks():
+    tied = torch.tensor([[7.0, 2, 7, 1], [3.0, 3, 3, 0]])
+    assert measure.ranks(tied).tolist() == [[2.5, 1, 2.5, 0], [2, 2, 2, 0]]
+    assert measure.ranks(tied).dtype == torch.float64
+    first_two_alike = torch.tensor([1.0, 1, 2])
+    for b in (torch.tensor([1.0, 2, 3]), torch.tensor([2.0, 1, 3])):
+        assert math.isclose(measure.rank_correlation(first_two_alike, b).item(), 0.75**0.5)
+
+
 def test_divergence_is_zero_for_equal_rows_and_ln_2_for_rows_apart():
     p = torch.tensor([[0.5, 0.5, 0, 0]], dtype=torch.float64)
     assert measure.divergence(p, p).abs().max() < 1e-12
