@@ -106,7 +106,8 @@ function render({ model, el }) {
   function draw() {
     const place = layout(svg.clientWidth || 700, lengths);
     const word = model.get("word");
-    const head = model.get("head") - 1;
+    const head = model.get("head");
+    const name = `${model.get("layer")}.${head}`;
     const columns = tabulate(d_k, (c) => head * d_k + c);
     drawWords(place, word);
     const summary = endings.map((ending, s) => {
@@ -115,7 +116,7 @@ function render({ model, el }) {
       return mostOf(weights, ending);
     });
     const asked = word === last ? endings.join(" / ") : tokens[word];
-    status.textContent = `Head ${head + 1}. Where \u201c${asked}\u201d looks most: ${summary.join("; ")}.`;
+    status.textContent = `Head ${name}. Where \u201c${asked}\u201d looks most: ${summary.join("; ")}.`;
   }
   return redraw(model, el, ["head", "word"], draw);
 }

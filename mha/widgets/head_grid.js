@@ -101,12 +101,17 @@ function costLedger() {
   return { box, show };
 }
 
+const asTrained = (heads, d_k) => heads === 12 && d_k === 32;
+
+// A trained head is called layer.head, both counted from 0; any other cut of the columns is no trained head
+const nameOf = (heads, d_k, i) => (asTrained(heads, d_k) ? `head 0.${i}` : `cut ${i}`);
+
 // What becomes of the d trained columns
 function kindOfCut(heads, d_k, d) {
-  if (heads === 12 && d_k === 32) return "The heads as they were trained.";
+  if (asTrained(heads, d_k)) return "The heads as they were trained.";
   if (heads * d_k === d) return "The trained columns, cut another way.";
   if (heads * d_k < d) return `${d - heads * d_k} of the ${d} trained columns are left out.`;
-  return "The heads share columns: more width, no new weights.";
+  return "The cuts share columns: more width, no new weights.";
 }
 
 function render({ model, el }) {
@@ -157,7 +162,7 @@ function render({ model, el }) {
     return side >= 34 ? token.slice(0, Math.floor(side / 7)) : "";
   }
 
-  function drawGrid(all, chosen, row, tokens, width, height) {
+  function drawGrid(all, names, chosen, row, tokens, width, height) {
     const count = all.length;
     const n = tokens.length;
     const { columns, side } = tiling(count, width, height);
@@ -173,13 +178,13 @@ function render({ model, el }) {
       maps[i].fill(map, row);
       const { j, weight } = strongestOf(map, row, n);
       set(titles[i], { x, y: y + 12, class: i === chosen ? "title chosen" : "title" });
-      titles[i].textContent = side >= 60 ? `head ${i + 1}` : i + 1;
+      titles[i].textContent = side >= 60 ? names[i] : i;
       set(tops[i], { x, y: y + TITLE + side + 13 });
       tops[i].textContent = shortName(tokens[j], weight, side);
     });
   }
 
-  function drawLarge(map, chosen, row, tokens, width) {
+  function drawLarge(map, name, row, tokens, width) {
     const n = tokens.length;
     const cell = Math.min(24, (width - MARGIN - 4) / n);
     const size = cell * n;
@@ -188,7 +193,7 @@ function render({ model, el }) {
     largeMap.place(MARGIN, MARGIN + 20, size, n);
     largeMap.fill(map, row);
     set(largeTitle, { x: 0, y: 12 });
-    largeTitle.textContent = `head ${chosen + 1}: rows look, columns are looked at`;
+    largeTitle.textContent = `${name}: rows look, columns are looked at`;
     const rowNames = rowNamesOf(n);
     const columnNames = columnNamesOf(n);
     tokens.forEach((token, i) => {
@@ -201,11 +206,11 @@ function render({ model, el }) {
     });
   }
 
-  function say(heads, d_k, chosen, map, row, tokens) {
+  function say(heads, d_k, name, map, row, tokens) {
     const { j, weight } = strongestOf(map, row, tokens.length);
     const kind = kindOfCut(heads, d_k, d);
-    const drawn = heads > most ? ` The first ${most} of ${heads} heads are drawn.` : "";
-    status.textContent = `h = ${heads}, d_k = ${d_k}. ${kind}${drawn} In head ${chosen + 1}, `
+    const drawn = heads > most ? ` The first ${most} of ${heads} maps are drawn.` : "";
+    status.textContent = `h = ${heads}, d_k = ${d_k}. ${kind}${drawn} In ${name}, `
       + `\u201c${tokens[row]}\u201d looks most at \u201c${tokens[j]}\u201d: ${weight.toFixed(2)}.`;
   }
 
@@ -215,7 +220,8 @@ function render({ model, el }) {
     const { tokens } = sentences[model.get("sentence")];
     const n = tokens.length;
     const count = Math.min(heads, most);
-    const chosen = Math.min(model.get("head"), count) - 1;
+    const chosen = Math.min(model.get("head"), count - 1);
+    const names = tabulate(count, (i) => nameOf(heads, d_k, i));
     const row = Math.min(model.get("word"), n - 1);
     const all = weightsOf(heads, d_k, model.get("sentence"), count);
 
@@ -223,10 +229,10 @@ function render({ model, el }) {
     const beside = room >= 560; // the large map stands beside the small ones, else below them
     const largeWidth = beside ? Math.min(330, room * 0.43) : room;
     const [width, height] = beside ? [room - largeWidth - 24, 490] : [room, room * 1.05];
-    drawGrid(all, chosen, row, tokens, width, height);
-    drawLarge(all[chosen], chosen, row, tokens, largeWidth);
+    drawGrid(all, names, chosen, row, tokens, width, height);
+    drawLarge(all[chosen], names[chosen], row, tokens, largeWidth);
     ledger.show(heads, d_k, n, d);
-    say(heads, d_k, chosen, all[chosen], row, tokens);
+    say(heads, d_k, names[chosen], all[chosen], row, tokens);
   }
 
   // With the link on, h and d_k follow each other. The cuts are the divisors of d_model in order, so the partner of one
@@ -246,7 +252,7 @@ function render({ model, el }) {
   });
   pick(grid, (x, y) => {
     const i = maps.findIndex((map) => map.at(x, y));
-    return i < 0 ? {} : { head: i + 1, word: maps[i].at(x, y)[0] };
+    return i < 0 ? {} : { head: i, word: maps[i].at(x, y)[0] };
   });
   pick(large, (x, y) => {
     const cell = largeMap.at(x, y);

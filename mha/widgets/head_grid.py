@@ -10,6 +10,7 @@ from mha.widgets.figure import Canvas, LiveFigure, float16_bytes, front_end, sli
 
 D_MODEL, MAPS = 384, 24
 CUTS = [n for n in range(1, D_MODEL + 1) if D_MODEL % n == 0]        # the 16 divisors of 384
+TRAINED = CUTS.index(12), CUTS.index(32)                            # the setting with which the model was trained
 SENTENCES = {"The animal didn't cross ...": "tired", "The bank by the river ...": "bank"}
 
 
@@ -19,11 +20,11 @@ class HeadGridCanvas(Canvas):
     cuts = traitlets.List(CUTS).tag(sync=True)
     maps = traitlets.Int(MAPS, help="at most so many heads are drawn").tag(sync=True)
     d_model = traitlets.Int(D_MODEL).tag(sync=True)
-    num_heads = traitlets.Int(CUTS.index(12), help="index into cuts").tag(sync=True)
-    d_k = traitlets.Int(CUTS.index(32), help="index into cuts").tag(sync=True)
+    num_heads = traitlets.Int(TRAINED[0], help="index into cuts").tag(sync=True)
+    d_k = traitlets.Int(TRAINED[1], help="index into cuts").tag(sync=True)
     linked = traitlets.Bool(True, help="hold h d_k = d_model").tag(sync=True)
     sentence = traitlets.Int(0).tag(sync=True)
-    head = traitlets.Int(3, help="the head drawn large, counted from 1").tag(sync=True)
+    head = traitlets.Int(2, help="the map drawn large, counted from 0").tag(sync=True)
     word = traitlets.Int(10, help="the query whose row is marked, counted from 0").tag(sync=True)
 
 
@@ -31,7 +32,8 @@ class HeadGrid(LiveFigure):
     """Every head's map on a real sentence while you turn h and d_k, with shapes, parameters and memory.
 
     Q and K are those of the first layer of all-MiniLM-L6-v2 (d_model 384, trained with h = 12 and d_k = 32); head i
-    owns d_k columns from column i * 384 / h on. `numbers()` gives weight: the maps of the heads drawn (at most 24),
+    owns d_k columns from column i * 384 / h on. As they were trained the heads are called 0.0 to 0.11, layer.head; any
+    other cut is no trained head, and is called cut 0, cut 1, ... `numbers()` gives weight: the maps drawn (at most 24),
     then the large map again; and the ledger: columns (h * d_k), parameters (four matrices, no biases), scores
     (h * n^2 numbers), kib (their size in float32).
     """
@@ -46,7 +48,7 @@ class HeadGrid(LiveFigure):
             {"num_heads": slider(ipywidgets.SelectionSlider, "heads h", options=cuts, value=canvas.num_heads),
              "d_k": slider(ipywidgets.SelectionSlider, "width d_k", options=cuts, value=canvas.d_k),
              "linked": slider(ipywidgets.Checkbox, f"hold h · d_k = {D_MODEL}", value=True, indent=False)},
-            {"head": slider(ipywidgets.IntSlider, "head drawn large", value=canvas.head, min=1, max=MAPS),
+            {"head": slider(ipywidgets.IntSlider, "map drawn large", value=canvas.head, min=0, max=MAPS - 1),
              "word": slider(ipywidgets.IntSlider, "row that looks", value=canvas.word, min=0, max=longest - 1),
              "sentence": slider(ipywidgets.Dropdown, "sentence", options=list(SENTENCES))}])
 
@@ -59,7 +61,7 @@ class HeadGrid(LiveFigure):
             for i in range(len(CUTS)):
                 for j in range(len(CUTS)):
                     linked = CUTS[i] * CUTS[j] == D_MODEL
-                    yield {"linked": linked, "num_heads": i, "d_k": j, "sentence": sentence, "head": 1 + (i + j) % MAPS,
+                    yield {"linked": linked, "num_heads": i, "d_k": j, "sentence": sentence, "head": (i + j) % MAPS,
                            "word": (3 * i + j) % 10}
 
     def weights(self, num_heads=None, d_k=None, sentence=None):
@@ -73,7 +75,7 @@ class HeadGrid(LiveFigure):
         h, width = CUTS[num_heads], CUTS[d_k]
         weights = self.weights(h, width, sentence)
         n = weights.shape[-1]
-        large = weights[min(head, h, MAPS) - 1]
+        large = weights[min(head, h - 1, MAPS - 1)]
         ledger = {"columns": h * width, "parameters": 4 * D_MODEL * h * width, "scores": h * n * n,
                   "kib": 4 * h * n * n / 1024}
         return {"weight": torch.cat([weights[:MAPS].flatten(), large.flatten()]),
@@ -81,4 +83,5 @@ class HeadGrid(LiveFigure):
 
     def picture(self):
         tokens = self.trained[self.canvas.sentence].tokens
-        return viz.heatmaps(self.weights()[:MAPS], tokens)
+        maps, trained = self.weights()[:MAPS], (self.canvas.num_heads, self.canvas.d_k) == TRAINED
+        return viz.heatmaps(maps, tokens, [f"head 0.{i}" if trained else f"cut {i}" for i in range(len(maps))])
