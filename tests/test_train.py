@@ -134,16 +134,17 @@ def test_one_stored_cell_drawn_at_random_comes_out_again():
     name, setting = random.choice([cell for cell in make_trained_heads.cells() if cell[1]["h"] <= 8
                                    and "steps" not in cell[1]])
     error, _ = fit_heads(runs=8, seed=0, **setting)
-    stored, shares = trained_heads(setting["r"], setting["h"], setting.get("d_k"))
+    stored, shares = trained_heads(setting["r"], setting["h"], setting.get("d_k"), d_v=setting.get("d_v"))
     assert shares.shape == (8, setting["h"], setting["r"])
     assert abs(error.median() - stored.median()) < 0.02 + 0.1 * stored.median(), name
 
 
 def test_every_cell_is_stored_in_the_shape_of_its_heads_and_relations():
     for name, setting in make_trained_heads.cells():
-        error, shares = trained_heads(setting["r"], setting["h"], setting.get("d_k"), long="steps" in setting)
+        error, shares = trained_heads(setting["r"], setting["h"], setting.get("d_k"), long="steps" in setting,
+                                      d_v=setting.get("d_v"))
         assert error.shape == (8,) and shares.shape == (8, setting["h"], setting["r"]), name
-    with pytest.raises(ValueError, match=r"d_k=None, long=True; .* long are \(\(4, 4, None\)"):
+    with pytest.raises(ValueError, match=r"d_k=None, d_v=None, long=True; .* long are \(\(4, 4, None\)"):
         trained_heads(2, 2, long=True)
 
 

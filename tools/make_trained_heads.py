@@ -7,15 +7,15 @@ import sys
 
 import numpy as np
 
-from mha.assets import FIXED_HEADS, FIXED_WIDTHS, HEADS, LONG_HEADS, RELATIONS, TRAINED_HEADS
+from mha.assets import FIXED_HEADS, FIXED_VALUES, FIXED_WIDTHS, HEADS, LONG_HEADS, RELATIONS, TRAINED_HEADS
 from mha.train import fit_heads
 
 RUNS, SAMPLES = 8, 4
 
 
 def cells():
-    """(name, arguments of fit_heads): h heads on r relations with d_k = 64 / h; h heads of a fixed d_k on 4 relations;
-    and some with more steps.
+    """(name, arguments of fit_heads): h heads on r relations with d_k = 64 / h; h heads of a fixed d_k on 4 relations,
+    some with another d_v; and some with more steps.
     """
     for r in RELATIONS:
         for h in HEADS:
@@ -23,6 +23,8 @@ def cells():
     for h in FIXED_HEADS:
         for d_k in FIXED_WIDTHS:
             yield f"r4_h{h}_dk{d_k}", {"h": h, "r": 4, "d_k": d_k}
+    for h, d_k, d_v in FIXED_VALUES:
+        yield f"r4_h{h}_dk{d_k}_dv{d_v}", {"h": h, "r": 4, "d_k": d_k, "d_v": d_v}
     for r, h, d_k in LONG_HEADS:
         yield f"r{r}_h{h}" + (f"_dk{d_k}" if d_k else "") + "_long", {"h": h, "r": r, "d_k": d_k, "steps": 3000}
 

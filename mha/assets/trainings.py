@@ -13,6 +13,7 @@ TRAINED_HEADS, INDUCTION = FOLDER / "trained_heads.npz", FOLDER / "induction.npz
 RELATIONS, HEADS = (1, 2, 4, 8), (1, 2, 4, 8, 16, 32)           # r and h of trained_heads, with d_k = 64 / h
 FIXED_HEADS, FIXED_WIDTHS = (1, 2, 4, 8, 16, 32), (1, 4, 16, 64)          # h and d_k for r = 4
 LONG_HEADS = ((4, 4, None), (4, 8, None), (4, 16, None), (8, 8, None), (1, 1, 2))    # r, h, d_k after 3000 steps
+FIXED_VALUES = ((16, 4, 2), (32, 4, 4), (32, 1, 4))             # h, d_k, d_v for r = 4, where d_v is not 64 / h
 KINDS = {                                                       # of induction_runs: arguments of fit_induction
     "two layers": {"layers": 2},
     "one layer": {"layers": 1},
@@ -23,12 +24,13 @@ KINDS = {                                                       # of induction_r
 
 # --- h heads on r relations ----------------------------------------------------------------------------------------
 
-def trained_heads(r, h, d_k=None, long=False):
+def trained_heads(r, h, d_k=None, long=False, d_v=None):
     """How eight layers of h heads ended that were trained on r relations by `mha.train.fit_heads`, with d_model = 64.
 
     Args:
         r: 1, 2, 4 or 8. h: 1, 2, 4, 8, 16 or 32, with d_k = 64 / h. d_k: 1, 4, 16 or 64 instead, for r = 4.
         long: after 3000 steps, not 600; for the r, h and d_k in LONG_HEADS.
+        d_v: not 64 / h; for the h, d_k and d_v in FIXED_VALUES.
     Returns:
         error (8,): mean squared error, 1 is knowing nothing. shares (8, h, r): the mean weight of each head on the
             token of each relation.
@@ -37,12 +39,13 @@ def trained_heads(r, h, d_k=None, long=False):
     """
     import numpy as np
 
-    name = f"r{r}_h{h}" + (f"_dk{d_k}" if d_k else "") + "_long" * long
+    widths = "".join(f"_{name}{width}" for name, width in (("dk", d_k), ("dv", d_v)) if width)
+    name = f"r{r}_h{h}{widths}" + "_long" * long
     with np.load(TRAINED_HEADS, allow_pickle=False) as stored:
         if f"{name}_error" not in stored:
-            raise ValueError(f"nothing is stored for r={r}, h={h}, d_k={d_k}, long={long}; r is one of {RELATIONS}, h "
-                             f"one of {HEADS}; with a d_k of {FIXED_WIDTHS}, r is 4 and h one of {FIXED_HEADS}; long "
-                             f"are {LONG_HEADS}")
+            raise ValueError(f"nothing is stored for r={r}, h={h}, d_k={d_k}, d_v={d_v}, long={long}; r is one of "
+                             f"{RELATIONS}, h one of {HEADS}; with a d_k of {FIXED_WIDTHS}, r is 4 and h one of "
+                             f"{FIXED_HEADS}; long are {LONG_HEADS}; a d_v have {FIXED_VALUES}")
         return torch.from_numpy(stored[f"{name}_error"]), torch.from_numpy(stored[f"{name}_shares"].astype("float32"))
 
 

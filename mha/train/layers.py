@@ -43,7 +43,8 @@ def short_task(runs: int, r: int, seed: int) -> KeyTask:
     return KeyTask(runs, r, names=32, d_name=28, n=8, seed=seed)
 
 
-def fit_heads(h, r, *, d_k=None, task=None, steps=600, rate=0.01, runs=8, batch=128, samples=0, seed=0, device=None):
+def fit_heads(h, r, *, d_k=None, d_v=None, task=None, steps=600, rate=0.01, runs=8, batch=128, samples=0, seed=0,
+              device=None):
     """Train one layer of h heads on a task with r relations, 128 names and d_model = 64; one W_O mixes their outputs.
 
     With d_k = d_v = 64 / h the number of parameters does not depend on h.
@@ -51,7 +52,8 @@ def fit_heads(h, r, *, d_k=None, task=None, steps=600, rate=0.01, runs=8, batch=
     Args:
         h: number of heads, a divisor of d_model.
         r: number of relations.
-        d_k: width of queries and keys; d_model // h by default, which d_v is always.
+        d_k: width of queries and keys; d_model // h by default.
+        d_v: width of a value; d_model // h by default.
         task: another KeyTask, of as many runs and relations.
         steps, rate: of `fit`.
         runs: independent runs.
@@ -67,8 +69,8 @@ def fit_heads(h, r, *, d_k=None, task=None, steps=600, rate=0.01, runs=8, batch=
     Raises:
         ValueError: h does not divide d_model.
     """
-    look, answer = train_heads(h, r, d_k=d_k, task=task, steps=steps, rate=rate, runs=runs, batch=batch, seed=seed,
-                               device=device)
+    look, answer = train_heads(h, r, d_k=d_k, d_v=d_v, task=task, steps=steps, rate=rate, runs=runs, batch=batch,
+                               seed=seed, device=device)
     with torch.no_grad():
         seen = [look(1024) for _ in range(2)]
         errors = torch.stack([(answer(outs) - wanted).square().mean((1, 2)) for outs, _, wanted in seen])
@@ -82,10 +84,9 @@ def train_heads(h, r, *, d_k=None, d_v=None, W_O=True, mix=None, task=None, step
     """The layers of `fit_heads` after their training, handed out so that they can be cut open.
 
     Args:
-        d_v: width of a value; d_model // h by default.
         W_O: False leaves it out, so that the h d_v numbers of the heads are the answer as they stand.
         mix: (r c, r c), a matrix that the wanted contents are multiplied by.
-        h, r and the others: as in `fit_heads`.
+        h, r, d_v and the others: as in `fit_heads`.
     Returns:
         look: function of a number B of sentences -> outs (R, B, h, d_v), weights (R, B, h, n), wanted (R, B, r c).
         answer: function of outs -> (R, B, r c), W_O applied to them.
