@@ -35,6 +35,9 @@ LISTED = {  # what the book set out to check: a word of each claim, and its verd
     "More heads capture": "true under a condition", "fixed offsets": "true under a condition",
     "a job of its own": "true under a condition",
     "much is handed on": "true under a condition", "W_O could be left out": "true under a condition",
+    "W_i^A": "wrong", "in one text": "true under a condition", "h d_k by d_model": "true under a condition",
+    "representational diversity": "true under a condition", "introduced as an alternative": "true under a condition",
+    "Causality": "not found here", "(batch, queries, keys)": "wrong",
 }
 
 
@@ -125,7 +128,9 @@ def equal_errors(r, h, **options):
 
 @pytest.mark.parametrize("words, module, name, false", [
     ("100x", scores, "MultiHeadAttention", lambda d, *_, **__: torch.nn.LSTM(d, d)),
-    ("large gradients", scores, "pulls", lambda d_k, scale=None, queries=500: torch.ones(queries)),
+    ("large gradients", scores, "pulls", lambda d_k, scale=None, queries=500, m=64: torch.ones(queries)),
+    ("small gradients", scores, "slopes", lambda d_k, scale=None, queries=500, m=64: torch.ones(queries)),
+    ("introduced as an alternative", scores, "attention", lambda q, k, v: (0 * q, None)),
     ("sees a set", scores, "attention", lambda q, k, v: (q @ k.mT * torch.arange(len(k)) @ v, None)),
     ("training fails", scores, "fit_lookup", lambda d_k, **_: torch.full((8,), 0.2)),
     ("subject from object", matrices.masks, "causal", lambda n: torch.ones(n, n, dtype=torch.bool)),
@@ -141,6 +146,12 @@ def equal_errors(r, h, **options):
     ("relation of its own", layers, "trained_heads", equal_errors),
     ("don't add parameters", layers, "MultiHeadAttention", lambda *_, **__: torch.nn.Linear(2, 2)),
     ("average", layers, "attention", lambda Q, K, V, **_: (Q, torch.ones(len(Q), Q.shape[1], Q.shape[1]) / Q.shape[1])),
+    ("in one text", layers, "attention", lambda Q, K, V: (V, None)),
+    ("representational diversity", layers.torch.linalg, "matrix_rank", lambda A: torch.tensor(1)),
+    ("(batch, queries, keys)", matrices.masks, "padding",
+     lambda lengths, m: torch.ones(len(lengths), 1, 1, m, dtype=torch.bool)),
+    ("Causality", trained, "real_heads",
+     real_heads_with(browsed=[replace(one, maps=0 * one.maps + 255) for one in real_heads().browsed])),
     ("W_O could be left out", layers, "merge_heads",
      lambda outs: torch.zeros(outs.shape[1], outs.shape[0] * outs.shape[2]).double()),
     ("to spare", layers, "prune_heads", lambda h, r, **_: (torch.zeros(2, h + 1), None)),

@@ -75,7 +75,12 @@ class Told:
 def _lines(claim, found):
     """The three lines of a claim: what is printed, what came out, what follows."""
     said = claim.printed if claim.quoted else f"In our words: {claim.printed}"
-    return f"{claim.number}. {said}", f"Found: {found}", f"Verdict: {claim.verdict} (chapter {int(claim.chapter[:2])})"
+    return f"{claim.number}. {said}", f"Found: {found}", f"Verdict: {claim.verdict} (chapter {_number(claim.chapter)})"
+
+
+def _number(chapter):
+    """The number of a chapter, from the name of its notebook: 02_one_head is 2, 06b_what_attention_buys is 6b."""
+    return chapter.partition("_")[0].lstrip("0")
 
 
 def _marked(line):
@@ -98,7 +103,7 @@ def where(part: str) -> str:
     numbers = {}
     for item in _of(part):
         numbers.setdefault(item.chapter, []).append(str(item.number))
-    links = [f"[chapter {int(chapter[:2])}]({chapter}.ipynb): {', '.join(found)}" for chapter, found in numbers.items()]
+    links = [f"[chapter {_number(chapter)}]({chapter}.ipynb): {', '.join(found)}" for chapter, found in numbers.items()]
     return " · ".join(links)
 
 

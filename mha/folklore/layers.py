@@ -25,16 +25,31 @@ def one_thing():
             mixed[0] == mixed[1] and one_layer.min() > stuck and two_layers.max() < solved)
 
 
+def maps(trained, num_heads=None):
+    """The weights of a trained layer whose columns are cut into this many heads: (h, n, n)."""
+    Q, K = trained.heads(num_heads)
+    return attention(Q, K, K, need_weights=True)[1]
+
+
+def decided_by(trained):
+    """How many rows of the wide head would look at another token without each of the heads in it: (h,)."""
+    Q, K = trained.heads()
+    scores = Q @ K.mT  # (h, n, n)
+    return ((scores.sum(0) - scores).argmax(-1) != scores.sum(0).argmax(-1)).sum(-1)
+
+
 @claim("layers", "One wide head would see the average of what several heads see.", WRONG, SIX)
 def average():
-    trained = trained_qk("tired", layer=0)
-    heads, wide = (attention(Q, K, K, need_weights=True)[1] for Q, K in (trained.heads(), trained.heads(1)))
-    it, because = trained.tokens.index("it"), trained.tokens.index("because")
-    agree = (heads.argmax(-1) == wide[0].argmax(-1)).sum(-1)
-    return ("Scores add, so weights multiply. Twelve trained heads in one softmax: \"it\" gives \"because\" "
-            f"{wide[0, it, because]:.2f}, where the mean of the heads is {heads[:, it, because].mean():.2f}; and one "
-            f"head alone decides {agree.max()} rows of {len(trained.tokens)}.",
-            wide[0, it, because] > 2 * heads[:, it, because].mean() and agree.max() > len(trained.tokens) / 2)
+    first, last = (trained_qk("tired", layer=layer) for layer in (0, 5))
+    it, because = first.tokens.index("it"), first.tokens.index("because")
+    wide, mean = maps(first, 1)[0, it, because], maps(first)[:, it, because].mean()
+    lost, none, rows = decided_by(first), decided_by(last).max(), len(first.tokens)
+    same = (maps(last, 1)[0].argmax(-1) == maps(last).mean(0).argmax(-1)).sum()
+    return ("Scores add, so weights multiply. Twelve trained heads of layer 0 in one softmax: \"it\" gives \"because\" "
+            f"{wide:.2f}, where the mean of the heads is {mean:.2f}; and without head 0.{lost.argmax()} {lost.max()} "
+            f"of {rows} rows look elsewhere. In layer 5 no head decides: without any one of them {none} rows do, and "
+            f"{same} of {rows} look where the mean of the maps does. Only their weights are others.",
+            wide > 2 * mean and lost.max() > rows / 2 and none == 0 and same == rows)
 
 
 @claim("layers",
@@ -124,6 +139,57 @@ def slices():
             f"{int((seen[0] != 0).sum())} of {D_MODEL} numbers of its token. {H} separate projections give the same "
             f"layer, to {ROUNDING:.0e}.",
             bool((seen[0] != 0).all()) and (layer.W_O(apart) - layer(x)[0]).abs().max() < ROUNDING)
+
+
+@claim("layers", '"head_i = Attention(Q·W_i^A, K·W_i^K, V·W_i^V)"', WRONG, SIX)
+def a_letter():
+    layer, x = MultiHeadAttention(D_MODEL, H, bias=False).double(), torch.randn(3, D_MODEL).double()
+    names, before = sorted(name.partition(".")[0] for name, _ in layer.named_parameters()), layer(x)[0]
+    layer.W_Q = layer.W_K
+    return (f"A slip: the paper writes W_i^Q. A layer has {', '.join(names)}, and none is called A. It matters which "
+            "one stands there: with the matrix of the keys in its place, the outputs move by up to "
+            f"{(layer(x)[0] - before).abs().max():.2f}.",
+            names == ["W_K", "W_O", "W_Q", "W_V"] and (layer(x)[0] - before).abs().max() > 0.01)
+
+
+@claim("layers", '"Q_i = X W_i^Q" and "head_i = Attention(QW_i^Q, KW_i^K, VW_i^V)", in one text.', CONDITION, SIX)
+def projected_twice():
+    layer, one = (MultiHeadAttention(D_MODEL, h, bias=False).double() for h in (H, 1))
+    x = torch.randn(3, D_MODEL).double()
+    try:
+        answer = str(layer.head(0).W_Q(layer.head(0).W_Q(x)))
+    except RuntimeError:
+        answer = "refuses"
+    gap = (attention(one.W_Q(x), one.W_K(x), one.W_V(x))[0] @ one.W_O.weight.T - one(x)[0]).abs().max()
+    twice = attention(*(W(W(x)) for W in (one.W_Q, one.W_K, one.W_V)))[0] @ one.W_O.weight.T
+    return (f"If Q in the second is the input, which the first calls X: then both are the layer, to {ROUNDING:.0e}. "
+            "Whoever reads it as the query of the first projects twice. With 8 heads torch refuses, (3, 64) times "
+            f"(512, 64); with one the shapes fit, and the outputs move by up to {(twice - one(x)[0]).abs().max():.2f}.",
+            answer == "refuses" and gap < ROUNDING and (twice - one(x)[0]).abs().max() > 0.01)
+
+
+@claim("layers", '"W^O is a matrix with dimensions h d_k by d_model"', CONDITION, SIX)
+def rows_of_the_output_matrix():
+    plain, unequal = MultiHeadAttention(D_MODEL, H), MultiHeadAttention(D_MODEL, H, d_k=7, d_v=13)
+    rows = [layer.W_O.in_features for layer in (plain, unequal)]
+    return (f"Where d_v is d_k, as here: {rows[0]} rows. It is h d_v: with d_k = 7 and d_v = 13, {H} heads put out "
+            f"{rows[1]} numbers, and h d_k is {H * 7}.",
+            rows == [H * 64, H * 13])
+
+
+@claim("layers", '"representational diversity that a single head cannot achieve"', CONDITION, SEVEN)
+def diversity():
+    ranks, x = [], torch.randn(7, 64).double()
+    for h in (1, 2, 8):
+        layer = MultiHeadAttention(64, h, bias=False).double()
+        where = layer(x, need_weights=True)[1].flatten(1)  # (h, n n)
+        what = torch.stack([layer.ov(i).flatten() for i in range(h)])  # (h, d d)
+        ranks.append(int(torch.linalg.matrix_rank(where.T @ what)))
+    return ("In one layer. With its weights held, a head is one map of places times one map of contents, however wide "
+            f"it is. Layers of 1, 2 and 8 heads are sums that need {', '.join(map(str, ranks))} such products. But "
+            "layers of one head, one after the other, get further, as the first claim of this part found. Liu et al. "
+            "(2021) report that 384 layers of one head did better than 24 layers of 16, once they could be trained.",
+            ranks == [1, 2, 8])
 
 
 # --- How many ---------------------------------------------------------------------------------------------------------

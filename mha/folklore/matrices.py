@@ -240,3 +240,19 @@ def wrong_mask():
             f"of the 5 outputs before it, which must not move, {int((moved > 0).sum())} do, by up to "
             f"{moved.max():.2f}.",
             shipped(x).isfinite().all() and bool((moved > 0).all()))
+
+
+@claim("masks", "A mask of shape (batch, queries, keys) fits the scores of all heads.", WRONG, FIVE)
+def mask_of_three_axes():
+    mask = masks.padding([5, 4, 2, 1], 5)[:, 0].expand(4, 5, 5)                                        # (B, n, n)
+    scores = torch.randn(4, 4, 5, 5)
+    trap, right = (scores.masked_fill(~one, -math.inf).softmax(-1) for one in (mask, mask[:, None]))
+    leaked, held = ((weights * ~mask[:, None]).sum(-1).max() for weights in (trap, right))
+    try:
+        answer = str(torch.randn(2, 8, 5, 5).masked_fill(~mask[:2], -math.inf))
+    except RuntimeError:
+        answer = "an error"
+    return ("With as many sentences as heads, torch takes the first axis for the heads, in silence: four of each, and "
+            f"a row puts {leaked:.2f} of its weight on padding. With shape (batch, 1, queries, keys) it is {held:.0f}. "
+            f"With 2 sentences and 8 heads it is {answer}.",
+            leaked > 0.5 and held == 0 and answer == "an error")

@@ -33,7 +33,9 @@ def pronouns():
     far = max(item.pronoun - item.antecedent for item in items)
     return (f"Where grammar decides, head 1.3 goes to the right mention for {right} of {len(items)} pronouns. Where "
             f"the end of the sentence decides, it is right on both endings in {twins} of 16 pairs. The longest way in "
-            f"our sentences is {far} words: about long distances they say nothing.",
+            f"our sentences is {far} words: about long distances they say nothing. Clark et al. (2019, table 2) report "
+            "one such head of BERT, right in 65 % of the cases, a system of rules in 69 %, on texts cut after 128 "
+            "tokens. The three functions of heads in Voita et al. (2019) do not include it.",
             right == len(items) and twins == 0)
 
 
@@ -138,6 +140,21 @@ def two_layers():
             f"layers, and below {low} in all of one layer; but one layer whose keys are mixed with the key before them "
             f"gets above {good}.",
             two.min() > high and one.max() < low and smeared.min() > good)
+
+
+@claim("language", '"Head 3: Causality", from "didn\'t cross" to "tired".', NOT_FOUND, EIGHT)
+def causality():
+    seen = []
+    for end, one in zip(("tired", "wide"), real_heads().browsed):
+        kept = [i for i, token in enumerate(one.tokens) if token not in ("[CLS]", "[SEP]", "cross")]
+        row = one.maps.flatten(0, 1)[:, one.tokens.index("cross")].float() / 255                        # (72, n)
+        seen.append((row[:, one.tokens.index(end)], row[:, kept].argmax(-1) == kept.index(one.tokens.index(end))))
+    (tired, first), (_, last) = seen
+    return (f"No head here gives \"tired\" more than {tired.max():.2f} from \"cross\" (that is {tired.argmax() // 12}."
+            f"{tired.argmax() % 12}). In {int(first.sum())} of 72 it gets more than any other word, \"wide\" in "
+            f"{int(last.sum())}, each in its sentence, and in {int((first & last).sum())} both. One sentence and its "
+            "twin prove nothing. Neither Clark et al. nor Voita et al. (2019) report heads of that kind.",
+            tired.max() < 0.3 and first.sum() < 18)
 
 
 # --- Which can go -----------------------------------------------------------------------------------------------------
