@@ -1,5 +1,6 @@
 const REACH = 3.8; // the planes show -REACH..REACH
 const EDGE = 3.5; // and the query stays within -EDGE..EDGE, as its sliders do
+const SHOWN_AS_ZERO = 0.0005; // a smaller weight is written 0.000, and draws no line
 
 // A numbered mark for each point, and below it a disc whose area grows with the weight
 function discs({ svg, x: toX, y: toY }, points) {
@@ -25,7 +26,10 @@ function render({ model, el }) {
   const arrow = h("line", { x1: toX(0), y1: toY(0), class: "query" });
   const handle = h("circle", { r: 10, class: "handle" });
   const keyDiscs = discs(left, keys);
-  left.svg.append(arrow, handle);
+  left.svg.append(
+    h("text", { x: toX(REACH) - 4, y: toY(0) - 8, class: "tick end" }, "computers \u2192"),
+    h("text", { x: toX(0) + 8, y: toY(REACH) + 12, class: "tick start" }, "\u2191 food"),
+    arrow, handle);
   const corners = hull(values).map(([x, y]) => `${toX(x)},${toY(y)}`);
   right.svg.prepend(h("polygon", { points: corners.join(" "), class: "hull" }));
   const pulls = values.map(([x, y]) => right.svg.appendChild(h("line", { x1: toX(x), y1: toY(y), class: "pull" })));
@@ -65,7 +69,7 @@ function render({ model, el }) {
       const r = 9 + 26 * Math.sqrt(weight);
       set(keyDiscs[i], { r });
       set(valueDiscs[i], { r });
-      set(pulls[i], { x2: mixedAt[0], y2: mixedAt[1], "stroke-width": 8 * weight });
+      set(pulls[i], { x2: mixedAt[0], y2: mixedAt[1], "stroke-width": weight < SHOWN_AS_ZERO ? 0 : 8 * weight });
     });
   }
 
@@ -83,6 +87,17 @@ function render({ model, el }) {
     return Math.exp(-sum(terms));
   }
 
+  // Books whose scores are equal share the lead, up to rounding
+  function whoLeads(weights) {
+    const most = Math.max(...weights);
+    const share = most.toFixed(2);
+    const leading = names.map((name, i) => i).filter((i) => weights[i] > most - 1e-9);
+    if (leading.length === names.length) return `all ${names.length} books have the same weight, ${share}`;
+    const [first] = leading;
+    if (leading.length === 1) return `the largest weight, ${share}, is on book ${first + 1}, ${names[first]}`;
+    return `books ${leading.map((i) => i + 1).join(" and ")} share the lead, with ${share} each`;
+  }
+
   function draw() {
     const query = [model.get("query_x"), model.get("query_y")];
     const T = temperatures[model.get("temperature")];
@@ -97,9 +112,8 @@ function render({ model, el }) {
       out[i].dataset.value = x;
       out[i].textContent = signed(x);
     });
-    const best = indexOfLargest(weights);
-    sentence.textContent = `At temperature ${T} the largest weight, ${weights[best].toFixed(2)}, is on book `
-      + `${best + 1}, ${names[best]}. The lookup reads as if from ${booksRead(weights).toFixed(1)} books.`;
+    sentence.textContent = `At temperature ${T} ${whoLeads(weights)}. The lookup reads as if from `
+      + `${booksRead(weights).toFixed(1)} books.`;
   }
 
   function drag(event) {
