@@ -8,9 +8,10 @@ import nbformat
 import pytest
 import torch
 
-from mha import folklore, masks
+from mha import folklore, masks, sentences
 from mha.assets import Agreement, Itself, Places, Special, pruning, real_heads
-from mha.folklore import layers, matrices, scores, trained
+from mha.findings import number_of
+from mha.folklore import choices, layers, matrices, scores, trained
 
 CHAPTERS = Path(__file__).resolve().parent.parent / "chapters"
 PAGE = nbformat.read(CHAPTERS / "A_folklore.ipynb", as_version=4)
@@ -190,6 +191,15 @@ def test_the_wrong_padding_mask_is_noticed_by_its_claim(monkeypatch):
     monkeypatch.setattr(masks, "padding", lambda lengths, m: torch.ones(len(lengths), 1, 1, m, dtype=torch.bool))
     with pytest.raises(ValueError, match="is not what came out"):
         named("masked_fill").found()
+
+
+def test_the_numbers_that_hang_on_a_choice_stand_beside_those_that_are_stored():
+    stored, two = real_heads(), number_of("0.2")
+    even = sum(1 / (len(words) + 2) for words in sentences.relations()[0]) / len(sentences.relations()[0])
+    share, heads = choices.CLS_HANDED_ON["ratio of sums"]
+    assert abs(stored.sinks_carried.cls.mean() - share) < 6e-4 and (stored.sinks_carried.cls > even).sum() == heads
+    for kind, seen in (("one, 150 steps", stored.before_learned.one), ("two, 150 steps", stored.before_learned.two)):
+        assert abs(seen[two] - choices.TOKEN_BEFORE[kind][1]) < 2e-3
 
 
 # --- How it is told ---------------------------------------------------------------------------------------------------

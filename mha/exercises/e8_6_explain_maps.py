@@ -7,7 +7,7 @@ EXERCISE = Explanation(
               "show?\" Answer in a minute, then open the checklist.",
     checklist=("It shows where one head's softmax puts its weight, in one sentence. That is a choice among the "
                "tokens, not a reason for it.",
-               "A weight is not what is handed on: a token with half of all weight can hand on no more than any word, "
+               "A weight is not what is handed on: a token with half of all weight can hand on far less than half, "
                "because its value is short.",
                "The head was picked from many. Say how many, and what the best of as many coin-flippers would get.",
                "Compare with rules that need no head: the best fixed offset, the word whose embedding is nearest. And "

@@ -287,7 +287,7 @@ SPECIMENS = [
         note=f"(q_idx - kv_idx) in place of (kv_idx - q_idx): {GITHUB}meta-pytorch/attention-gym/pull/86 (2024). The "
              "bias is ALiBi's."),
     Specimen(
-        id="B.18", title="Only when somebody looks", core=True, stars=3,
+        id="B.18", title="A layer with two paths", core=True, stars=3,
         buggy=lambda: torch.cat([influence(lambda x: asked(x, asks, False)) for asks in (False, True)]),
         sound=lambda: torch.cat([influence(lambda x: asked(x, asks, True)) for asks in (False, True)]), rows=TOKENS,
         columns=TOKENS, titles=("plain", "weights asked for"),
@@ -300,7 +300,9 @@ SPECIMENS = [
                         "The fast path has the mask built in; the other has to make it, and does not."),
                  Option("The mask is changed in place by the first call.",
                         "Then the second call would be wrong in the same way without weights, too.", "in-place")),
-        note="A layer \"with no dropout still leaks the moment it is called with return_attention_scores=True\": "
-             f"{GITHUB}keras-team/keras/issues/23038 (2026), a regression. Whoever looks at the weights to check the "
-             "mask sees a layer that nobody trains. Test every path, not only the one you use."),
+        note="\"In particular, dropout=0 is not safe — a layer with no dropout still leaks the moment it is called "
+             f"with return_attention_scores=True\", says {GITHUB}keras-team/keras/issues/23038 (2026), a regression. "
+             "The specimen shows that one case. Two more lose the mask there, each by itself: dropout above 0, and inputs "
+             "that have not four axes. With dropout, the layer that leaks is the layer that is trained. So test every "
+             "path, not only the one you use."),
 ]
