@@ -15,6 +15,7 @@ from time import perf_counter
 import torch
 import torch.nn.functional as F
 from torch.profiler import ProfilerActivity, profile
+from torch.utils.flop_counter import FlopCounterMode
 
 from mha import MultiHeadAttention, MultiHeadLoop, masks, merge_heads, pick_device, split_heads
 
@@ -153,7 +154,7 @@ def race(lengths=(16, 64, 256, 1024), width=64, batch=4, device=None):
     device = device or pick_device()
     lstm = torch.nn.LSTM(width, width // 4 * 3, batch_first=True, device=device)
     head = MultiHeadAttention(width, 1, d_k=width * 5 // 4, d_v=width * 5 // 4, device=device)
-    lines = [f"{machine(device).split(';')[0]}", f"{count(lstm):,} and {count(head):,} parameters",
+    lines = [f"{machine(device).split(';')[0]}", f"{count(lstm):,} and {count(head):,} parameters, tokens of width d = {width}",
              "  tokens   steps LSTM/head   ms LSTM   ms head   ratio"]
     for n in lengths:
         x = torch.randn(batch, n, width, device=device, requires_grad=True)
@@ -161,6 +162,27 @@ def race(lengths=(16, 64, 256, 1024), width=64, batch=4, device=None):
         lstm_ms, head_ms = 1e3 * times["lstm"], 1e3 * times["head"]
         lines.append(f"{n:8}{f'{n} / 1':>18}{lstm_ms:10.2f}{head_ms:10.2f}{lstm_ms / head_ms:8.2f}")
     return "\n".join(lines)
+
+
+def multiplications(cell, n, width):
+    """How many numbers a layer multiplies on n tokens, as torch counts them.
+
+    Args:
+        cell: "LSTM", "RNN" (one product with the token and one with the state, no gates), or "head".
+        n: number of tokens.
+        width: of a token, of a state, and of the queries, keys and values of the head.
+    Returns:
+        int, the multiplications of its matrix products, forward.
+    """
+    x = torch.randn(n, width)
+    with FlopCounterMode(display=False) as seen, torch.no_grad():
+        if cell == "head":
+            MultiHeadAttention(width, 1, bias=False)(x, need_weights=True)
+        else:
+            step, state = getattr(torch.nn, f"{cell}Cell")(width, width, bias=False), None
+            for token in x:
+                state = step(token[None], state)
+    return seen.get_total_flops() // 2  # torch counts an addition for each multiplication
 
 
 def count(module):

@@ -41,3 +41,10 @@ def test_the_race_is_between_layers_of_about_one_size():
     lstm, head = (int(n.replace(",", "")) for n in text.splitlines()[1].split()[:3:2])
     assert abs(lstm - head) < 0.1 * lstm
     assert [line.split()[0] for line in text.splitlines()[3:]] == ["4", "8"]
+
+
+@pytest.mark.parametrize("n,d", [(3, 7), (11, 5)])
+def test_what_is_multiplied_goes_with_n_times_d_squared_and_the_head_s_scores_with_n_squared(n, d):
+    assert bench.multiplications("RNN", n, d) == 2 * n * d * d
+    assert bench.multiplications("LSTM", n, d) == 8 * n * d * d
+    assert bench.multiplications("head", n, d) == 4 * n * d * d + 2 * n * n * d

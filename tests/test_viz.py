@@ -1,5 +1,6 @@
 """Pictures: drawn with ink that follows the page, and with the numbers that they show as text."""
 import math
+import re
 import xml.etree.ElementTree as xml
 
 import pytest
@@ -28,6 +29,8 @@ PICTURES = {
                                          "Two histograms.", {"spread": 1.5, "mean": 0.25, "median": 0.2}),
     "value map": lambda: viz.value_map(list("abcd"), waves(4, 2), -waves(4, 2), WEIGHTS[0, 0, :4], waves(2)),
     "arcs": lambda: viz.arcs(KEYS, WEIGHTS[0, :2], 1, ["this", "that"]),
+    "stream": lambda: viz.stream(waves(6), waves(3, 6)),
+    "heights": lambda: viz.heights({"a circle": (list("abca"), waves(3)), "a mask": (list("ab"), [math.inf])}),
 }
 
 
@@ -78,6 +81,32 @@ def test_a_bundle_holds_both():
 def test_numbers_stand_in_the_table_without_minus_zero():
     text = viz.bars(["a", "b"], scores=[-0.0, 1.25]).text
     assert "-0.000" not in text and "1.250" in text
+
+
+def widths(picture, colour):
+    """How long the bars of one colour are drawn."""
+    steps = re.findall(r"M ([\d.]+) [\d.]+ ?\n?L ([\d.]+) [^\"]*?\"[^>]*fill: " + colour, picture.svg)
+    return [abs(float(end) - float(start)) for start, end in steps]
+
+
+@pytest.mark.parametrize("colour,series", [
+    ("#2f74c0", {"weights": [0.35, 0.3], "printed_weights": [0.5, 0.2]}),
+    ("#b94f12", {"scores": [0.35, 0.3], "closeness": [0.5, 0.2]}),
+])
+def test_bars_of_one_kind_are_as_long_as_their_numbers_say(colour, series):
+    long = widths(viz.bars(["a", "b"], **series), colour)
+    assert len(long) == 4 and all(abs(w / long[2] - x / 0.5) < 1e-3 for w, x in zip(long, (0.35, 0.3, 0.5, 0.2)))
+
+
+def test_each_step_of_the_stairs_climbs_from_the_height_of_the_last():
+    text = viz.heights({"a circle": (list("aba"), [2.0, -2.0]), "a mask": (["c", "d"], [math.inf])}).text
+    rows = [line.split()[-2:] for line in text.splitlines()[3:]]
+    assert rows == [["2.000", "2.000"], ["-2.000", "0.000"], ["inf", "inf"]]
+
+
+def test_a_circle_that_does_not_close_shows_by_how_much():
+    closed, open_ = (viz.heights({"a circle": (list("aba"), [2.0, last])}).svg for last in (-2.0, 2.0))
+    assert open_.count("#b94f12") > closed.count("#b94f12") > 0
 
 
 def test_the_table_of_dots_gives_ranges_that_hold_all_runs():

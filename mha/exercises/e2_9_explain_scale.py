@@ -10,7 +10,7 @@ EXERCISE = Explanation(
                "That holds for independent coordinates of mean 0 and variance 1, as at the start.",
                "A wide spread makes the softmax decided: most weight on few keys.",
                "The gradient of a decided row vanishes for almost every key.",
-               "It is no law: the factor could stand in W_Q; what changes is the step that training takes.",
+               "It is no law: the factor could stand in W_Q; what helps is that the head starts soft.",
                "How the effect was measured, not only the story of it."),
     hints=(), note="Many answers stop at the second line. The fourth and the fifth show that you tested it.",
 )

@@ -9,17 +9,22 @@ from mha.viz.tables import table
 def bars(labels, **series):
     """Horizontal bars, one panel for each named series: `bars(titles, scores=s, weights=w)`.
 
+    Panels of one kind have one scale, so that their bars can be compared: weights the fixed one from 0 to 1, all other
+    numbers one that holds them all.
+
     Args:
         labels: m names.
-        series: m numbers each; a series named "weights" or "weight" is drawn on the fixed scale from 0 to 1.
+        series: m numbers each; those with "weight" in their name are weights.
     """
     values = {name.replace("_", " "): as_array(s) for name, s in series.items()}
+    others = np.concatenate([[0], *(v for name, v in values.items() if "weight" not in name)])
     figure, axes = house_figure(WIDTH, 0.55 + 0.29 * len(labels), columns=len(values), sharey=True)
     for axis, (name, v) in zip(axes, values.items()):
-        axis.barh(range(len(labels)), v, color=BLUE if name.startswith("weight") else ORANGE, height=0.62)
+        weights = "weight" in name
+        axis.barh(range(len(labels)), v, color=BLUE if weights else ORANGE, height=0.62)
         axis.set_title(name)
         axis.axvline(0, color=INK, linewidth=0.6)
-        low, high = (0, 1) if name.startswith("weight") else (min(0, v.min()), max(0, v.max()))
+        low, high = (0, 1) if weights else (others.min(), others.max())
         axis.set_xlim(low - 0.02 * (high - low), high + 0.22 * (high - low))
         for y, x in enumerate(v):
             axis.text(max(x, 0) + 0.02 * (high - low), y, f"{x + 0.0:.2f}".replace("-", "\u2212"), va="center")

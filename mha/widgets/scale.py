@@ -71,7 +71,7 @@ class ScaleCanvas(Canvas):
     tables = traitlets.List().tag(sync=True)           # float16 bytes: length, across, along, value
     d_k = traitlets.Int(WIDTHS.index(64)).tag(sync=True)
     n = traitlets.Int(COUNTS.index(64)).tag(sync=True)
-    power = traitlets.Float(0.5).tag(sync=True)
+    power = traitlets.Float(0.0).tag(sync=True)
 
 
 class ScoreScale(LiveFigure):
@@ -90,8 +90,8 @@ class ScoreScale(LiveFigure):
                            options=[(str(d), i) for i, d in enumerate(WIDTHS)], value=6),
              "n": slider(ipywidgets.SelectionSlider, "number of keys, m",
                          options=[(str(c), i) for i, c in enumerate(COUNTS)], value=5),
-             "power": slider(ipywidgets.FloatSlider, "scores divided by d_k to the power", value=0.5, min=0, max=1,
-                             step=0.05, readout_format=".2f")}])
+             "power": slider(ipywidgets.FloatSlider, "divide the scores by d_k^p, p", value=0.0, min=0, max=1, step=0.05,
+                             readout_format=".2f")}])
 
     def numbers(self, d_k, n, power):
         scores, weights, gradient = simulate(WIDTHS[d_k], COUNTS[n], power, self.tables)
@@ -109,6 +109,6 @@ class ScoreScale(LiveFigure):
         facts = {"spread of the scores": shown["spread"], "mean largest weight": shown["largest"],
                  "median gradient": shown["median"], "mean gradient": shown["mean"]}
         alt = (f"Three histograms over {QUERIES} random queries with {COUNTS[setting['n']]} keys each, d_k = "
-               f"{WIDTHS[setting['d_k']]}, scores divided by d_k to the power {setting['power']:g}: scores, largest "
+               f"{WIDTHS[setting['d_k']]}, scores divided by d_k^{setting['power']:g}: scores, largest "
                "weights, gradients.")
         return viz.histograms(panels, alt, {name: float(value[0]) for name, value in facts.items()})
