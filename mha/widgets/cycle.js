@@ -189,9 +189,11 @@ function render({ model, el }) {
       + (same ? "At this setting both ways have the same product." : "The two ways differ.");
   }
 
-  function success(loss) {
+  function success(loss, wrongWay) {
     if (loss < 0.1) return "The head knows who beats whom.";
-    return loss < Math.LN2 - 1e-9 ? "The head does better than a coin." : "The head does no better than a coin.";
+    if (loss < Math.LN2 - 1e-9) return "The head does better than a coin.";
+    if (wrongWay) return "The head looks backwards, at those that it beats: try the other way.";
+    return "The head does no better than a coin.";
   }
 
   function draw() {
@@ -209,7 +211,7 @@ function render({ model, el }) {
     right.show(weights);
     const [forwards, backwards, loss] = measure(weights);
     [forwards, backwards, loss].forEach((value, i) => showFact(facts[i], value));
-    status.textContent = `${matrices(tied, forwards, backwards)} ${success(loss)}`;
+    status.textContent = `${matrices(tied, forwards, backwards)} ${success(loss, !tied && backwards > 2 * forwards)}`;
   }
   return redraw(model, el, ["tied", "exclude_self", "turn_q", "turn_k", "second", "sharp"], draw);
 }
