@@ -54,7 +54,7 @@ def look(chrome, address):
     def look_once(path, width, scheme):
         one = served.Visit(chrome, address, path, width=width, scheme=scheme)
         try:
-            return inspect(one)
+            return inspect(one, with_axe=(width, scheme) in served.axe_screens(path))
         finally:
             one.close()
 

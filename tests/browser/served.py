@@ -47,6 +47,19 @@ def chapters():
     return sorted(file.relative_to(sources).with_suffix(".html").as_posix() for file in sources.rglob("*.ipynb"))
 
 
+SCREENS = [(1200, "light"), (1200, "dark"), (390, "light"), (390, "dark")]
+FURNITURE = ("chapters/index.html", "chapters/05_masks.html")
+
+
+def axe_screens(page):
+    """The screens on which axe, the slowest of all checks, looks at a page.
+
+    An article has the same colours at each width and the same structure in each scheme: two screens show all of it.
+    What stands around the article is the same on every page, so four screens are needed on FURNITURE alone.
+    """
+    return SCREENS if page in FURNITURE else [(1200, "dark"), (390, "light")]
+
+
 def live_figures(page):
     """How many live figures a page has."""
     return len(re.findall('<figure class="live-figure"', (HTML / page).read_text("utf8")))

@@ -3,12 +3,11 @@ import pytest
 
 import served
 
-SCREENS = [(1200, "light"), (1200, "dark"), (390, "light"), (390, "dark")]
 # The front door leads on at once; what it leads to is looked at.
 PAGES = [page for page in served.pages() if page != "index.html"] if served.chromium() else []
 
 every_page = pytest.mark.parametrize("page", PAGES)
-every_screen = pytest.mark.parametrize("width, scheme", SCREENS)
+every_screen = pytest.mark.parametrize("width, scheme", served.SCREENS)
 
 
 @every_page
@@ -23,8 +22,8 @@ def test_nothing_is_asked_of_a_third_party(look, page, width, scheme):
     assert look(page, width, scheme)["foreign"] == []
 
 
-@every_page
-@every_screen
+@pytest.mark.parametrize("page, width, scheme", [(page, *screen) for page in PAGES
+                                                 for screen in served.axe_screens(page)])
 def test_axe_finds_no_serious_violation(look, page, width, scheme):
     assert look(page, width, scheme)["axe"] == []
 
