@@ -154,7 +154,8 @@ def race(lengths=(16, 64, 256, 1024), width=64, batch=4, device=None):
     device = device or pick_device()
     lstm = torch.nn.LSTM(width, width // 4 * 3, batch_first=True, device=device)
     head = MultiHeadAttention(width, 1, d_k=width * 5 // 4, d_v=width * 5 // 4, device=device)
-    lines = [f"{machine(device).split(';')[0]}", f"{count(lstm):,} and {count(head):,} parameters, tokens of width d = {width}",
+    lines = [f"{machine(device).split(';')[0]}",
+             f"{count(lstm):,} and {count(head):,} parameters, tokens of width d = {width}",
              "  tokens   steps LSTM/head   ms LSTM   ms head   ratio"]
     for n in lengths:
         x = torch.randn(batch, n, width, device=device, requires_grad=True)

@@ -90,8 +90,8 @@ class ScoreScale(LiveFigure):
                            options=[(str(d), i) for i, d in enumerate(WIDTHS)], value=6),
              "n": slider(ipywidgets.SelectionSlider, "number of keys, m",
                          options=[(str(c), i) for i, c in enumerate(COUNTS)], value=5),
-             "power": slider(ipywidgets.FloatSlider, "divide the scores by d_k^p, p", value=0.0, min=0, max=1, step=0.05,
-                             readout_format=".2f")}])
+             "power": slider(ipywidgets.FloatSlider, "divide the scores by d_k^p, p", value=0.0, min=0, max=1,
+                             step=0.05, readout_format=".2f")}])
 
     def numbers(self, d_k, n, power):
         scores, weights, gradient = simulate(WIDTHS[d_k], COUNTS[n], power, self.tables)
@@ -104,8 +104,8 @@ class ScoreScale(LiveFigure):
         setting = self.setting()
         shown = self.numbers(**setting)
         panels = {"scores": (range(-20, 21), shown["score_bin"]),
-                  "largest weight of a query": ([i / 10 + 0.05 for i in range(10)], shown["weight_bin"]),
-                  "length of the gradient, powers of 10": ([e / 2 - 0.25 for e in range(-8, 5)], shown["gradient_bin"])}
+                  "largest weight": ([i / 10 + 0.05 for i in range(10)], shown["weight_bin"]),
+                  "gradient, powers of 10": ([e / 2 - 0.25 for e in range(-8, 5)], shown["gradient_bin"])}
         facts = {"spread of the scores": shown["spread"], "mean largest weight": shown["largest"],
                  "median gradient": shown["median"], "mean gradient": shown["mean"]}
         alt = (f"Three histograms over {QUERIES} random queries with {COUNTS[setting['n']]} keys each, d_k = "
