@@ -7,9 +7,7 @@ was solved and the code that carries it elsewhere.
 """
 import json
 from html import escape
-from pathlib import Path
 
-import yaml
 from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
@@ -115,11 +113,9 @@ in a notebook, <code>progress()</code> of <code>mha.exercises</code> prints one 
 
 def panel(app):
     """The table is complete before any script runs; exercises.js fills in the counts."""
-    parts = yaml.safe_load(Path(app.srcdir, "_toc.yml").read_text(encoding="utf-8"))["parts"]
-    titles = {entry["file"].rpartition("/")[2]: entry["title"] for part in parts for entry in part["chapters"]
-              if "title" in entry}
-    rows = "".join(f'<tr><td><a href="{chapter}.html">{escape(titles[chapter])}</a></td><td data-chapter="{chapter}">0 '
-                   f'of {len(items)}</td></tr>'
+    titles = {page.rpartition("/")[2]: title.astext() for page, title in app.env.titles.items()}
+    rows = "".join(f'<tr><td><a href="{chapter}.html">{escape(titles[chapter])}</a></td>'
+                   f'<td data-chapter="{chapter}">0 of {len(items)}</td></tr>'
                    for chapter, items in of_chapters() if chapter in titles)
     head = "<thead><tr><th>Chapter</th><th>Solved</th></tr></thead>"
     return PANEL.format(table=f"<table>{head}<tbody>{rows}</tbody></table>")

@@ -9,6 +9,8 @@ import statistics
 from copy import deepcopy
 from decimal import Decimal
 
+from nbformat import NotebookNode
+
 from tools import notebooks
 
 
@@ -160,6 +162,38 @@ def decimals_are_printed(notebook):
         yield f"{number} stands in the prose and no cell prints it"
 
 
+WORDS = {word: number for number, word in enumerate(
+    "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen".split(), start=2)}
+COUNT = r"(?:\d+(?:,\d{3})*|" + "|".join(WORDS) + ")"
+COUNTED = ("cases|draws|fields|halves|heads|keys|layers|letters|orders|pairs|places|pronouns|queries|questions|"
+           "relations|rows|runs|seeds|sentences|steps|texts|times|tokens|tries|words")
+# A count of something that came out: "ten of the twelve", "36 of 72", "in 12 rows", "in 95 of 100 tries".
+RESULT = re.compile(rf"\b({COUNT}) of (?:the |its |our |all |these )*({COUNT})\b|\bin ({COUNT}) (?:{COUNTED})\b",
+                    re.IGNORECASE)
+LARGE = re.compile(r"(?<![\w.,/-])\d{1,3}(?:,\d{3})+(?![\w.])|(?<![\w.,/-])\d{2,}(?![\w,]*\d)(?!\.\d| minutes)")
+YEAR = re.compile(r"(?:19|20)\d\d")
+
+
+def counts(text):
+    """The whole numbers in prose that state a result or a size: counts of something, and all of two digits or more."""
+    told = prose(text)
+    of = [number for match in RESULT.finditer(told) for number in match.groups() if number]
+    return [*of, *(number for number in LARGE.findall(told) if not YEAR.fullmatch(number))]
+
+
+def counts_are_printed(notebook):
+    """Every count in the prose stands in the output of some cell of the chapter, or in its code."""
+    cells = [cell for cell in code_cells(notebook) if "exercise" not in tags(cell)]
+    outputs = [notebooks.text_of(output) for cell in cells for output in notebooks.text_outputs(cell.outputs)]
+    there = "\n".join([*outputs, *(cell.source for cell in cells)]).replace(",", "")
+    known = set(re.findall(r"\d+", there)) | {str(WORDS[word]) for word in WORDS if re.search(rf"\b{word}\b", there)}
+    told = markdown(NotebookNode(cells=[cell for cell in notebook.cells if "exercise" not in tags(cell)]))
+    for number in dict.fromkeys(counts(told)):
+        digits = str(WORDS.get(number.lower(), number)).replace(",", "")
+        if digits not in known:
+            yield f"{number} stands in the prose and no cell has it"
+
+
 MYST_ONLY = {
     "a directive": r"^ *(```+|~~~+) *\{|^ *:::",
     "a role": r"(?<!`)\{[a-zA-Z][\w:-]*\}`",
@@ -217,13 +251,15 @@ def exists(name):
 
 
 def named_after_title(notebook, stem):
-    """A chapter is NN_words or A_words, and the words stand in its title in that order."""
+    """A chapter is NN_words or A_words; its title is `NN · Words: ...`, and the words stand in it in that order."""
     title = re.search(r"^# +(.+)", markdown(notebook), re.MULTILINE)
     if not title:
         yield "no title"
         return
-    match = re.fullmatch(r"(\d\d|[A-Z])_([a-z0-9_]+)", stem)
+    match = re.fullmatch(r"(\d\d[a-z]?|[A-Z])_([a-z0-9_]+)", stem)
     if not match:
         yield f"{stem} is not named NN_words_of_the_title"
+    elif not title[1].startswith(f"{match[1].lstrip('0')} · "):
+        yield f"the title does not begin with its number, {match[1].lstrip('0')} ·: {title[1]}"
     elif not re.search(r"\b" + r"\W+".join(match[2].split("_")) + r"\b", title[1], re.IGNORECASE):
         yield f"the words of {stem} do not stand in the title: {title[1]}"

@@ -47,8 +47,8 @@ def is_normalised(notebook):
 
 
 CHAPTER_RULES = [rules.cells_are_short, rules.cells_teach, rules.exceptions_are_few, rules.decimals_are_printed,
-                 rules.markdown_is_portable, links_resolve, names_exist, set_up_comes_first, is_normalised,
-                 rules.outputs_are_narrow]
+                 rules.counts_are_printed, rules.markdown_is_portable, links_resolve, names_exist, set_up_comes_first,
+                 is_normalised, rules.outputs_are_narrow]
 
 
 @pytest.mark.parametrize("rule", CHAPTER_RULES, ids=lambda rule: rule.__name__)
@@ -61,6 +61,23 @@ def test_chapter_keeps_the_rule(path, rule):
 @pytest.mark.parametrize("path", [p for p in CHAPTERS if p.stem != "index"], ids=lambda path: path.stem)
 def test_chapter_is_named_after_its_title(path):
     assert not list(rules.named_after_title(nbformat.read(path, as_version=4), path.stem))
+
+
+def title_of(path):
+    return re.search(r"^# +(.+)", rules.markdown(nbformat.read(path, as_version=4)), re.MULTILINE)[1]
+
+
+def names_in_the_map(text):
+    """file -> the name that a map of the book gives it."""
+    return {target: name for name, target in re.findall(r"\[([^\]]+)\]\((\w+\.ipynb)\)", text)}
+
+
+def test_the_map_calls_each_chapter_by_its_title():
+    """The sidebar takes the titles themselves, since _toc.yml names none."""
+    front = rules.markdown(nbformat.read(ROOT / "chapters/index.ipynb", as_version=4))
+    named = names_in_the_map(front.partition("## The map")[2])
+    assert named == {path.name: title_of(path) for path in CHAPTERS if path.stem != "index"}
+    assert "title:" not in (ROOT / "_toc.yml").read_text()
 
 
 # --- Each rule bites ------------------------------------------------------------------------------------------------
@@ -122,6 +139,12 @@ BAD = {
         chapter("| a |\n|---|\n| 0.3 |"),
         chapter("It weighs 1,845.2 KiB.", code("w", printed("845.2"))),
     ],
+    rules.counts_are_printed: [
+        chapter("It holds in 36 of 72 heads.", code("heads", printed("36 heads\n"))),
+        chapter("Ten of the twelve do it.", code("f(12)", printed("9\n"))),
+        chapter("That is so in seven rows.", code("rows", printed("6\n"))),
+        chapter("There are 4,096 such sets.", code("n", printed("496\n"))),
+    ],
     rules.markdown_is_portable: [chapter(text) for text in [
         "```{note}\nx\n```",
         "see {ref}`there`",
@@ -169,7 +192,7 @@ def test_every_rule_has_a_bad_example():
 def test_a_name_that_is_not_the_titles_is_caught():
     notebook = chapter()
     assert not list(rules.named_after_title(notebook, "01_soft_lookup"))
-    for stem in ("01_hard_lookup", "soft_lookup", "01_lookup_soft"):
+    for stem in ("01_hard_lookup", "soft_lookup", "01_lookup_soft", "02_soft_lookup"):
         assert list(rules.named_after_title(notebook, stem))
 
 

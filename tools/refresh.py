@@ -1,4 +1,6 @@
 """What `python3 book.py refresh` does: stores in each chapter what it says now, in the form that is kept."""
+import sys
+
 import nbformat
 
 from tools import notebooks, runs
@@ -14,7 +16,10 @@ def store(path, set_up):
     """Store the text of a chapter's last run; an output that says the same as before stays to the letter."""
     notebook = nbformat.read(path, as_version=4)
     stored = [cell.get("outputs") for cell in notebook.cells]
-    notebook = runs.filled(notebook, runs.last(path))
+    run = runs.last(path)
+    if not run:
+        sys.exit(f"mha or {path.name} was changed while it ran: run `python3 book.py refresh` again")
+    notebook = runs.filled(notebook, run)
     for cell, old in zip(notebook.cells, stored):
         if cell.cell_type == "code" and notebooks.difference(cell.outputs, old) is None:
             cell.outputs = old
