@@ -174,7 +174,7 @@ def equal_errors(r, h, **options):
      pruning_with(curves={kind: pruning().curves["most costly first"] for kind in pruning().curves})),
     ("Not all heads", trained, "pruning", pruning_with(alone=torch.ones(6, 12))),
     ("Not all heads", trained, "pruning",
-     pruning_with(curves={kind: pruning().curves["greedy"] for kind in pruning().curves})),
+     pruning_with(chance={kind: pruning().chance["random"] for kind in pruning().chance})),
     ("derivative of the loss", trained, "pruning", pruning_with(slope=pruning().size)),
     ("derivative of the loss", trained, "pruning",
      pruning_with(flat_gradient=pruning().size)),

@@ -1,8 +1,10 @@
-"""Make pruning.npz: `python -m tools.make_pruning [FOLDER]` switches heads of all-MiniLM-L6-v2 off, in many ways,
-and keeps what that costs.
+"""Make pruning.npz: `python -m tools.make_pruning [FOLDER [PART]]` switches heads of all-MiniLM-L6-v2 off, in many
+ways, and keeps what that costs.
 
-FOLDER as in make_real_heads. Takes up to an hour on one core.
+FOLDER as in make_real_heads. PART is one of PARTS, to make that part again and keep what is stored of the others. All
+of them take up to two hours on one core.
 """
+import copy
 import sys
 
 import numpy as np
@@ -10,6 +12,7 @@ import torch
 
 from mha import masks, measure, real, sentences
 from mha.assets import PRUNING, PRUNING_ORDERS, RANDOM_ORDERS
+from mha.assets.removal import CHANCES
 from tools.make_real_heads import retrieval
 
 LAYERS, HEADS = 6, 12
@@ -77,12 +80,18 @@ def greedy(found):
     return torch.tensor(order)
 
 
+def drawn(count, seed):
+    """Random orders, and others that are random but for one rule, that the last layer goes last: (count, 72) each."""
+    g, last = torch.Generator().manual_seed(seed), (LAYERS - 1) * HEADS
+    chance = [torch.randperm(LAYERS * HEADS, generator=g) for _ in range(count)]
+    in_place = [torch.cat([torch.randperm(last, generator=g), last + torch.randperm(HEADS, generator=g)])
+                for _ in range(count)]
+    return torch.stack(chance), torch.stack(in_place)
+
+
 def orders(first, size, slope, removal, alone, flat):
     """The orders in which heads go, PRUNING_ORDERS: (orders, 72). first: the greedy one."""
-    g, last = torch.Generator().manual_seed(0), (LAYERS - 1) * HEADS
-    chance = [torch.randperm(LAYERS * HEADS, generator=g) for _ in range(RANDOM_ORDERS)]
-    in_place = [torch.cat([torch.randperm(last, generator=g), last + torch.randperm(HEADS, generator=g)])
-                for _ in range(RANDOM_ORDERS)]
+    chance, in_place = drawn(RANDOM_ORDERS, seed=0)
     least_first = [scores.flatten().argsort() for scores in (alone, size, slope.abs(), removal)]
     divided = size / size.norm(dim=-1, keepdim=True)
     return torch.stack([first, *least_first, alone.flatten().argsort(descending=True), *chance,
@@ -96,6 +105,22 @@ def curve(found, order):
         gates[order[:removed]] = 0
         rows.append(found.scores(gates.view(LAYERS, HEADS)))
     return torch.tensor(rows)
+
+
+@torch.no_grad()
+def heads_gone(found, order, least=0.9):
+    """How many heads can go in this order while the cosine is `least` or more.
+
+    Every seventh text, in which the cosine was at most 0.02 off, says from where on all of them are run.
+    """
+    some, by_length = torch.arange(0, 180, 7), found.lengths.argsort().split(45)
+    gates = torch.ones(LAYERS, HEADS)
+    for removed, head in enumerate(order.tolist()):
+        gates.view(-1)[head] = 0
+        if found.cosine(gates, some) < least + 0.03:
+            if sum(found.cosine(gates, texts) * len(texts) for texts in by_length) < least * len(found.lengths):
+                return removed
+    return len(order)
 
 
 @torch.no_grad()
@@ -123,13 +148,13 @@ def subsets(found):
     return torch.stack(rows)
 
 
-def main(folder=None):
-    model = real.load("minilm", folder=folder, device="cpu")
-    found = Sentences(model)
+def costs(found):
+    """What one order, one head or one layer costs; the words are in `words`."""
+    model = found.model
     slopes, rises = measure.head_effects(found.matching, LAYERS, HEADS)
     size, slope, removal = slopes.abs().mean(0), slopes.mean(0), rises.mean(0)
     flat, _, alone = measure.head_scores(lambda gates: 1 - found.cosine(gates), LAYERS, HEADS)
-    wide = Sentences(real.load("minilm", folder=folder, device="cpu").double())
+    wide = Sentences(copy.deepcopy(model).double())
     flat_double, *_ = measure.head_scores(lambda gates: 1 - wide.cosine(gates), LAYERS, HEADS)
     print("scores", flush=True)
     found_orders = orders(greedy(found), size, slope, removal, alone, flat)
@@ -138,16 +163,43 @@ def main(folder=None):
     print("curves", flush=True)
     whole_layers = torch.tensor([found.scores((torch.arange(LAYERS)[:, None] != layer).float().expand(-1, HEADS))
                                  for layer in range(LAYERS)])
-    words = torch.nn.functional.normalize(torch.stack([model.embedding(ids[1 : n - 1]).mean(0)
-                                                       for ids, n in zip(found.ids, found.lengths)]), dim=-1)
-    np.savez_compressed(PRUNING, size=size.numpy(), slope=slope.numpy(), removal=removal.numpy(),
-                        flat_gradient=flat.numpy(), flat_gradient_double=flat_double.numpy(),
-                        alone=alone.numpy(), slopes=slopes.half().numpy(), rises=rises.half().numpy(),
-                        orders=found_orders.to(torch.uint8).numpy(), curves=curves.half().numpy(),
-                        whole_layers=whole_layers.numpy(),
-                        words=np.array([float(s) for s in tests(words.detach().unflatten(0, (-1, 3)))]),
-                        subsets=subsets(found).half().numpy())
-    print(f"{PRUNING.name}: {PRUNING.stat().st_size:,} bytes; {', '.join(PRUNING_ORDERS)}")
+    return {"size": size, "slope": slope, "removal": removal, "flat_gradient": flat,
+            "flat_gradient_double": flat_double, "alone": alone, "slopes": slopes.half(), "rises": rises.half(),
+            "orders": found_orders.to(torch.uint8), "curves": curves.half(), "whole_layers": whole_layers,
+            "subsets": subsets(found).half()}
+
+
+@torch.no_grad()
+def words(found):
+    """What `tests` gives for the means of the words' own embeddings, [CLS] and [SEP] left out."""
+    means = torch.stack([found.model.embedding(ids[1 : n - 1]).mean(0) for ids, n in zip(found.ids, found.lengths)])
+    scores = tests(torch.nn.functional.normalize(means, dim=-1).unflatten(0, (-1, 3)))
+    return {"words": torch.tensor([float(score) for score in scores], dtype=torch.float64)}
+
+
+def chance(found):
+    """How many heads go in each of CHANCES other orders of either random kind."""
+    gone = []
+    for found_orders in drawn(50, seed=1):  # of each fifty the first CHANCES are run
+        for order in found_orders[:CHANCES]:
+            gone.append(heads_gone(found, order))
+            print(gone[-1], end=" ", flush=True)
+    return {"chance": torch.tensor(gone).view(2, CHANCES).to(torch.uint8)}
+
+
+PARTS = {"costs": costs, "words": words, "chance": chance}
+
+
+def main(folder=None, part=None):
+    found = Sentences(real.load("minilm", folder=folder, device="cpu"))
+    kept = {}
+    if part is not None:
+        with np.load(PRUNING) as stored:
+            kept = dict(stored)
+    for name in PARTS if part is None else [part]:
+        kept |= {array: values.numpy() for array, values in PARTS[name](found).items()}
+    np.savez_compressed(PRUNING, **kept)
+    print(f"{PRUNING.name}: {PRUNING.stat().st_size:,} bytes; {', '.join(kept)}")
     return 0
 
 

@@ -9,7 +9,8 @@ from torch import Tensor
 from mha.assets._load import FOLDER, arrays
 
 PRUNING = FOLDER / "pruning.npz"
-RANDOM_ORDERS = 5                                   # of each of the two random kinds
+RANDOM_ORDERS = 5                                   # of each of the two random kinds, with curves
+CHANCES = 30                                        # of each of them, with the count only
 PRUNING_ORDERS = {                                  # kind: how many orders of it are stored, one after the other
     "greedy": 1,
     "cosine lost alone": 1,
@@ -22,6 +23,7 @@ PRUNING_ORDERS = {                                  # kind: how many orders of i
     "gradient that is zero": 1,
     "random, last layer last": RANDOM_ORDERS,
 }
+RANDOM_KINDS = [kind for kind in PRUNING_ORDERS if kind.startswith("random")]
 
 
 @dataclass(frozen=True)
@@ -80,10 +82,12 @@ class Pruning:
     """Kind of PRUNING_ORDERS -> (orders, 72): which head goes first, second, ..."""
     curves: dict[str, Kept]
     """Kind of PRUNING_ORDERS -> (orders, 73): with 0 to 72 heads gone."""
+    chance: dict[str, Tensor]
+    """Kind of RANDOM_KINDS -> (CHANCES,), how many heads can go while the cosine is 0.9 or more, in other orders."""
     whole_layers: Kept
     """(6,), with all heads of one layer gone."""
     words: Retrieval
-    """One number each, of mean word embeddings, with no model above them."""
+    """One number each, of the mean of the words' own embeddings, with nothing added and no model above them."""
     subsets: Tensor
     """(6, 4096), the cosine on every seventh text with any set of one layer's heads gone: bit i of the number is set
     where head i is off."""
@@ -100,7 +104,9 @@ def pruning():
     def by_kind(name):
         return dict(zip(PRUNING_ORDERS, stored.pop(name).split(list(PRUNING_ORDERS.values()))))
 
+    chance = dict(zip(RANDOM_KINDS, stored.pop("chance").long()))
     return Pruning(
         orders={kind: heads.long() for kind, heads in by_kind("orders").items()},
         curves={kind: Kept.columns(scores) for kind, scores in by_kind("curves").items()},
-        whole_layers=Kept.columns(stored.pop("whole_layers")), words=Retrieval(*stored.pop("words")), **stored)
+        chance=chance, whole_layers=Kept.columns(stored.pop("whole_layers")), words=Retrieval(*stored.pop("words")),
+        **stored)

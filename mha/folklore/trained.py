@@ -3,6 +3,7 @@ import torch
 
 from mha import findings, measure, sentences
 from mha.assets import induction_runs, pruning, real_heads
+from mha.folklore.choices import CLS_HANDED_ON
 from mha.folklore.claim import CONDITION, NOT_FOUND, RIGHT, claim
 
 EIGHT, NINE = "08_what_heads_do", "09_pruning"
@@ -112,10 +113,11 @@ def sinks():
     got, handed = real_heads().sinks.cls.mean(), real_heads().sinks_carried.cls.mean()
     rank = real_heads().carried_rank
     words, every = rank.words.mean(), rank.all_tokens.mean()
+    other = CLS_HANDED_ON["mean of row shares"][0]
     return (f"Among words. Within a row, weight and length handed on have a rank correlation of {words:.2f}, in the "
             f"mean of the 72 heads; with [CLS] and [SEP] it is {every:.2f}. [CLS], which stands for no word, gets "
-            f"{got:.2f} of all weight, and hands on {handed:.2f} of the length, in the mean of the heads: its values "
-            "are short. Whether a token matters is another question: take it away and look.",
+            f"{got:.2f} of all weight, and hands on {handed:.2f} of the length as a ratio of sums, {other:.2f} as a "
+            "mean of row shares: its values are short. Whether a token matters is another question: take it away.",
             got > 0.4 and handed < 0.1 and words > 0.85 and words - every > 0.05)
 
 
@@ -136,9 +138,9 @@ def two_layers():
     high, low, good = 0.9, 0.6, 0.8
     two, one, smeared = (induction_runs(kind).at_period(16).accuracy
                          for kind in ("two layers", "one layer", "one layer, smeared keys"))
-    return (f"If keys hold no neighbour. The share of right answers is above {high} in all {len(two)} runs of two "
-            f"layers, and below {low} in all of one layer; but one layer whose keys are mixed with the key before them "
-            f"gets above {good}.",
+    return (f"If keys hold no neighbour, in our runs of one size. The share of right answers is above {high} in all "
+            f"{len(two)} runs of two layers, and below {low} in all of one layer; but one layer whose keys are mixed "
+            f"with the key before them gets above {good}.",
             two.min() > high and one.max() < low and smeared.min() > good)
 
 
@@ -160,35 +162,42 @@ def causality():
 # --- Which can go -----------------------------------------------------------------------------------------------------
 
 def gone(kind):
-    """How many heads are gone while the cosine is 0.9 or more, in each order of a kind, from the fewest to the most."""
-    return pruning().curves[kind].heads_gone().sort().values.tolist()
+    """How many heads are gone while the cosine is 0.9 or more, in the one order of a kind."""
+    return int(pruning().curves[kind].heads_gone())
+
+
+def gone_by_chance(kind):
+    """The same of many random orders: how many there are, and of how many are gone the 5 %, the median, the 95 %."""
+    counts = pruning().chance[kind].double()
+    return len(counts), *(int(counts.quantile(q, interpolation="nearest")) for q in (0.05, 0.5, 0.95))
 
 
 @claim("pruning", '"Studies find that pruning many heads has minimal impact"', CONDITION, NINE)
 def many_heads():
-    (greedy,), chance, (costly,) = map(gone, ("greedy", "random", "most costly first"))
+    greedy, costly, (drawn, low, middle, high) = gone("greedy"), gone("most costly first"), gone_by_chance("random")
     random = pruning().curves["random"].mean                                                   # (73,)
     found, whole, half, none = random.found[-1], *(random.loss[heads] for heads in (0, 36, 72))
     return (f"It depends on the order and on the test. Sentence vectors keep a cosine of 0.9 while {greedy} of 72 "
-            f"heads go in the greedy order, {chance[0]} to {chance[-1]} in {len(chance)} random ones, {costly} with "
-            f"the costliest first. With no head at all {found:.2f} of the sentences still find their counterpart, so "
-            f"a count of hits hides the harm. The loss of the same task shows it: {whole:.3f} with all heads, "
-            f"{half:.3f} without a random half, in the mean of five, {none:.3f} with none.",
-            greedy > 2 * chance[-1] and found > 0.8 and 2 * whole < half < none / 2)
+            f"heads go in the greedy order, {middle} in the median of {drawn} random ones (nine in ten from {low} to "
+            f"{high}), {costly} with the costliest first. With no head at all {found:.2f} of the sentences still find "
+            f"their counterpart, so a count of hits hides the harm. The loss of the same task shows it: {whole:.3f} with "
+            f"all heads, {half:.3f} without a random half, in the mean of five, {none:.3f} with none.",
+            greedy > high and greedy > 2 * middle and found > 0.8 and 2 * whole < half < none / 2)
 
 
 @claim("pruning", '"Not all heads are equally important"', RIGHT, NINE)
 def unequal():
     alone = pruning().alone
     costly = alone.flatten().topk(12).indices // 12
-    chance, in_place, (size,) = map(gone, ("random", "random, last layer last", "mean size of the gradient"))
+    size, (drawn, _, middle, _) = gone("mean size of the gradient"), gone_by_chance("random")
+    _, low, in_place, high = gone_by_chance("random, last layer last")
     spread = (alone.amax(-1) / alone.amin(-1)).min()
     return ("Much of it is place: the twelve of 72 heads that cost most alone are the twelve of layer "
             f"{', '.join(map(str, sorted(set(costly.tolist()))))}, the last. Within each layer, too, the costliest "
-            f"head costs at least {spread:.0f} times as much as the cheapest. Five orders that spare the last layer "
-            f"and are random but for that let {in_place[0]} to {in_place[-1]} heads go at a cosine of 0.9; random "
-            f"orders {chance[0]} to {chance[-1]}, the mean size of the gradient {size}.",
-            set(costly.tolist()) == {5} and spread > 3 and chance[-1] < in_place[0])
+            f"head costs at least {spread:.0f} times as much as the cheapest. Of {drawn} orders that spare the last "
+            f"layer and are random but for that the median lets {in_place} heads go at a cosine of 0.9 (nine in ten "
+            f"from {low} to {high}); of wholly random orders {middle}; the mean size of the gradient {size}.",
+            set(costly.tolist()) == {5} and spread > 3 and in_place > 1.5 * middle)
 
 
 @claim("pruning", "The derivative of the loss at a head's gate tells how much the head matters.", CONDITION, NINE)
