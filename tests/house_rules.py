@@ -138,7 +138,7 @@ NOT_PROSE = [
     re.compile(r"!?\[[^\]]*\]\([^)]*\)"),
     re.compile(r"<[^>\s][^>]*>"),
 ]
-NAMED = re.compile(r"\b(Python|PyTorch|torch|version|section|table|figure|equation|BY)\s\d+\.\d+", re.IGNORECASE)
+NAMED = re.compile(r"\b(Python|PyTorch|torch|version|section|table|figure|equation|BY|head)\s\d+\.\d+", re.IGNORECASE)
 DECIMAL = re.compile(r"(?<![\w.])\d+\.\d+(?:[eE][-+]?\d+)?(?!\d|\.\d)")
 
 
