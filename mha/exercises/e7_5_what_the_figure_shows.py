@@ -16,8 +16,8 @@ EXERCISE = Choice(
         Option("Heads whose scores see names only, read by a linear map, cannot have an error below 1 - h/r.",
                "That is proved."),
         Option("More than r heads are always worse.",
-               "Not when they keep their width. And of what up to 16 heads lose at equal parameters, more steps took "
-               "most away.",
+               "Not when they keep their width. And at equal parameters more steps took away most of what up to 16 "
+               "heads had lost.",
                "always-worse"),
         Option("A mean over runs would have hidden some of what happened.",
                "After 600 steps some runs have not found a relation that others have found; a mean shows neither. "
