@@ -180,8 +180,8 @@ def many_heads():
     return (f"It depends on the order and on the test. Sentence vectors keep a cosine of 0.9 while {greedy} of 72 "
             f"heads go in the greedy order, {middle} in the median of {drawn} random ones (nine in ten from {low} to "
             f"{high}), {costly} with the costliest first. With no head at all {found:.2f} of the sentences still find "
-            f"their counterpart, so a count of hits hides the harm. The loss of the same task shows it: {whole:.3f} with "
-            f"all heads, {half:.3f} without a random half, in the mean of five, {none:.3f} with none.",
+            "their counterpart, so a count of hits hides the harm. The loss of the same task shows it: "
+            f"{whole:.3f} with all heads, {half:.3f} without a random half, in the mean of five, {none:.3f} with none.",
             greedy > high and greedy > 2 * middle and found > 0.8 and 2 * whole < half < none / 2)
 
 
