@@ -3,7 +3,7 @@
 
     python3 book.py serve            build the book and show it on http://127.0.0.1:8000
     python3 book.py test             test the package, run every notebook, try the built book in a browser
-    python3 book.py check CHAPTER    the same for one chapter, in a minute or two: python3 book.py check 05_masks
+    python3 book.py check CHAPTER    what a change to one chapter can break, in a minute or two: check 05_masks
     python3 book.py build            build the book into _build/html
     python3 book.py lab              open the chapters in JupyterLab
     python3 book.py refresh          store what the notebooks say now, after a change to them or to mha
@@ -13,8 +13,8 @@ Every command it runs is printed first, so that you can run it yourself.
 """
 import sys
 
-if sys.version_info < (3, 10):
-    sys.exit("The book needs Python 3.10 or newer; this is Python %d.%d." % sys.version_info[:2])
+if not (3, 10) <= sys.version_info < (3, 14):
+    sys.exit("The book needs Python 3.10 to 3.13; this is Python %d.%d." % sys.version_info[:2])
 
 import argparse
 import hashlib
@@ -116,6 +116,7 @@ def answers(address, seconds):
         except (OSError, ValueError):
             pass
 
+    # In a thread, since the timeout of urlopen does not cover the look-up of the name.
     asking = threading.Thread(target=ask, daemon=True)
     asking.start()
     asking.join(seconds)
@@ -197,7 +198,7 @@ def refresh():
 
 
 def main():
-    parser = argparse.ArgumentParser(usage="python3 book.py command", description=__doc__,
+    parser = argparse.ArgumentParser(usage="python3 book.py command [chapter] [--port PORT]", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = {command.__name__: command for command in (serve, test, check, build, lab, refresh)}
     parser.add_argument("command", choices=commands, help="one of the six above")

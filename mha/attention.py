@@ -2,8 +2,11 @@
 
 Read `definition` first: it is the formula, a line for each of its steps. Everything after it is comfort and speed.
 `attention` is the door, which takes any number of axes, masks in every form, and heads that share their keys. Behind it
-three roads lead to the same numbers: `definition` itself; `OneBuffer`, the same with a single (n, m) buffer, for those
-who ask for the weights; and torch's fused kernel, which never writes the weights to memory at all.
+three roads lead to the same numbers:
+
+* torch's fused kernel, which never writes the weights to memory: where nobody asks for them;
+* `OneBuffer`, the definition in a single (n, m) buffer: where the weights are asked for;
+* `definition` itself: with a softcap or dropout, and under torch.compile and torch.func.
 """
 
 import math
@@ -92,7 +95,8 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *, mask: Tensor | None = None, bi
     bias = None if bias is None else bias.to(q.dtype)
 
     # The plain triangle needs no mask: the fused kernel skips the half of the scores that it hides.
-    triangle = causal and n == m and not offset and window is mask is bias is None
+    bare = window is None and mask is None and bias is None
+    triangle = bare and causal and n == m and not offset
     if not triangle:
         mask = _both(mask, masks.visible(n, m, causal, window, offset or 0, q.device))
     scale = q.shape[-1] ** -0.5 if scale is None else scale
@@ -112,7 +116,8 @@ class OneBuffer(torch.autograd.Function):
     """The definition once more, in a single (B, h, n, m) buffer, with its gradient worked out by hand.
 
     Scores become weights in place. On a CPU that is most of the gain: touching a fresh buffer of 100 MB for the first
-    time costs more than the softmax that fills it. `blind`, (B, h, n, 1) bool, marks the queries that see no key.
+    time costs more than the softmax that fills it. `blind`, (B, 1 or h, 1 or n, 1) bool, marks the queries that
+    see no key.
     """
 
     @staticmethod
@@ -190,7 +195,7 @@ def _fused(Q, K, V, mask, bias, blind, scale, triangle, dropout) -> Tensor:
 
 
 def _weights_are_cheaper(Q, K, V, bias, triangle) -> bool:
-    """Where torch has no fused kernel, or a slower one, it costs nothing to write the weights."""
+    """Where torch has no fused kernel, or a slower one, writing the weights takes no longer."""
     if 0 in Q.shape or 0 in K.shape:
         return True
     if Q.device.type != "cpu":

@@ -1,7 +1,7 @@
 """The chapters' last runs, with their figures and widgets: run once, then used by every build.
 
 A run counts as long as nothing has changed that it could depend on: the code of the chapter, the package, the exact
-versions of everything installed. Prose may change, for it is taken from the chapter and not from the run.
+versions that are pinned. Prose may change, for it is taken from the chapter and not from the run.
 
 `python -m tools.runs` runs the chapters that have no run that counts, as many at a time as there are cores, and says
 how far it is. `pytest --nbval chapters` runs all of them and keeps those that it found right.
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
 ROOT = Path(__file__).resolve().parent.parent
 CHAPTERS = ROOT / "chapters"
@@ -96,10 +96,11 @@ def make_all(paths):
         for done, future in enumerate(as_completed(running), start=1):
             name = running[future].stem
             try:
-                print(f"  {done} of {len(wanted)}: {name}, {future.result():.0f} s", flush=True)
-            except CellExecutionError as error:
+                seconds = future.result()
+            except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
                 pool.shutdown(cancel_futures=True)
                 sys.exit(f"{name} stops with an error:\n{error}")
+            print(f"  {done} of {len(wanted)}: {name}, {seconds:.0f} s", flush=True)
 
 
 def main():

@@ -1,7 +1,11 @@
 """What is asked of an answer whose values are right on every case: side effects, gradients, large numbers.
 
-LAYERS lists the questions in order; each is a function that returns a report where the answer fails it. Remarks are
-true sentences that do not cost the point.
+QUESTIONS lists them in order; each is a function that returns a report where the answer fails it. All get the same:
+
+    answer    the learner's function        alone    the same, as it was before its first call (`calls.Pristine`)
+    touched   argument -> how a call changed it          outputs   one for each case
+
+Remarks are true sentences that do not cost the point.
 """
 import torch
 
@@ -10,9 +14,9 @@ from mha.exercises.probe import same
 
 
 def beyond_values(exercise, answer, alone, touched, outputs):
-    """The report on an answer whose values are all right: what one of the LAYERS found, or that nothing is wrong."""
-    for layer in LAYERS:
-        found = layer(exercise, answer, alone, touched, outputs)
+    """The report on an answer whose values are all right: what one of the QUESTIONS found, or that nothing is wrong."""
+    for question in QUESTIONS:
+        found = question(exercise, answer, alone, touched, outputs)
         if found:
             return found
     return exercise.report(True, [], exercise.note, *(f"A remark: {remark}" for remark in remarks(exercise, alone)))
@@ -28,9 +32,11 @@ def leaves_its_inputs(exercise, answer, alone, touched, outputs):
 
 
 def says_yes_or_no(exercise, answer, alone, touched, outputs):
+    if not exercise.boolean:
+        return None
     kinds = [output.dtype for output, failure in (run(answer, case.copies()) for case in exercise.cases)
              if isinstance(output, torch.Tensor)]
-    if exercise.boolean and any(kind != torch.bool for kind in kinds):
+    if any(kind != torch.bool for kind in kinds):
         return exercise.report(False, ["not-boolean"],
                                f"The entries are right, but they are numbers ({str(kinds[0])}) and not True and False. "
                                "scaled_dot_product_attention adds a mask of floats to the scores, so this one would "
@@ -66,14 +72,14 @@ def takes_any_memory(exercise, answer, alone, touched, outputs):
 
 
 def lets_gradients_through(exercise, answer, alone, touched, outputs):
-    cut = gradient_fault(exercise, answer)
-    if cut and "NaN" in cut:
-        return exercise.report(False, ["nan-gradient"],
+    id, cut = gradient_fault(exercise, answer)
+    if id == "nan-gradient":
+        return exercise.report(False, [id],
                                f"The values are right, but {cut} A NaN that is replaced afterwards still stands in the "
                                "way back: 0 times NaN is NaN. Let no NaN arise: give such a row harmless scores "
                                "before the softmax, and set its weights to 0 after it.")
-    if cut:
-        return exercise.report(False, ["no-gradient"],
+    if id == "no-gradient":
+        return exercise.report(False, [id],
                                f"The values are right, but {cut} Whatever this function is part of would learn "
                                "wrongly, or not at all. Look for .detach(), .item(), .data, round, numpy, "
                                "torch.tensor(...) of computed numbers, or torch.no_grad().")
@@ -89,7 +95,8 @@ def bears_large_numbers(exercise, answer, alone, touched, outputs):
 
 
 # In this order: what is cheap and certain first.
-LAYERS = (leaves_its_inputs, says_yes_or_no, stays_right, takes_any_memory, lets_gradients_through, bears_large_numbers)
+QUESTIONS = (leaves_its_inputs, says_yes_or_no, stays_right, takes_any_memory, lets_gradients_through,
+             bears_large_numbers)
 
 
 # --- Called again ---------------------------------------------------------------------------------------------------
@@ -171,30 +178,31 @@ def remembers_or_random(exercise, alone, case):
 # --- Gradients ------------------------------------------------------------------------------------------------------
 
 def gradient_fault(exercise, answer):
-    """What is wrong with the gradients, as a clause; empty where they are those of the reference."""
+    """(id, clause) of what is wrong with the gradients; both empty where they are those of the reference."""
     names = exercise.arguments
     for case in (exercise.cases[i] for i in exercise.trained):
         wanted = along_shares(gradients(exercise, exercise.reference, case), case)
         found = along_shares(gradients(exercise, answer, case), case)
         if found is None:
             output, failure = observe_run(exercise, answer, with_gradients(case)[0])
-            if failure is None:
+            if failure is None:                                    # it runs, and torch knows no derivative of it
                 continue
-            return (f"it cannot be run on tensors that require gradients ({type(failure).__name__}), so none reaches "
-                    f"{' or '.join(names[i] for i in wanted)}.")
+            return "no-gradient", (f"it cannot be run on tensors that require gradients ({type(failure).__name__}), so "
+                                   f"none reaches {' or '.join(names[i] for i in wanted)}.")
         lost = [names[i] for i, grad in wanted.items() if grad is not None
                 and (found.get(i) is None or not found[i].any() and grad.any())]
         if lost:
-            return f"no gradient reaches {' or '.join(lost)}."
+            return "no-gradient", f"no gradient reaches {' or '.join(lost)}."
         nan = [names[i] for i, grad in wanted.items() if grad is not None and found[i].isnan().any()
                and not grad.isnan().any()]
         if nan:
-            return f"the gradient that reaches {' and '.join(nan)} is NaN for {exercise.describe(case)}."
+            return "nan-gradient", (f"the gradient that reaches {' and '.join(nan)} is NaN for "
+                                    f"{exercise.describe(case)}.")
         other = [names[i] for i, grad in wanted.items() if grad is not None and not same(found[i], grad)]
         if other:
-            return (f"the gradient that reaches {' and '.join(other)} is not the right one: a part of the computation "
-                    "was cut off from it.")
-    return ""
+            return "no-gradient", (f"the gradient that reaches {' and '.join(other)} is not the right one: a part of "
+                                   "the computation was cut off from it.")
+    return "", ""
 
 
 def nan_arrives(exercise, answer, case):

@@ -4,6 +4,9 @@ measured is always shown.
 Nothing here may say an untrue sentence. A mistake is named only where a model of it gives the learner's numbers on
 every case, or where the fault itself was seen; that an answer works for some shapes is said only after other numbers of
 the same shapes have been tried.
+
+What an answer with the right values may still get wrong is asked in beyond_values.py; what an exception means is said
+in raised.py.
 """
 import itertools
 
