@@ -15,9 +15,10 @@ from mha.train.loop import fit, xavier
 def attend(asking: Tensor, x: Tensor, W_Q: Tensor, W_K: Tensor, W_V: Tensor, h: int) -> tuple[Tensor, Tensor]:
     """Let one token of each sentence ask, with h heads.
 
-    The scores q (x W_K)^T are (q W_K^T) x^T. So every head hands its question back to the tokens as they stand, and the
-    h heads are h queries among the tokens of one sentence; W_V is applied to the mixture. With one token that asks this
-    saves the projection of all the others.
+    The scores q (x W_K)^T are (q W_K^T) x^T, so W_K may as well be applied to the query. Then a head is one more query
+    among the tokens as they stand, and W_V is applied to their mixture. With one token that asks this saves the
+    projection of all the others. To `attention` the B sentences stand where heads stand, and the h heads where queries
+    stand.
 
     Args:
         asking: (R, B, d), the token that asks.
@@ -30,7 +31,7 @@ def attend(asking: Tensor, x: Tensor, W_Q: Tensor, W_K: Tensor, W_V: Tensor, h: 
     """
     W_K, W_V = (W.unflatten(-1, (h, -1)) for W in (W_K, W_V))  # (R, d, h, .)
     Q = (asking @ W_Q).unflatten(-1, (h, -1))  # (R, B, h, d_k)
-    asked = torch.einsum("rbhk,rdhk->rbhd", Q, W_K)
+    asked = torch.einsum("rbhk,rdhk->rbhd", Q, W_K)  # (R, B, h, d)
     mixed, weights = attention(asked, x, x, scale=Q.shape[-1] ** -0.5, need_weights=True)  # (R, B, h, d)
     return torch.einsum("rbhd,rdhv->rbhv", mixed, W_V), weights
 
