@@ -161,6 +161,16 @@ def test_a_folder_that_is_given_is_read(tmp_path, monkeypatch):
     assert real.load("minilm", folder=tmp_path, device="cpu").num_heads == 3
 
 
+def test_embeddings_are_the_words_own_and_the_segments_vector_is_added_after(tmp_path):
+    from safetensors.torch import load_file
+    source = saved(tmp_path)
+    ours, theirs = real.read(tmp_path, source), load_file(tmp_path / real.WEIGHTS)
+    words, first_of_a_pair = (theirs[f"embeddings.{kind}_embeddings.weight"] for kind in ("word", "token_type"))
+    assert torch.equal(ours.embedding.weight, words)
+    ids = torch.tensor([[3, 1, 4]])
+    assert torch.allclose(ours.embed(ids, use_positions=False), ours.norm(words[ids] + first_of_a_pair[0]))
+
+
 def test_a_folder_is_found_by_the_environment(nowhere, monkeypatch):
     monkeypatch.setitem(real.MODELS, "minilm", saved(nowhere / "models" / "minilm"))
     monkeypatch.setenv("MHA_MODELS", str(nowhere / "models"))
