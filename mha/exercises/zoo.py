@@ -302,7 +302,7 @@ SPECIMENS = [
                         "Then the second call would be wrong in the same way without weights, too.", "in-place")),
         note="\"In particular, dropout=0 is not safe — a layer with no dropout still leaks the moment it is called "
              f"with return_attention_scores=True\", says {GITHUB}keras-team/keras/issues/23038 (2026), a regression. "
-             "The specimen shows that one case. Two more lose the mask there, each by itself: dropout above 0, and inputs "
-             "that have not four axes. With dropout, the layer that leaks is the layer that is trained. So test every "
-             "path, not only the one you use."),
+             "The specimen shows that one case. Two more lose the mask there, each by itself: dropout above 0, and "
+             "inputs that have not four axes. With dropout, the layer that leaks is the layer that is trained. So "
+             "test every path, not only the one you use."),
 ]
