@@ -32,7 +32,7 @@ ROOT = Path(__file__).resolve().parent
 STAMP = ROOT / ".venv" / "installed"
 PROGRAMS = Path(".venv", "Scripts" if os.name == "nt" else "bin")
 PYTHON = PROGRAMS / "python"
-CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
 # As many workers as there are cores, and one thread of torch in each: threads that wait for each other's cost more.
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
