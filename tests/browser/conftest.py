@@ -12,7 +12,8 @@ NO_CHROMIUM = "there is no Chromium here; on Debian or Ubuntu: sudo apt-get inst
 def pytest_collection_modifyitems(items):
     """All that is asked of one page goes to one worker, so that each page is looked at once (`look`, below)."""
     for item in items:
-        page = getattr(item, "callspec", None) and item.callspec.params.get("page")
+        asked = item.callspec.params if hasattr(item, "callspec") else {}
+        page = asked.get("page") or "item" in asked and f"chapters/{asked['item'].chapter}.html"
         if page:
             item.add_marker(pytest.mark.xdist_group(page))
         if not served.chromium():

@@ -29,16 +29,16 @@ def form_of(item):
 
 
 @pytest.fixture(scope="module")
-def judge(chrome, address):
-    """judge(item, answer): what the page's own script says, in one visit for each chapter."""
+def chapter_of(chrome, address):
+    """chapter_of(item): its page, opened once and then shared by the questions of that chapter."""
     visits = {}
 
-    def ask(item, answer):
+    def open_once(item):
         if item.chapter not in visits:
             visits[item.chapter] = served.Visit(chrome, address, page_of(item))
-        return visits[item.chapter].page.evaluate(JUDGE, [form_of(item), answer])
+        return visits[item.chapter].page
 
-    yield ask
+    yield open_once
     for visit in visits.values():
         visit.close()
 
@@ -53,9 +53,9 @@ def answers(item):
 
 
 @every_question
-def test_the_page_says_what_the_package_says(judge, item):
+def test_the_page_says_what_the_package_says(chapter_of, item):
     for answer in answers(item):
-        said, report = judge(item, answer), check(item.id, answer)
+        said, report = chapter_of(item).evaluate(JUDGE, [form_of(item), answer]), check(item.id, answer)
         assert (said["ok"], said["mistakes"]) == (report.ok, report.mistakes), answer
         lines = [line for line in report.text.splitlines() if not line.startswith((f'hint("{item.id}")', "   [ ]"))]
         if isinstance(item, Explanation):
@@ -64,8 +64,8 @@ def test_the_page_says_what_the_package_says(judge, item):
 
 
 @every_question
-def test_a_question_can_be_read_and_answered(judge, item, visit):
-    page = visit(page_of(item)).page
+def test_a_question_can_be_read_and_answered(chapter_of, item):
+    page = chapter_of(item)
     form = page.locator(form_of(item))
     form.scroll_into_view_if_needed()
     if isinstance(item, Number):
