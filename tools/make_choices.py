@@ -1,11 +1,13 @@
-"""Print the numbers of mha/folklore/choices.py: `python -m tools.make_choices [FOLDER]`, with the model's weights in
-FOLDER, or where `mha.real.load` looks for them. A quarter of an hour on one core.
+"""Make choices.json, which mha/folklore/choices.py reads: `python -m tools.make_choices [FOLDER]`, with the model's
+weights in FOLDER, or where `mha.real.load` looks for them. A quarter of an hour on one core.
 """
+import json
 import sys
 
 import torch
 
 from mha import real, sentences, surgery
+from mha.folklore.choices import STORED
 from mha.multihead import split_heads
 from tools.make_real_heads import learned_from, retrieval
 
@@ -48,24 +50,33 @@ def token_before(W, trace):
     return float(weights.diagonal(-1, -2, -1)[:, 2][trace.real[:, 1:]].mean())
 
 
+WAYS = {("sums", True): "ratio of sums", ("rows", True): "mean of row shares",
+        ("sums", False): "ratio of sums, no value bias", ("rows", False): "mean of row shares, no value bias"}
+SURGERIES = {"symmetric part": surgery.symmetric, "antisymmetric part": surgery.antisymmetric,
+             "one matrix": surgery.one_matrix}
+LEARNED = {"one, 150 steps": (1, 150), "one, 600 steps": (1, 600), "two, 150 steps": (2, 150)}
+
+
 @torch.no_grad()
 def main(folder=None):
     model = real.load("minilm", folder=folder, device="cpu")
     shares, even = handed_on(model)
-    for how, share in shares.items():
-        print(how, f"{share.mean():.3f}", int((share > even).sum()))
+    handed = {WAYS[how]: [round(float(share.mean()), 3), int((share > even).sum())] for how, share in shares.items()}
     texts = [text for triple in sentences.paraphrases() for text in triple]
-    own = model.sentence_vectors(texts)
-    for change in (surgery.symmetric, surgery.antisymmetric, surgery.one_matrix):
+    own, kept, learned = model.sentence_vectors(texts), {}, {}
+    for name, change in SURGERIES.items():
         vectors = surgery.operate(model, biases_kept(change)).sentence_vectors(texts)
-        print(change.__name__, f"{(own * vectors).sum(-1).mean():.3f}",
-              f"{retrieval(vectors.unflatten(0, (-1, 3)))[0]:.3f}")
+        found = retrieval(vectors.unflatten(0, (-1, 3)))[0]
+        kept[name] = [round(float((own * vectors).sum(-1).mean()), 3), round(float(found), 3)]
     others, fresh = learned_from(model), model.trace(texts[::3])
-    for matrices, steps in ((1, 150), (1, 600), (2, 150)):
-        first = surgery.learned_like(model, others, matrices=matrices, steps=steps).layers[0].attention
-        Q, K = surgery.circuits(first)
-        both = torch.stack([Q, K])[:matrices]
-        print(matrices, steps, *(f"{token_before(both, trace):.3f}" for trace in (others, fresh)))
+    for name, (matrices, steps) in LEARNED.items():
+        with torch.enable_grad():
+            layer = surgery.learned_like(model, others, matrices=matrices, steps=steps).layers[0]
+        both = torch.stack(surgery.circuits(layer.attention))[:matrices]
+        learned[name] = [round(token_before(both, trace), 3) for trace in (others, fresh)]
+        print(name, learned[name], flush=True)
+    STORED.write_text(json.dumps({"[CLS] handed on": handed, "biases kept": kept, "token before": learned}, indent=1)
+                      + "\n", encoding="utf-8")
     return 0
 
 
