@@ -82,7 +82,7 @@ def narrow_patterns():
     right = {d_k: fit_pattern(torch.eye(8)[order], d_k).argmax(-1).eq(order).sum(-1) for d_k in (1, 2)}
     return (f"Eight tokens with free queries and keys, each to look at one other. d_k = 1: {right[1].max()} of 8 look "
             f"at the right one at best, in {len(right[1])} runs. d_k = 2: {right[2].min()} of 8 at worst. Keys on a "
-            "circle can all win; how clearly they win is what width buys.",
+            "ring can all win, and longer queries make it as clear as one likes: width saves steps.",
             right[1].max() == 2 and right[2].min() == 8)
 
 
