@@ -37,12 +37,12 @@ def _stairs(axis, names, climbs):
     levels = np.cumsum([0, *np.where(endless, 1, climbs)])
     for x, (name, level) in enumerate(zip(names, levels)):
         axis.plot([x - TREAD, x + TREAD], [level, level], color=BLUE, linewidth=3, solid_capstyle="butt")
-        axis.annotate(name, (x, level), (0, 4), textcoords="offset points", ha="center", va="bottom", fontsize=8.5)
+        axis.annotate(name, (x, level), (0, 4), textcoords="offset points", ha="center", va="bottom", fontsize=9.2)
     for x, (climb, low, high) in enumerate(zip(climbs, levels, levels[1:])):
         axis.plot([x + TREAD, x + 1 - TREAD], [low, high], color=INK, linewidth=0.8,
                   linestyle=":" if np.isinf(climb) else "-")
         label = "\u221e" if np.isinf(climb) else f"{climb.round(1) + 0.0:+.1f}".replace("-", "\u2212")
-        axis.annotate(label, (x + 0.5, (low + high) / 2), (5, -4), textcoords="offset points", va="top", fontsize=8)
+        axis.annotate(label, (x + 0.5, (low + high) / 2), (5, -4), textcoords="offset points", va="top", fontsize=9.2)
     if names[0] == names[-1]:
         axis.plot([0, len(names) - 1], [0, 0], color=ORANGE, linewidth=1, linestyle="--", zorder=0.5)
         if abs(levels[-1]) > 0.01:
