@@ -117,7 +117,7 @@ def set_up_comes_first(notebook, set_up):
     if [cell for cell in cells if "set-up" in tags(cell)] != cells[:1]:
         yield "the first code cell, and no other, has the tag set-up"
     elif cells and cells[0].source != set_up:
-        yield "the set-up cell is not the one of _config.yml and mha's version: run `python3 book.py refresh`"
+        yield "the set-up cell is not the one of _ext/publishing.py: run `python3 book.py refresh`"
 
 
 def is_normalised(notebook, set_up):

@@ -5,38 +5,20 @@ build makes them anew.
 """
 import math
 import re
-from pathlib import Path
 
 import nbformat
-import yaml
 from nbformat import NotebookNode
 
 from mha.exercises import EXERCISES
 from mha.exercises.cells import cells
 from tools.sentences import one_a_line
 
-ROOT = Path(__file__).resolve().parent.parent
 HEADING = "## Exercises"                          # where the exercises of a chapter go
-
-SET_UP = """\
-import sys
-if "google.colab" in sys.modules:  # on Colab, fetch the book's package; elsewhere it is installed already
-    %pip install -q "mha @ git+{address}@v{version}"
-import torch, mha
-device = mha.pick_device()"""
 
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
-
-
-def set_up_source(root=ROOT):
-    """The set-up cell that every chapter starts with: the address from _config.yml, the version from mha."""
-    address = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))["repository"]["url"]
-    version = re.search(r'^__version__ = "(.+)"', (root / "mha/__init__.py").read_text(encoding="utf-8"),
-                        re.MULTILINE)[1]
-    return SET_UP.format(address=address, version=version)
 
 
 # --- What is stored -------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@ import sys
 
 import nbformat
 
+from _ext.publishing import SET_UP
 from tools import notebooks, runs
 
 
@@ -42,4 +43,4 @@ def refresh(paths, set_up):
 
 
 if __name__ == "__main__":
-    refresh(sorted(runs.CHAPTERS.glob("*.ipynb")), notebooks.set_up_source())
+    refresh(sorted(runs.CHAPTERS.glob("*.ipynb")), SET_UP)
