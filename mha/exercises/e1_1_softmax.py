@@ -120,5 +120,5 @@ EXERCISE = Exercise(
            "A shift of all scores of a row changes nothing. Subtract the row's largest first; amax(-1, keepdim=True) "
            "keeps the axis, so that shapes fit.",
            "e = (s - s.amax(-1, keepdim=True)).exp(); return e / e.sum(-1, keepdim=True)"),
-    note="Only leads count, so the largest may be subtracted. Every library does that inside its softmax.",
+    note="Only leads count, so the largest may be subtracted. Every good library does that inside its softmax.",
 )

@@ -34,5 +34,5 @@ EXERCISE = Number(
     tolerance=0, hints=("What is the variance of one product q_1 k_1, for independent factors of mean 0?",
                         "The variances of the products add up. How many are there?"),
     note="One product has variance 9 times 4, sixteen of them 576, and its root is 24. The root of d_k is the special "
-         "case in which queries and keys have unit spread, as at the start of training. Later nothing keeps it so.",
+         "case in which queries and keys have unit spread, as the derivation assumes. Training keeps nothing so.",
 )

@@ -7,7 +7,7 @@ EXERCISE = Explanation(
     statement="In an interview: \"Why does attention divide by the square root of d_k, and what happens if it does "
               "not?\" Answer in a minute, then open the checklist.",
     checklist=("A score is a sum of d_k products, so its variance grows with d_k and its spread with the root.",
-               "That holds for independent coordinates of mean 0 and variance 1, as at the start.",
+               "That holds for independent coordinates of mean 0 and variance 1, which is assumed.",
                "A wide spread makes the softmax decided: most weight on few keys.",
                "The gradient of a decided row vanishes for almost every key.",
                "It is no law: the factor could stand in W_Q; what helps is that the head starts soft.",

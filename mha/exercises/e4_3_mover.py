@@ -106,6 +106,6 @@ EXERCISE = Exercise(
     hints=("W_V says what is read, W_O where it is written. How many numbers must pass between them?",
            "d_v = 1 is enough: W_V has one column, W_O one row. Each has a single 1.",
            "return torch.eye(d)[:, source:source + 1], torch.eye(d)[target:target + 1]"),
-    note="Reading and writing are two choices, and W_V alone could not write elsewhere than where it reads. In "
-         "trained models many heads move something from one part of the vector to another.",
+    note="Reading and writing are two choices: W_V says what is read, W_O where it arrives. A narrow W_V alone could "
+         "not write to all d coordinates.",
 )

@@ -87,35 +87,43 @@ def by_a_step(x):
     return causal(x) + (10 * x[-1]).round()
 
 
+def by_differences(x):
+    """Leaks how the coordinates of a token differ, which is all that a layer norm leaves of it."""
+    return causal(x) + (4 * (x - x[:, :1])).round().mean(0)
+
+
 SAFE, LEAKY = (causal, two_layers, itself_only, previous), (everyone, one_ahead, last_place, early_place,
                                                             through_the_mean, masked_afterwards, by_a_step,
-                                                            first_sees_last, shifted_back)
-UNDER_TEST = [f for pair in zip(LEAKY, SAFE + SAFE) for f in pair]
+                                                            first_sees_last, shifted_back, by_differences)
+UNDER_TEST = [f for pair in zip(LEAKY, SAFE * 3) for f in pair]
 
 
 @functools.cache
-def who_moves(f, n, d, by_derivative=False):
-    """(n, n), boolean: whether output i moves when token j is changed, or has a derivative with respect to it."""
+def who_moves(f, n, d, by="fresh"):
+    """(n, n), boolean: whether output i moves when token j is drawn anew ("fresh") or has 1 added to all of it
+    ("shift"), or whether it has a derivative with respect to it ("derivative").
+    """
     g = torch.Generator().manual_seed(n)
     x = torch.randn(n, d, dtype=torch.float64, generator=g)
-    if by_derivative:
+    if by == "derivative":
         return torch.autograd.functional.jacobian(f, x).abs().amax((1, 3)) > 1e-9
     seen = torch.zeros(n, n, dtype=torch.bool)
     for j in range(n):
         for _ in range(4):
             y = x.clone()
-            y[j] = torch.randn(d, dtype=torch.float64, generator=g)
+            y[j] = x[j] + 1 if by == "shift" else torch.randn(d, dtype=torch.float64, generator=g)
             seen[:, j] |= (f(y) - f(x)).abs().amax(-1) > 1e-9
     return seen
 
 
 def model(f, n, d, how="right"):
     """A leak test with a switch that can be set wrong."""
-    seen = who_moves(f, n, d, by_derivative=how == "derivative")
+    seen = who_moves(f, n, d, by=how if how in ("derivative", "shift") else "fresh")
     future = torch.ones(n, n).triu(1) > 0
     found = {
         "right": (seen & future).any(),
         "derivative": (seen & future).any(),
+        "shift": (seen & future).any(),
         "always": torch.tensor(True),
         "never": torch.tensor(False),
         "inverted": ~(seen & future).any(),
@@ -138,6 +146,10 @@ SWITCHES = {
                               "It looks at derivatives only. A leak through a step, such as rounding, a comparison or "
                               "an argmax, has none.",
                               "What else can you do to a token than take a derivative?"),
+        "shift": Mistake("one-number-added",
+                         "It adds one number to all coordinates of a token. That is the one change that a layer norm "
+                         "takes out again, so a leak behind one stays unseen.",
+                         "Which change of a token does nothing that follows take back?"),
         "always": Mistake("always-true", "It says that everything leaks.", "What does it say of a causal head?"),
         "never": Mistake("always-false", "It says that nothing leaks.", "What does it say of a head without a mask?"),
         "inverted": Mistake("inverted",
@@ -193,8 +205,8 @@ EXERCISE = Exercise(
     wanted="True or False", trained=(),
     hints=("What can you change at the input, and which outputs must stand still then?",
            "Change token j. Outputs before j must not move; j itself and later ones may. How many j must be tried?",
-           "x = torch.randn(n, d).double(); for each j from 1 to n - 1: y = x.clone(); y[j] += 1; return True if not "
-           "torch.equal(f(y)[:j], f(x)[:j]); at the end return False"),
+           "x = torch.randn(n, d).double(); for each j from 1 to n - 1: y = x.clone(); y[j] = "
+           "torch.randn(d).double(); return True if not torch.equal(f(y)[:j], f(x)[:j]); at the end return False"),
     note="Such a test needs no look at the code, so keep it beside every model that you train. It finds a mask that "
          "comes too late, a mean over all tokens, and a normalisation over time as well.",
 )

@@ -28,6 +28,6 @@ EXERCISE = Number(
         (4 * (D * D // H + D // H), Mistake("one-head", "That counts one head's columns in each projection.")),
     ),
     hints=("Four projections. How many weights and how many biases has each?",
-           "h times 64 columns are 512, for every h."),
-    note="4 times (512 times 512 + 512). With d_model fixed the number of heads does not appear.",
+           "h times d_k = 8 times 64 columns are 512."),
+    note="4 times (512 times 512 + 512). With h d_k = 512 fixed the number of heads does not appear.",
 )

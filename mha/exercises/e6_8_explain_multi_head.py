@@ -10,7 +10,7 @@ EXERCISE = Explanation(
                "One softmax gives one set of weights, so one head carries everything in the same mixture.",
                "The outputs stand side by side and W_O mixes them: a sum over heads, each with its own block of "
                "rows.",
-               "With d_model fixed, parameters and multiplications of the projections do not depend on h.",
+               "With d_k = d_model / h, parameters and multiplications of the projections do not depend on h.",
                "More heads are narrower: lower rank of the scores, and more tables of scores.",
                "In code: project once, cut the last axis, move the head axis in front, one product for all heads."),
     hints=(), note="A good answer names a cost as well as a gain.",

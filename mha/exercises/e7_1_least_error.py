@@ -57,8 +57,8 @@ SWITCHES = {
                        "length does not count: what counts is the space that the rows span.",
                        "Does it matter whether a row is (1, 0) or (1/2, 0)?"),
         "weight-sum": Mistake("sums-weights",
-                              "It sums the weights on the wanted places. A weight of a half each on two contents "
-                              "explains half of each, not all of their sum.",
+                              "It sums the weights on the wanted places. Weights of 0.9 and 0.1 explain 0.81 / 0.82 of "
+                              "the first content, not 0.9.",
                               "What can be said of c1 when (c1 + c2) / 2 is known?"),
         "not-orthogonal": Mistake("rows-not-orthogonal",
                                   "The rows are made of length 1, but they are not at right angles to each other: "

@@ -29,6 +29,7 @@ EXERCISE = Choice(
     hints=("What is the loss worth at gates 1? Can it be worth less anywhere?",),
     note="A smooth function is flat at its minimum: the first thing that a change of the gates adds to this loss is "
          "of second order. Removal, one head at a time, has no such blind spot. What comes out instead of 0 is "
-         "rounding. Its order may go with the heads' effects all the same, as in section 3, and is nothing to rely "
-         "on. So before you rank anything by a gradient, ask whether the point where you take it is a minimum.",
+         "rounding. Its order may go with the heads' effects all the same, as in section 3, since each head's move "
+         "multiplies it. So before you rank anything by a gradient, ask whether the point where you take it is a "
+         "minimum.",
 )

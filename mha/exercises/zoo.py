@@ -35,7 +35,7 @@ SPECIMENS = [
                         "Then every output would still depend on every token of its sentence.",
                         "softmax-axis-queries")),
         note="Two heads, four tokens: head 1 gets tokens 1 and 2 with all their columns, head 2 the others. Shapes, "
-             "row sums and even a causal mask look right. Reported for four click-rate models, whose source was a "
+             "row sums and even a causal mask look right. Reported for three click-rate models, whose source was a "
              f"blog post: {GITHUB}reczoo/FuxiCTR/issues/30 (2022); the same line stood in "
              f"{GITHUB}hyunwoongko/transformer/commit/391c9cd469cd17ce3af26cb10078978e6a44c142 for two years."),
     Specimen(
@@ -97,7 +97,8 @@ SPECIMENS = [
                  Option("The heads attend to each other, inside one token.", "Then a1 would depend on a1 only.",
                         "attention-over-heads")),
         note="torch's encoder layers take the tokens first unless batch_first=True. Given (batch, tokens, d) they "
-             f"attend across the batch, and with a batch of one nothing shows. {GITHUB}IBM/TabFormer/pull/14 (2021)."),
+             "attend across the batch; in a batch of one each token sees only itself. "
+             f"{GITHUB}IBM/TabFormer/pull/14 (2021)."),
     Specimen(
         id="B.6", title="Rows that do not sum to 1", core=True, buggy=lambda: weights(SCORES, CAUSAL, -2)[None],
         sound=lambda: weights(SCORES, CAUSAL)[None], rows=WORDS, columns=WORDS,

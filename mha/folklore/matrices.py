@@ -225,8 +225,8 @@ def all_words():
     x = torch.randn(6, 8)
     encoder, decoder = (attention(x, x, x, causal=causal, need_weights=True)[1][1].gt(0).sum()
                         for causal in (False, True))
-    return (f"In an encoder. Of \"The cat sat on the mat\", \"cat\" gives weight to {encoder} words there, and to "
-            f"{decoder} in a model that writes.",
+    return ("In an encoder, as its section says. Of \"The cat sat on the mat\", \"cat\" gives weight to "
+            f"{encoder} words there, and to {decoder} in a model that writes.",
             (encoder, decoder) == (6, 2))
 
 

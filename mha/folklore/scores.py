@@ -231,7 +231,8 @@ def alternative():
         return attention(states[-1:], states, states)[0]
     plain, with_attention = (sum(influence(layer)[100] for _ in range(20)) / 20
                              for layer in (lambda x: lstm(x)[0], looks_back))
-    return ("As one, in 2017. Attention itself is older: Bahdanau, Cho and Bengio (2014) put it into a recurrent "
-            "translator, whose states it reads. Here an LSTM's last state asks all 200: what comes out depends on the "
+    return ("Translating by it alone dates from 2017. It is older (Cheng, Dong and Lapata 2016, inside an LSTM), and "
+            "attention older still: Bahdanau, Cho and Bengio (2014) put it into a recurrent translator, whose states "
+            "it reads. Here an LSTM's last state asks all 200: what comes out depends on the "
             f"word 100 places back by {with_attention:.4f}, the state alone by less than {nothing:.0e}.",
             plain < nothing < 1e-4 < with_attention)

@@ -83,7 +83,7 @@ function costLedger() {
   const box = h("div", { class: "ledger" },
     line("queries, keys, values, each", projected, "h \u00b7 d_k = ", columns, " columns"),
     line("scores, and weights", square, scores, " numbers, ", kib, " KiB"),
-    line("heads side by side, then W_O", joined, parameters, " parameters"));
+    line("heads side by side, then W_O", joined, parameters, " parameters in all four"));
 
   function put(place, x) {
     place.dataset.value = x;
@@ -111,7 +111,7 @@ function kindOfCut(heads, d_k, d) {
   if (asTrained(heads, d_k)) return "The heads as they were trained.";
   if (heads * d_k === d) return "The trained columns, cut another way.";
   if (heads * d_k < d) return `${d - heads * d_k} of the ${d} trained columns are left out.`;
-  return "The cuts share columns: more width, no new weights.";
+  return "The cuts share columns: a real layer of this width would have more.";
 }
 
 function render({ model, el }) {

@@ -152,8 +152,13 @@ function render({ model, el }) {
     const parts = [wrong
       ? `${wrong} ${wrong === 1 ? "pair leaks" : "pairs leak"}: the output moves with a word that it must not see, `
         + "although its weight is zero. "
-      : "No leak: a hidden word has a gradient of exactly zero. "];
+      : "No leak: no output moves with a word that none of its looks reaches. "];
+    const preset = presets[model.get("mask")];
+    if (model.get("painted").some((may, k) => may !== preset[k])) parts.unshift("A mask of your own. ");
     if (short) parts.push("And the visible weights do not sum to 1. ");
+    if (words.some((_, i) => sighted(i) && !seen[i][i])) {
+      parts.push("A word that may not look at itself still asks, and so moves its own output. ");
+    }
     if (blind.length) {
       const names = blind.join("\u201d and \u201c");
       parts.push(`\u201c${names}\u201d sees nothing: its weights and its output are zero. `);

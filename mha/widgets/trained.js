@@ -134,8 +134,8 @@ function render({ model, el }) {
 
   function limit(count, r) {
     const low = floorOf(count, r);
-    if (low) return `Heads that choose by names alone cannot get below ${low.toFixed(3)}.`;
-    if (count === r) return "There is a head for each relation.";
+    if (low) return `Heads that choose by names alone cannot get below ${low.toFixed(3)} in the mean.`;
+    if (count === r) return "There are as many heads as relations.";
     return "There are more heads than relations, and each is narrower.";
   }
 
