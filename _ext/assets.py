@@ -3,30 +3,34 @@ import shutil
 from importlib.metadata import files
 from pathlib import Path
 
-HERE = Path(__file__).parent
 MATHJAX = ("startup.js", "core.js", "input/tex.js", "input/tex/extensions", "output/chtml.js", "output/chtml/fonts",
            "a11y/assistive-mml.js")
-# sphinx-thebe's scripts even fail, with an error on every page.
-UNUSED = ("sphinx_thebe", "sphinx_togglebutton", "sphinx_design", "sphinx_comments")
-THEIR_NAMES = ("thebe", "toggle", "design")
+STATIC = Path(__file__).parent / "static"
+# Jupyter Book loads these, wanted or not; sphinx-thebe's scripts even fail, with an error on every page.
+UNUSED = ("sphinx_book_theme", "pydata_sphinx_theme", "sphinx_thebe", "sphinx_togglebutton", "sphinx_design",
+          "sphinx_comments", "sphinx_copybutton")
+THEIR_NAMES = ("thebe", "toggle", "design", "sphinx-book-theme", "clipboard", "copybutton")
+# Sphinx's own search needs these, and no other page does.
+OF_SEARCH = ("documentation_options.js", "doctools.js", "sphinx_highlight.js", "searchtools.js", "language_data.js")
+PRELOADED = ("source-serif-4-latin-wght-normal.woff2", "source-serif-4-latin-wght-italic.woff2",
+             "source-sans-3-latin-wght-normal.woff2")
 # Where a reader who opens the site's address is led: the root of _toc.yml is no index.html at the top.
 FRONT = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title><link rel="icon" href="_static/favicon.svg">
 <meta http-equiv="refresh" content="0; url={page}"></head>
 <body><main><h1>{title}</h1><p><a href="{page}">Open the book</a></p></main></body></html>
 """
 
 
 def use_own_files(app, config):
-    config.html_static_path.append(str(HERE / "static"))
-    config.html_css_files.append("book.css")
+    config.html_static_path.append(str(STATIC))
     config.html_js_files.append("page.js")
-    config.html_favicon = str(HERE / "static" / "favicon.svg")
-    config.templates_path.insert(0, str(HERE / "templates"))
+    config.html_favicon = str(STATIC / "favicon.svg")
+    config.templates_path.insert(0, str(Path(__file__).parent / "templates"))
 
 
 def silence_unused(app, config):
-    """Jupyter Book loads these extensions, wanted or not: stop listening to them, and no script of theirs comes."""
+    """Stop listening to what is not used, and no script or style of it comes."""
     for listeners in app.events.listeners.values():
         for listener in list(listeners):
             if listener.handler.__module__.partition(".")[0] in UNUSED:
@@ -34,13 +38,18 @@ def silence_unused(app, config):
 
 
 def lighten(app, pagename, templatename, context, doctree):
-    """No file of an unused extension, and no script that keeps the page from being painted."""
-    for kind in ("css_files", "script_files"):
-        context[kind] = [asset for asset in context[kind] if not of_unused(asset)]
+    """No script of an unused extension, none that only the search needs, and none that holds the page back."""
+    search = pagename == "search"
+    context["script_files"] = [script for script in context["script_files"] if not of_unused(script)
+                               and (search or Path(script.filename or "").name not in OF_SEARCH)]
     # The search page runs scripts of its own that need the others at once. Sphinx shares these objects among the pages.
     for script in context["script_files"]:
-        if script.filename and "documentation_options" not in script.filename:
-            script.attributes.pop("defer", None) if pagename == "search" else script.attributes.update(defer="defer")
+        script.attributes.pop("defer", None) if search else script.attributes.update(defer="defer")
+
+
+def set_head(app, pagename, templatename, context, doctree):
+    context["metatags"] = ""                      # docutils' viewport, which Furo's page has of its own
+    context["book_preload"] = PRELOADED
 
 
 def of_unused(asset):
@@ -76,6 +85,7 @@ def write_front_door(app, error):
 def setup(app):
     app.connect("config-inited", use_own_files)
     app.connect("config-inited", silence_unused)
+    app.connect("html-page-context", set_head)
     app.connect("html-page-context", lighten, priority=950)
     app.connect("build-finished", copy_mathjax)
     app.connect("build-finished", write_front_door)

@@ -7,13 +7,14 @@ was solved and the code that carries it elsewhere.
 """
 import json
 from html import escape
+from pathlib import Path
 
 from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
+from .publishing import colab_url
 from mha.exercises import EXERCISES
 
-COLAB = "https://colab.research.google.com/github/{place}/blob/{branch}/{page}.ipynb#scrollTo=exercise-{id}-stub"
 MAP = "chapters/index"
 
 
@@ -36,10 +37,10 @@ class Forms(SphinxPostTransform):
                 ask(section, item)
 
     def on_colab(self, item):
-        repository = self.app.config.html_theme_options
-        address = COLAB.format(place=repository["repository_url"].removeprefix("https://github.com/"),
-                               branch=repository["repository_branch"],
-                               page=self.env.docname, id=item.id.replace(".", "-"))
+        address = colab_url(self.env.docname, cell=f"exercise-{item.id.replace('.', '-')}-stub")
+        if not address:
+            return ('<p class="on-colab">To write it: <code>python3 book.py lab</code> opens this chapter, where the book '
+                    "was cloned.</p>")
         return f'<p class="on-colab"><a href="{escape(address)}">Write it on Colab, at this cell</a></p>'
 
 
@@ -121,16 +122,25 @@ def panel(app):
     return PANEL.format(table=f"<table>{head}<tbody>{rows}</tbody></table>")
 
 
-def add_script(app, pagename, templatename, context, doctree):
-    """Every page knows the exercises, so that the table of contents can say what is done."""
-    if "body" not in context:
-        return
-    if pagename == MAP:
+def add_panel(app, pagename, templatename, context, doctree):
+    if pagename == MAP and "body" in context:
         context["body"] = context["body"].rpartition("</section>")[0] + panel(app) + "</section>"
-    app.add_js_file(None, body=f"window.exercises = {json.dumps(of_chapters(), separators=(',', ':'))}", priority=290)
+
+
+def add_scripts(app):
+    """Every page knows the exercises, so that the table of contents can say what is done."""
+    if app.builder.format != "html":
+        return
+    made = Path(app.doctreedir).parent / "exercises"
+    made.mkdir(parents=True, exist_ok=True)
+    known = json.dumps(of_chapters(), separators=(",", ":"))
+    (made / "exercises_known.js").write_text(f"window.exercises = {known};\n", "utf8")
+    app.config.html_static_path.append(str(made))
+    app.add_js_file("exercises_known.js", priority=290)
     app.add_js_file("exercises.js", priority=300)
 
 
 def setup(app):
     app.add_post_transform(Forms)
-    app.connect("html-page-context", add_script, priority=800)
+    app.connect("builder-inited", add_scripts)
+    app.connect("html-page-context", add_panel, priority=800)

@@ -2,7 +2,8 @@
 
 A picture is an output with SVG and text. A live figure has a widget view as well. Both become a <figure>
 with the SVG inlined, named by the first line of the text, and the numbers of the text below it. A live
-figure also gets its controls and the state of its widgets, from which host.js makes it move.
+figure also gets its controls and the state of its widgets, from which host.js makes it move. The module that draws it
+is a file of the site, so that pages share it and the page's policy allows it.
 """
 import json
 import re
@@ -21,6 +22,14 @@ logger = logging.getLogger(__name__)
 VIEW = "application/vnd.jupyter.widget-view+json"
 STATE = "application/vnd.jupyter.widget-state+json"
 LINKS = ("LinkModel", "DirectionalLinkModel")
+WIDGETS = Path(__file__).parent.parent / "mha" / "widgets"
+# A plain script and no module, which a page from file:// could not load.
+REGISTERED = """(window.figureModules ??= {{}}).{name} = (() => {{
+"use strict";
+{source}
+return exported;
+}})();
+"""
 
 
 class InlineFigures(SphinxPostTransform):
@@ -107,10 +116,17 @@ def closure(model_id, models):
 
 
 def slim(model):
-    """A model without what the page has no use for: it makes a third of the state."""
-    unused = re.compile("_(model|view|dom)_")
+    """A model without what the page has no use for; a canvas with the name of its module in place of its text."""
+    unused = re.compile("_(model|view|dom)_|_(esm|css|anywidget_id)$")
     state = {key: value for key, value in model["state"].items() if value is not None and not unused.match(key)}
+    if "_anywidget_id" in model["state"]:
+        state["module"] = module_of(model["state"])
     return {**model, "state": state}
+
+
+def module_of(state):
+    """mha.widgets.head_grid.HeadGridCanvas -> head_grid"""
+    return state["_anywidget_id"].split(".")[-2]
 
 
 def numbers_table(numbers, when):
@@ -122,15 +138,33 @@ def numbers_table(numbers, when):
     )
 
 
+def write_modules(app):
+    """The figures' modules as scripts of the site: _static/figures/head_grid.js and its like."""
+    if app.builder.format != "html":
+        return
+    made = Path(app.doctreedir).parent / "modules"
+    (made / "figures").mkdir(parents=True, exist_ok=True)
+    common = (WIDGETS / "common.js").read_text("utf8")
+    for path in set(WIDGETS.glob("*.js")) - {WIDGETS / "common.js"}:
+        source = (common + path.read_text("utf8")).replace("export default ", "const exported = ")
+        (made / "figures" / path.name).write_text(REGISTERED.format(name=path.stem, source=source), "utf8")
+    app.config.html_static_path.append(str(made))
+
+
 def add_host(app, pagename, templatename, context, doctree):
-    """Load host.js where a page has a live figure; drop the page's own state, for each figure carries its part."""
-    if STATE in context.get("body", ""):
-        # Before MathJax, which is a hundred times its size.
+    """Load host.js and the modules where a page has live figures; drop the page's own state, for each figure carries
+    its part.
+    """
+    for name in sorted(set(re.findall(r'"module":"(\w+)"', context.get("body", "")))):
+        app.add_js_file(f"figures/{name}.js", priority=290)
+    context["has_figures"] = STATE in context.get("body", "")
+    if context["has_figures"]:
         app.add_js_file("host.js", priority=300)
     context["script_files"] = [script for script in context["script_files"] if script.attributes.get("type") != STATE]
 
 
 def setup(app):
     app.add_post_transform(InlineFigures)
+    app.connect("builder-inited", write_modules)
     # Late, when every other extension has added its scripts.
     app.connect("html-page-context", add_host, priority=900)

@@ -21,13 +21,14 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 ROOT = Path(__file__).resolve().parent.parent
 CHAPTERS = ROOT / "chapters"
 RUNS = ROOT / "_build" / "runs"
+BUILT_IN = (".js", ".css")                # what no kernel runs: the build takes it from the package, not from the run
 
 
 def fingerprint(notebook):
     """What a run depends on, in one short word."""
     digest = hashlib.sha256(platform.python_version().encode())
     for path in [ROOT / "requirements.txt", *sorted((ROOT / "mha").rglob("*"))]:
-        if path.is_file() and "__pycache__" not in path.parts:
+        if path.is_file() and path.suffix not in BUILT_IN and "__pycache__" not in path.parts:
             digest.update(f"\0{path.relative_to(ROOT)}\0".encode() + path.read_bytes())
     for cell in notebook.cells:
         if cell.cell_type == "code":

@@ -175,7 +175,7 @@
   }
 
   function showChapter(chapter, count, all) {
-    for (const link of document.querySelectorAll(".bd-sidebar-primary nav a")) {
+    for (const link of document.querySelectorAll(".sidebar-tree a")) {
       if (!link.pathname.endsWith(`/${chapter}.html`)) continue;
       link.querySelector(".done")?.remove();
       if (!count) continue;

@@ -138,28 +138,8 @@
   }
 
   // ---- canvas ------------------------------------------------------------------------------------
-  const modules = new Map();
-  const styles = new Set();
-
-  function load(source) {
-    if (!modules.has(source)) {
-      const address = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
-      modules.set(source, import(address));
-    }
-    return modules.get(source);
-  }
-
-  function dress(css) {
-    if (!css || styles.has(css)) return;
-    styles.add(css);
-    document.head.append(Object.assign(document.createElement("style"), { textContent: css }));
-  }
-
   async function draw(place, model) {
-    const { default: exported, ...named } = await load(model.get("_esm"));
-    const widget = typeof exported === "function" ? await exported() : exported ?? named;
-    dress(model.get("_css"));
-    await widget.initialize?.({ model });
+    const widget = window.figureModules[model.get("module")];
     const el = document.createElement("div");
     el.className = "live-view";
     place.append(el);

@@ -1,13 +1,27 @@
-// Two cares of every page, once its formulas are set.
+// Three cares of every page.
 (() => {
   // What is wider than the page can be scrolled, and so must be reached by keyboard.
-  const WIDE = ".bd-article :is(div.math, pre, .pst-scrollable-table-container)";
+  const WIDE = "article :is(div.math, pre, .table-wrapper)";
   const reach = () =>
     document.querySelectorAll(WIDE).forEach((el) => {
       if (el.scrollWidth > el.clientWidth) el.tabIndex = 0;
       else if (!el.closest(".numbers")) el.removeAttribute("tabindex");
     });
 
+  // A button that copies a cell's code. Not a stop of the keyboard: there are dozens on a page.
+  const copyButtons = () =>
+    document.querySelectorAll("article .cell_input pre").forEach((code) => {
+      const button = Object.assign(document.createElement("button"), { className: "copy", textContent: "Copy" });
+      button.addEventListener("click", async () => {
+        await navigator.clipboard.writeText(code.textContent);
+        button.textContent = "Copied";
+        setTimeout(() => (button.textContent = "Copy"), 2000);
+      });
+      button.tabIndex = -1;
+      code.parentElement.append(button);
+    });
+
+  if (navigator.clipboard) copyButtons();
   addEventListener("resize", reach);
   addEventListener("load", async () => {
     await window.MathJax?.startup?.promise;

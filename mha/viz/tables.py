@@ -44,7 +44,7 @@ class Table:
         body = "".join(f"<tr>{cells('th', row[:1], scope='row', style='text-align: left')}"
                        f"{cells('td', row[1:], **right)}</tr>" for row in rows)
         # By these classes the book knows a table and a box that scrolls; elsewhere the style is enough.
-        return ('<div class="pst-scrollable-table-container" style="overflow-x: auto"><table class="table">'
+        return ('<div class="table-wrapper" style="overflow-x: auto"><table class="table">'
                 f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>")
 
 

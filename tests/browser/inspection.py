@@ -41,7 +41,7 @@ BRIGHT = """
       return a > 127 && (r + g + b) / 3 > 160;
     };
     const large = (el) => el.clientWidth * el.clientHeight > 10000;
-    return [...document.querySelectorAll(".bd-article *:not(svg *)")]
+    return [...document.querySelectorAll("article *:not(svg *)")]
       .filter((el) => large(el) && light(getComputedStyle(el).backgroundColor))
       .map((el) => el.outerHTML.slice(0, 160));
   }

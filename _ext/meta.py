@@ -1,0 +1,58 @@
+"""What a page says of itself to search engines, to whoever shares a link, and to the browser that must guard it."""
+import re
+from html import escape
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from docutils import nodes
+
+from .publishing import base_address
+
+PICTURE = "_static/card.png"
+LENGTH = 200
+
+
+def description(doctree):
+    """The first paragraphs of a page, as many whole sentences as a search engine shows."""
+    said = ""
+    for paragraph in doctree.findall(nodes.paragraph):
+        for sentence in paragraph.astext().replace("\n", " ").split(". "):
+            if said and len(said) + len(sentence) > LENGTH:
+                return said
+            said = f"{said} {sentence.rstrip('.')}".strip() + ("" if sentence[-1:] in "?!:" else ".")
+        if len(said) > LENGTH // 2:
+            return said
+    return said
+
+
+def tell(app, pagename, templatename, context, doctree):
+    title, about = context.get("title", ""), description(doctree) if doctree else ""
+    meta = [("description", about), ("og:title", re.sub("<[^>]+>", "", title)), ("og:description", about),
+            ("og:type", "article"), ("og:site_name", app.config.html_title)]
+    if base_address():
+        meta += [("og:url", f"{base_address()}{pagename}.html"), ("og:image", base_address() + PICTURE),
+                 ("twitter:card", "summary_large_image")]
+    context["book_root"] = urlsplit(base_address() or "/").path
+    context["book_meta"] = [(name, content) for name, content in meta if content]
+
+
+def collect(app):
+    """The page that GitHub Pages shows for an address that is none."""
+    yield "404", {"title": "Not here", "body": ""}, "404.html"
+
+
+def list_pages(app, error):
+    """sitemap.xml and robots.txt, where the address is known."""
+    if error or app.builder.format != "html" or not base_address():
+        return
+    pages = [f"<url><loc>{escape(base_address())}{name}.html</loc></url>" for name in sorted(app.env.found_docs)]
+    Path(app.outdir, "sitemap.xml").write_text(
+        '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
+        + "\n".join(pages) + "\n</urlset>\n", "utf8")
+    Path(app.outdir, "robots.txt").write_text(f"User-agent: *\nAllow: /\nSitemap: {base_address()}sitemap.xml\n", "utf8")
+
+
+def setup(app):
+    app.connect("html-page-context", tell)
+    app.connect("html-collect-pages", collect)
+    app.connect("build-finished", list_pages)

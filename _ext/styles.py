@@ -1,0 +1,47 @@
+"""One style sheet for the whole site: Furo's and the colours of code, then the figures' and the book's own.
+
+Theirs stand in a layer, so that every rule of ours outweighs any of theirs.
+"""
+from pathlib import Path
+
+HERE = Path(__file__).parent / "static"
+FIGURES = Path(__file__).parent.parent / "mha" / "widgets"
+SHEET = "style.css"
+DARK = "a11y-high-contrast-dark"                # the colours of code on dark pages; on light ones: see _config.yml
+
+
+def sheet():
+    """The text of the sheet; addresses in it are relative to _static."""
+    import furo
+
+    theirs = [(furo.THEME_PATH / "static/styles/furo.css").read_text("utf8"), furo.get_pygments_stylesheet()]
+    ours = [(FIGURES / "common.css"), *sorted(set(FIGURES.glob("*.css")) - {FIGURES / "common.css"}), HERE / "book.css"]
+    layer = "\n".join(theirs).replace('@charset "utf-8";', "")
+    return f"@layer theirs {{\n{layer}\n}}\n" + "\n".join(path.read_text("utf8") for path in ours)
+
+
+def name_dark_style(app):
+    """Furo's own setting, which Sphinx learns of only when it loads the theme: too late for _config.yml."""
+    app.config.pygments_dark_style = DARK
+
+
+def write(app):
+    if app.builder.format != "html":
+        return
+    made = Path(app.doctreedir).parent / "style"
+    made.mkdir(parents=True, exist_ok=True)
+    (made / SHEET).write_text(sheet(), "utf8")
+    app.config.html_static_path.append(str(made))
+    app.add_css_file(SHEET)
+
+
+def only(app, pagename, templatename, context, doctree):
+    """No page loads any other sheet."""
+    context["css_files"] = [asset for asset in context["css_files"] if Path(asset.filename).name == SHEET]
+
+
+def setup(app):
+    app.connect("builder-inited", name_dark_style, priority=100)
+    # After Furo, which then knows the colours of code.
+    app.connect("builder-inited", write, priority=900)
+    app.connect("html-page-context", only, priority=950)
