@@ -39,8 +39,8 @@ class Forms(SphinxPostTransform):
     def on_colab(self, item):
         address = colab_url(self.env.docname, cell=f"exercise-{item.id.replace('.', '-')}-stub")
         if not address:
-            return ('<p class="on-colab">To write it: <code>python3 book.py lab</code> opens this chapter, where the book '
-                    "was cloned.</p>")
+            return ('<p class="on-colab">To write it: <code>python3 book.py lab</code> opens this chapter, where the '
+                    "book was cloned.</p>")
         return f'<p class="on-colab"><a href="{escape(address)}">Write it on Colab, at this cell</a></p>'
 
 

@@ -49,7 +49,8 @@ def list_pages(app, error):
     Path(app.outdir, "sitemap.xml").write_text(
         '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
         + "\n".join(pages) + "\n</urlset>\n", "utf8")
-    Path(app.outdir, "robots.txt").write_text(f"User-agent: *\nAllow: /\nSitemap: {base_address()}sitemap.xml\n", "utf8")
+    Path(app.outdir, "robots.txt").write_text(
+        f"User-agent: *\nAllow: /\nSitemap: {base_address()}sitemap.xml\n", "utf8")
 
 
 def setup(app):
