@@ -72,10 +72,11 @@ class Silent(http.server.SimpleHTTPRequestHandler):
 
 
 @contextmanager
-def site():
-    """Serve the built book; gives its address."""
-    require_built()
-    handler = functools.partial(Silent, directory=HTML)
+def site(html=HTML):
+    """Serve a built book; gives its address."""
+    if html == HTML:
+        require_built()
+    handler = functools.partial(Silent, directory=html)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/"
