@@ -51,28 +51,30 @@ function render({ model, el }) {
   const last = n - 2; // the word that differs, before the full stop
   const longest = Math.max(...endings.map((ending) => ending.length));
   const lengths = tokens.map((token, j) => (j === last ? longest : token.length));
-  const tensors = model.get("sentences").map(({ q, k }) => [float16(q), float16(k)]);
-  const d_k = tensors[0][0].length / n / model.get("num_heads");
+  const maps = model.get("maps").map((text) => unpacked(text, model.get("steps")));
 
   const svg = drawing();
-  const status = statusLine();
+  const longestWord = longestOf(tokens);
+  const most = endings.map((ending) => mostOf(tokens.map(() => 0.99), ending, longestWord));
+  const status = statusLine(sentenceFor(model.get("num_heads") - 1, endings.join(" / "), most));
   const sides = endings.map(() => h("span", { class: "soft" }));
   const entry = (ending, s) => h("span", { class: `sentence-${s}` }, `\u2026 it was too ${ending} `, sides[s]);
   const legend = h("p", { class: "legend" }, ...endings.map(entry));
-  el.append(figureBox(model, "head-arcs", "arcs", legend, svg, status));
+  const root = figureBox(model, "head-arcs", "arcs", legend, svg, status);
+  el.append(root);
 
   const forEachWord = (tag, look) => endings.map((_, s) =>
     tokens.map(() => svg.appendChild(h(tag, { class: `${look} sentence-${s}` }))));
   const arcs = forEachWord("path", "arc");
   const numbers = forEachWord("text", "numbers");
   const words = tokens.map((token, j) => svg.appendChild(h("text", { class: "word" }, j === last ? "" : token)));
-  const differing = endings.map((ending, s) => h("tspan", { class: `sentence-${s}`, "data-side": s }, ending));
+  const differing = endings.map((ending, s) => h("tspan", { class: `sentence-${s}` }, ending));
   words[last].append(...differing);
   words.forEach((text, j) => text.addEventListener("click", () => change(model, { word: j })));
 
   function drawWords({ across, centres, length, middle, point }, word) {
     const names = across ? ["(above)", "(below)"] : ["(left)", "(right)"];
-    sides.forEach((side, s) => { side.textContent = names[s]; });
+    sides.forEach((side, s) => write(side, names[s]));
     const [width, height] = across ? [length, 2 * middle] : [2 * middle, length];
     set(svg, { viewBox: `0 0 ${width} ${height}`, height });
     words.forEach((text, j) => {
@@ -89,36 +91,43 @@ function render({ model, el }) {
   function drawArcs(place, s, word, weights) {
     const sign = s ? 1 : -1;
     weights.forEach((weight, j) => {
-      const d = arcPath(place, word, j, sign);
-      set(arcs[s][j], { d, "stroke-width": Math.max(0.6, 22 * weight), "data-weight": weight });
+      set(arcs[s][j], { d: arcPath(place, word, j, sign), "stroke-width": Math.max(0.6, 22 * weight) });
       set(numbers[s][j], numberPlace(place, word, j, sign, weight));
-      numbers[s][j].textContent = weight >= LABELLED ? weight.toFixed(2) : "";
+      write(numbers[s][j], weight >= LABELLED ? weight.toFixed(2) : "");
     });
   }
 
   // The two words that get most, with their weights
-  function mostOf(weights, ending) {
+  function mostOf(weights, ending, longest) {
     const order = [...weights.keys()].sort((a, b) => weights[b] - weights[a]);
-    const named = order.slice(0, 2).map((j) => `${j === last ? ending : tokens[j]} ${weights[j].toFixed(2)}`);
+    const nameOf = (j) => longest ?? (j === last ? ending : tokens[j]);
+    const named = order.slice(0, 2).map((j) => `${nameOf(j)} ${weights[j].toFixed(2)}`);
     return `with \u201c${ending}\u201d, ${named.join(" and ")}`;
   }
+  function sentenceFor(head, asked, most) {
+    return `Head ${model.get("layer")}.${head}. Where \u201c${asked}\u201d looks most: ${most.join("; ")}.`;
+  }
 
-  function draw() {
-    const place = layout(svg.clientWidth || 700, lengths);
+  function draw(room) {
+    const place = layout(room, lengths);
     const word = model.get("word");
     const head = model.get("head");
-    const name = `${model.get("layer")}.${head}`;
-    const columns = tabulate(d_k, (c) => head * d_k + c);
     drawWords(place, word);
-    const summary = endings.map((ending, s) => {
-      const weights = headWeights(...tensors[s], n, columns).subarray(word * n, (word + 1) * n);
-      drawArcs(place, s, word, weights);
-      return mostOf(weights, ending);
-    });
+    const begin = (head * n + word) * n;
+    const weights = maps.map((map) => map.subarray(begin, begin + n));
+    weights.forEach((row, s) => drawArcs(place, s, word, row));
     const asked = word === last ? endings.join(" / ") : tokens[word];
-    status.textContent = `Head ${name}. Where \u201c${asked}\u201d looks most: ${summary.join("; ")}.`;
+    say(status, sentenceFor(head, asked, weights.map((row, s) => mostOf(row, endings[s]))));
+
+    const title = `Where \u201c${asked}\u201d looks, head ${model.get("layer")}.${head}`;
+    const names = tokens.map((token, j) => (j === last ? endings.join(" / ") : token));
+    return {
+      numbers: { weight: joined(weights) },
+      tables: () => [[title, endings.map((ending) => `with ${ending}`), names.map((name, j) =>
+        [name, ...weights.map((row) => row[j])])]],
+    };
   }
-  return redraw(model, el, ["head", "word"], draw);
+  return redraw(model, root, ["head", "word"], draw);
 }
 
 export default { render };

@@ -1,29 +1,40 @@
-const THUMB = 26; // pixels of a small map, in the canvas's own units
 const CELL = 26; // of the large map: side of a cell, and the room for its words at the left and at the top
 const LEFT = 66;
 const TOP = 62;
 
 function render({ model, el }) {
-  const sentences = model.get("sentences");
+  const steps = model.get("steps");
+  const sentences = model.get("sentences").map(({ tokens, maps }) => ({ tokens, maps: unpacked(maps, steps) }));
   const layers = model.get("layers");
   const heads = model.get("heads");
 
-  const small = h("canvas", { width: heads * THUMB, height: layers * THUMB, "aria-hidden": "true" });
+  const small = drawing({ viewBox: `0 0 ${heads} ${layers}` });
+  const smallMaps = mapsUnder(small);
   const chosen = h("div", { class: "chosen" });
-  const grid = h("div", { class: "small" }, small, chosen);
-  const large = drawing();
-  const largeTitle = h("div", { class: "plane-title" });
-  const bars = h("tbody", {});
-  const asks = h("th", {});
-  const status = statusLine();
-  const headings = h("thead", {}, h("tr", {}, asks, h("th", {}), h("th", { class: "number" }, "weight")));
+  const grid = h("div", { class: "small" }, smallMaps.box, chosen);
+  const most = Math.max(...sentences.map(({ tokens }) => tokens.length));
+  const side = most * CELL; // of the large map, whatever the sentence
+  const large = drawing({ viewBox: `0 0 ${LEFT + side} ${TOP + side}` });
+  const largeMap = mapsUnder(large);
+  const rowNames = tabulate(most, () => large.appendChild(h("text", { x: LEFT - 6, "text-anchor": "end" })));
+  const columnNames = tabulate(most, () => large.appendChild(h("text")));
+  const mark = large.appendChild(h("rect", { x: LEFT - 1, width: side + 1, class: "row-mark" }));
+  const name = h("b");
+  const largeTitle = h("div", { class: "plane-title" }, name, " rows look, columns are looked at");
+  const rows = tabulate(most, barRow);
+  const bars = h("tbody", {}, ...rows.map(({ row }) => row));
+  const asks = h("th", { colspan: 2 });
+  const longestWord = longestOf(sentences.flatMap(({ tokens }) => tokens));
+  const status = statusLine(sentenceFor(longestWord, longestWord, 0.99, [0.99, 0.99, 0.99, 0.99]));
+  const headings = h("thead", {}, h("tr", {}, asks, h("th", { class: "number" }, "weight")));
   const left = h("div", { class: "plane left" },
     planeTitle("All heads", `${layers} layers, from 0 at the top; click one`),
     grid,
-    h("table", { class: "numbers" }, headings, bars));
-  const right = h("div", { class: "plane right" }, largeTitle, large, colourKey());
+    h("table", { class: "tabular" }, headings, bars));
+  const right = h("div", { class: "plane right" }, largeTitle, largeMap.box, colourKey());
   const planes = h("div", { class: "planes" }, left, right);
-  el.append(figureBox(model, "head-browser", "browser", planes, status));
+  const root = figureBox(model, "head-browser", "browser", planes, status);
+  el.append(root);
 
   grid.addEventListener("click", (event) => {
     const box = small.getBoundingClientRect();
@@ -32,11 +43,24 @@ function render({ model, el }) {
     change(model, { layer: Math.min(layers - 1, layer), head: Math.min(heads - 1, head) });
   });
 
-  // weight(i, j) of one head; the maps are stored in steps of 1/255
-  function weightOf({ maps, tokens }, layer, head) {
-    const n = tokens.length;
-    const start = (layer * heads + head) * n;
-    return (i, j) => maps.getUint8((start + i) * n + j) / 255;
+  // The weight under the pointer is told as the large map's title
+  let shown = [];
+  largeMap.box.addEventListener("pointermove", (event) => {
+    const box = large.getBoundingClientRect();
+    const unit = (LEFT + side) / box.width;
+    const [tokens, weights] = shown;
+    const at = [event.clientX - box.left, event.clientY - box.top].map((place) => place * unit);
+    const cell = cellAt({ x: LEFT, y: TOP, side }, tokens.length, ...at);
+    const [i, j] = cell ?? [];
+    const title = cell ? `${tokens[i]} \u2192 ${tokens[j]}: ${weights[i * tokens.length + j].toFixed(2)}` : "";
+    set(largeMap.box, { title });
+  });
+
+  // The weights of one head, row by row
+  function weightsOf({ maps, tokens }, layer, head) {
+    const size = tokens.length ** 2;
+    const begin = (layer * heads + head) * size;
+    return maps.subarray(begin, begin + size);
   }
 
   // The small maps change with the sentence alone
@@ -44,79 +68,56 @@ function render({ model, el }) {
   function drawSmall(sentence) {
     if (drawn === sentence) return;
     drawn = sentence;
-    const pen = small.getContext("2d");
-    pen.clearRect(0, 0, small.width, small.height);
-    for (let layer = 0; layer < layers; layer++) {
-      for (let head = 0; head < heads; head++) drawThumb(pen, sentences[sentence], layer, head);
-    }
-  }
-
-  function drawThumb(pen, sentence, layer, head) {
-    const weight = weightOf(sentence, layer, head);
-    const n = sentence.tokens.length;
-    const side = (THUMB - 2) / n;
-    for (let i = 0; i < n; i++) {
-      for (let j = 0; j < n; j++) {
-        pen.fillStyle = shade(weight(i, j));
-        pen.fillRect(head * THUMB + 1 + j * side, layer * THUMB + 1 + i * side, side + 0.3, side + 0.3);
+    const n = sentences[sentence].tokens.length;
+    smallMaps.show(heads, (map) => {
+      for (let layer = 0; layer < layers; layer++) {
+        for (let head = 0; head < heads; head++) {
+          const place = { x: head + 0.02, y: layer + 0.02, width: 0.96, height: 0.96 };
+          map(weightsOf(sentences[sentence], layer, head), n, place);
+        }
       }
-    }
-  }
-
-  function drawLarge(tokens, weight, word) {
-    const n = tokens.length;
-    const width = LEFT + n * CELL;
-    large.replaceChildren();
-    set(large, { viewBox: `0 0 ${width} ${TOP + n * CELL}` });
-    tokens.forEach((token, i) => {
-      const look = i === word ? "mine" : "";
-      const turned = `translate(${LEFT + (i + 0.5) * CELL + 4},${TOP - 6}) rotate(-60)`;
-      large.append(
-        h("text", { x: LEFT - 6, y: TOP + (i + 0.5) * CELL + 4, "text-anchor": "end", class: look }, token),
-        h("text", { transform: turned }, token),
-        ...tokens.map((_, j) => largeCell(tokens, i, j, weight(i, j))),
-      );
     });
-    const y = TOP + word * CELL - 1;
-    large.append(h("rect", { x: LEFT - 1, y, width: n * CELL + 1, height: CELL + 1, class: "row-mark" }));
   }
 
-  function largeCell(tokens, i, j, weight) {
-    const place = { x: LEFT + j * CELL, y: TOP + i * CELL, width: CELL - 1, height: CELL - 1 };
-    const name = h("title", {}, `${tokens[i]} \u2192 ${tokens[j]}: ${weight.toFixed(2)}`);
-    return h("rect", { ...place, fill: shade(weight), "data-weight": weight }, name);
+  function drawLarge(tokens, weights, word) {
+    const n = tokens.length;
+    const cell = side / n;
+    for (let i = 0; i < most; i++) {
+      const middle = (i + 0.5) * cell + 4;
+      set(rowNames[i], { y: TOP + middle, class: i === word ? "mine" : "" });
+      set(columnNames[i], { transform: `translate(${LEFT + middle},${TOP - 6}) rotate(-60)` });
+      for (const text of [rowNames[i], columnNames[i]]) write(text, tokens[i] ?? "");
+    }
+    set(mark, { y: TOP + word * cell - 1, height: cell + 1 });
+    largeMap.show(LEFT + side, (map) => map(weights, n, { x: LEFT, y: TOP, width: side, height: side }, 1));
   }
 
-  function barRow(token, weight) {
-    const bar = h("span", { class: "bar", style: `width:${70 * weight}px` });
-    const number = h("td", { class: "number", "data-name": "row", "data-value": weight }, weight.toFixed(2));
-    return h("tr", {}, h("td", {}, token), h("td", { class: "weight" }, bar), number);
+  function barRow() {
+    const token = h("td");
+    const bar = h("span", { class: "bar" });
+    const number = h("td", { class: "number" });
+    return { row: h("tr", {}, token, h("td", { class: "weight" }, bar), number), token, bar, number };
+  }
+
+  // A row without a word keeps its place, unseen
+  function showBar({ row, token, bar, number }, word, weight) {
+    row.style.visibility = word === undefined ? "hidden" : "";
+    write(token, word ?? "\u00a0");
+    bar.style.width = `${70 * (weight ?? 0)}px`;
+    write(number, (weight ?? 0).toFixed(2));
   }
 
   // The mean weight on the token `offset` places further on, over the rows that have one
-  function meanAt(offset, n, weight) {
-    let total = 0;
-    let count = 0;
-    for (let i = Math.max(0, -offset); i < Math.min(n, n - offset); i++) {
-      total += weight(i, i + offset);
-      count++;
-    }
-    return total / count;
+  function meanAt(offset, n, weights) {
+    const lines = tabulate(n, (i) => i).filter((i) => i + offset >= 0 && i + offset < n);
+    return sum(lines.map((i) => weights[i * n + i + offset])) / lines.length;
   }
 
-  function say(tokens, weight, word) {
-    const n = tokens.length;
-    const row = tokens.map((_, j) => weight(word, j));
-    const most = indexOfLargest(row);
-    const mean = (name, value) => h("span", { "data-name": name, "data-value": value }, value.toFixed(2));
-    status.replaceChildren(
-      `Here \u201c${tokens[word]}\u201d gives most, ${row[most].toFixed(2)}, to \u201c${tokens[most]}\u201d. `
-        + "Mean weight of all rows on the token before: ", mean("before", meanAt(-1, n, weight)),
-      ", on itself: ", mean("itself", meanAt(0, n, weight)),
-      ", on the next: ", mean("after", meanAt(1, n, weight)),
-      ", on [CLS]: ", mean("first", sum(tokens.map((_, i) => weight(i, 0))) / n),
-      ".",
-    );
+  function sentenceFor(asking, asked, weight, [before, itself, after, first]) {
+    const two = (value) => value.toFixed(2);
+    return `Here \u201c${asking}\u201d gives most, ${two(weight)}, to \u201c${asked}\u201d. Mean weight of all rows on `
+      + `the token before: ${two(before)}, on itself: ${two(itself)}, on the next: ${two(after)}, on [CLS]: `
+      + `${two(first)}.`;
   }
 
   function draw() {
@@ -124,19 +125,34 @@ function render({ model, el }) {
     const layer = model.get("layer");
     const head = model.get("head");
     const { tokens } = sentences[sentence];
-    const word = Math.min(model.get("word"), tokens.length - 1);
-    const weight = weightOf(sentences[sentence], layer, head);
+    const n = tokens.length;
+    const word = Math.min(model.get("word"), n - 1);
+    const weights = weightsOf(sentences[sentence], layer, head);
+    const row = weights.subarray(word * n, (word + 1) * n);
     drawSmall(sentence);
     const [width, height] = [100 / heads, 100 / layers];
-    const corner = `left:${(100 * head) / heads}%;top:${(100 * layer) / layers}%`;
-    set(chosen, { style: `${corner};width:${width}%;height:${height}%` });
-    largeTitle.replaceChildren(h("b", {}, `Head ${layer}.${head}`), " rows look, columns are looked at");
-    drawLarge(tokens, weight, word);
-    asks.textContent = `\u201c${tokens[word]}\u201d looks at`;
-    bars.replaceChildren(...tokens.map((token, j) => barRow(token, weight(word, j))));
-    say(tokens, weight, word);
+    chosen.style.cssText = `left:${head * width}%;top:${layer * height}%;width:${width}%;height:${height}%`;
+    write(name, `Head ${layer}.${head}`);
+    drawLarge(tokens, weights, word);
+    shown = [tokens, weights];
+    write(asks, `\u201c${tokens[word]}\u201d looks at`);
+    rows.forEach((bar, j) => showBar(bar, tokens[j], row[j]));
+    const first = sum(tokens.map((_, i) => weights[i * n])) / n;
+    const means = [...[-1, 0, 1].map((offset) => meanAt(offset, n, weights)), first];
+    const top = indexOfLargest(row);
+    say(status, sentenceFor(tokens[word], tokens[top], row[top], means));
+
+    const [before, itself, after] = means;
+    return {
+      numbers: { weight: weights, row, before, itself, after, first },
+      tables: () => [
+        [`The weights of head ${layer}.${head}: rows look, columns are looked at`, tokens, rowsOf(tokens, weights)],
+        ["Mean weight of all rows", ["on the token before", "on itself", "on the next", "on [CLS]"],
+          [["mean", ...means]]],
+      ],
+    };
   }
-  return redraw(model, el, ["sentence", "layer", "head", "word"], draw);
+  return redraw(model, root, ["sentence", "layer", "head", "word"], draw);
 }
 
 export default { render };

@@ -5,13 +5,16 @@ import traitlets
 
 from mha import measure, viz
 from mha.assets import BROWSED, real_heads
-from mha.widgets.figure import Canvas, LiveFigure, front_end, slider
+from mha.widgets.figure import Canvas, LiveFigure, front_end, in_steps, packed, slider
+
+
+STEPS = 100          # in a weight of 1: the two decimals that are shown
 
 
 class BrowserCanvas(Canvas):
     _esm, _css = front_end("browser")
-    # [{"tokens": [...], "maps": bytes (layers, heads, n, n), in steps of 1/255}]
-    sentences = traitlets.List().tag(sync=True)
+    sentences = traitlets.List().tag(sync=True)        # [{"tokens": [...], "maps": packed (layers, heads, n, n)}]
+    steps = traitlets.Int(STEPS).tag(sync=True)
     heads = traitlets.Int(12).tag(sync=True)
     layers = traitlets.Int(6).tag(sync=True)
     sentence = traitlets.Int(0).tag(sync=True)
@@ -31,8 +34,8 @@ class HeadBrowser(LiveFigure):
     def __init__(self):
         browsed = real_heads().browsed
         self.tokens = [one.tokens for one in browsed]
-        self.maps = [one.maps for one in browsed]                                    # (6, 12, n, n) uint8
-        sentences = [{"tokens": list(tokens), "maps": maps.contiguous().numpy().tobytes()}
+        self.maps = [in_steps(one.maps.double() / 255, STEPS) for one in browsed]       # (6, 12, n, n)
+        sentences = [{"tokens": list(tokens), "maps": packed(maps, STEPS)}
                      for tokens, maps in zip(self.tokens, self.maps)]
         layers, heads = self.maps[0].shape[:2]
         canvas = BrowserCanvas(sentences=sentences, layers=layers, heads=heads)
@@ -44,8 +47,8 @@ class HeadBrowser(LiveFigure):
                             max=max(map(len, self.tokens)) - 1)}])
 
     def weights(self, sentence, layer, head):
-        """One map, (n, n), float64. Its rows sum to 1 within the steps of storage."""
-        return self.maps[sentence][layer, head].double() / 255
+        """One map, (n, n), float64, to two decimals. Its rows sum to 1 within these."""
+        return self.maps[sentence][layer, head]
 
     def numbers(self, sentence, layer, head, word):
         weights = self.weights(sentence, layer, head)

@@ -7,8 +7,20 @@ const tabulate = (count, make) => Array.from({ length: count }, (_, i) => make(i
 
 const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
 
+// Lists of numbers, one after the other
+function joined(lists) {
+  const out = new Float64Array(sum(lists.map(({ length }) => length)));
+  lists.reduce((at, list) => {
+    out.set(list, at);
+    return at + list.length;
+  }, 0);
+  return out;
+}
+
 // The index of the largest number, the first of them where several are equal
 const indexOfLargest = (numbers) => numbers.indexOf(Math.max(...numbers));
+
+const longestOf = (texts) => texts.reduce((a, b) => (b.length > a.length ? b : a));
 
 // A number with a real minus sign
 const signed = (value, digits = 2) => value.toFixed(digits).replace("-", "\u2212");
@@ -25,6 +37,11 @@ function float16(view) {
     const size = exponent ? (1 + fraction / 1024) * 2 ** (exponent - 15) : fraction * 2 ** -24;
     return bits >> 15 ? -size : size;
   });
+}
+
+// The text of `packed` in figure.py -> Float64Array
+function unpacked(text, steps) {
+  return Float64Array.from(text, (letter) => (letter.charCodeAt(0) - "#".charCodeAt(0)) / steps);
 }
 
 // softmax of a plain list or typed array, safe for large scores
@@ -91,19 +108,32 @@ function h(tag, attributes = {}, ...children) {
   return el;
 }
 
+// Only what changes is written: each writing makes the browser style, lay out and paint anew
 function set(el, attributes) {
-  for (const [name, value] of Object.entries(attributes)) el.setAttribute(name, value);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (el.getAttribute(name) !== String(value)) el.setAttribute(name, value);
+  }
 }
 
-// The box of a whole figure. Tests and readers of the page know it by `name`; `look` is its class in its style sheet.
+function write(el, text) {
+  if (el.textContent !== String(text)) el.textContent = text;
+}
+
+// The box of a whole figure, with its numbers as text at the end (see `redraw`). Tests and readers of the page know it
+// by `name`; `look` is its class in its style sheet.
 function figureBox(model, name, look, ...children) {
   const label = model.get("label");
   const attributes = { class: `mha-figure ${look}`, "data-figure": name, role: "group", "aria-label": label };
-  return h("div", attributes, ...children);
+  const numbers = h("details", { class: "numbers" }, h("summary", {}, "The numbers"), h("div"));
+  return h("div", attributes, ...children, numbers);
 }
 
+// An element for words that change, with room for the longest, so that nothing below it moves; `say` changes them
+const roomFor = (longest, tag, attributes = {}) => h(tag, { ...attributes, "data-longest": longest }, h("span"));
+const say = (room, text) => write(room.firstChild, text);
+
 // The sentence below a figure, which screen readers read out when it changes
-const statusLine = (...children) => h("p", { class: "status", "aria-live": "polite" }, ...children);
+const statusLine = (longest) => roomFor(longest, "p", { class: "status", "aria-live": "polite" });
 
 // A picture that screen readers skip: the status line and the tables say what it shows
 const drawing = (attributes = {}) => h("svg", { ...attributes, "aria-hidden": "true" });
@@ -145,7 +175,67 @@ const SHADES = tabulate(256, (i) => {
 });
 
 // The scale is fixed from 0 to 1 and goes with the square root, so that a weight of 0.05 can be told from none
-const shade = (weight) => SHADES[Math.max(0, Math.min(255, Math.round(Math.sqrt(weight) * 255)))];
+const shadeAt = (weight) => Math.max(0, Math.min(255, Math.round(Math.sqrt(weight) * 255)));
+const shade = (weight) => SHADES[shadeAt(weight)];
+
+// The same colours as one pixel each
+const PIXELS = Uint32Array.from(SHADES, (colour) => {
+  const [r, g, b] = colour.match(/\d+/g);
+  return new Uint32Array(Uint8Array.of(r, g, b, 255).buffer)[0];
+});
+
+// Maps of weights under an svg of words and marks. They are drawn on a canvas of the svg's size, whose pixels are as
+// fine as those of the screen, since thousands of elements would take several frames to colour. `show(width, paint)` is
+// told the width in the svg's units, and calls paint(map) whenever the maps must be drawn: now, and when the size has
+// changed.
+function mapsUnder(svg) {
+  const canvas = h("canvas", { "aria-hidden": "true" });
+  const pen = canvas.getContext("2d");
+  const cells = h("canvas").getContext("2d");
+  let units = 0;
+  let paintAll = () => {};
+
+  // One map, row by row. Its cells end where pixels end, and between them stay `gap` units of nothing.
+  function map(weights, columns, { x, y, width, height }, gap = 0) {
+    const rows = weights.length / columns;
+    const image = new ImageData(columns, rows);
+    const pixels = new Uint32Array(image.data.buffer);
+    for (let i = 0; i < weights.length; i++) pixels[i] = PIXELS[shadeAt(weights[i])];
+    set(cells.canvas, { width: columns, height: rows });
+    cells.putImageData(image, 0, 0);
+    const scale = canvas.width / units;
+    const edge = (from, size, share) => Math.round((from + size * share) * scale);
+    const [left, top] = [edge(x, 0, 0), edge(y, 0, 0)];
+    const [wide, high] = [edge(x, width, 1) - left, edge(y, height, 1) - top];
+    pen.imageSmoothingEnabled = false;
+    pen.drawImage(cells.canvas, left, top, wide, high);
+    const line = Math.round(gap * scale);
+    if (!line) return;
+    for (let j = 1; j <= columns; j++) pen.clearRect(edge(x, width, j / columns) - line, top, line, high);
+    for (let i = 1; i <= rows; i++) pen.clearRect(left, edge(y, height, i / rows) - line, wide, line);
+  }
+  function paint() {
+    pen.clearRect(0, 0, canvas.width, canvas.height);
+    if (units && canvas.width) paintAll(map);
+  }
+  new ResizeObserver(([{ contentRect: { width, height } }]) => {
+    const sharp = Math.max(2, devicePixelRatio); // twice is enough for paper
+    set(canvas, { width: Math.round(width * sharp), height: Math.round(height * sharp) });
+    paint();
+  }).observe(canvas);
+  function show(width, paintMaps) {
+    [units, paintAll] = [width, paintMaps];
+    paint();
+  }
+  return { box: h("div", { class: "mapped" }, canvas, svg), show };
+}
+
+// The cell of an n * n map under a point, as [row, column], or null
+function cellAt({ x, y, side }, n, pointX, pointY) {
+  const i = Math.floor(((pointY - y) / side) * n);
+  const j = Math.floor(((pointX - x) / side) * n);
+  return i >= 0 && j >= 0 && i < n && j < n ? [i, j] : null;
+}
 
 // The key to the colours: a strip from 0 to 1 with the weights written under it
 function colourKey() {
@@ -170,30 +260,70 @@ function change(model, traits) {
   model.save_changes();
 }
 
-// Call draw when a trait in `names` or the element's width changes, at most once per frame; returns a clean-up function
-function redraw(model, el, names, draw) {
+// Call draw(width) when a trait in `names` or the root's width changes, at most once per frame; returns a clean-up
+// function.
+//
+// What draw returns is what the figure shows: { numbers, tables }. `numbers` has the names, the order and, up to
+// rounding, the values of the figure's `numbers()` in Python, and stands on the root for whoever reads the page.
+// `tables()` gives them as [[title, column names, rows], ...], where a row is its name, then its values. They are
+// written as text while "The numbers" are open, when the hand that moves a control rests.
+function redraw(model, root, names, draw) {
+  let width = root.clientWidth;
+  let shown = null;
   let frame = 0;
+  let rest = 0;
+  const details = root.querySelector("details.numbers");
+  const writeTables = () => details.lastChild.replaceChildren(...shown.tables().map(numbersTable));
+
+  function drawNow() {
+    shown = draw(width || 700);
+    root.numbers = shown.numbers;
+    clearTimeout(rest);
+    if (details.open) rest = setTimeout(writeTables, 150);
+  }
   const drawInFrame = () => {
     frame = 0;
-    draw();
+    drawNow();
   };
   const soon = () => {
     frame ||= requestAnimationFrame(drawInFrame);
   };
   for (const name of names) model.on(`change:${name}`, soon);
+  details.addEventListener("toggle", () => details.open && writeTables());
 
-  let width = el.clientWidth;
   const watch = new ResizeObserver(() => {
-    if (el.clientWidth === width) return;
-    width = el.clientWidth;
-    draw();
+    if (root.clientWidth === width) return;
+    width = root.clientWidth;
+    drawNow();
   });
-  watch.observe(el);
+  watch.observe(root);
 
-  draw();
+  drawNow();
   return () => {
     for (const name of names) model.off(`change:${name}`, soon);
     watch.disconnect();
     cancelAnimationFrame(frame);
+    clearTimeout(rest);
   };
 }
+
+// A number in a table: 0 is exactly nothing, and what three decimals would make nothing is a power of ten
+function readable(value) {
+  if (typeof value !== "number") return value;
+  if (Number.isInteger(value)) return value.toLocaleString("en").replace("-", "\u2212");
+  return Math.abs(value) < 0.0005 ? scientific(value) : signed(value, 3);
+}
+
+function numbersTable([title, columns, rows]) {
+  const cell = (value) => h("td", { class: "number" }, readable(value));
+  const line = ([name, ...values]) => h("tr", {}, h("th", { scope: "row" }, name), ...values.map(cell));
+  const head = h("tr", {}, h("td"), ...columns.map((text) => h("th", { scope: "col", class: "number" }, text)));
+  const table = h("table", {}, h("caption", {}, title), h("thead", {}, head), h("tbody", {}, ...rows.map(line)));
+  return h("div", { class: "wide", tabindex: 0, role: "group", "aria-label": title }, table);
+}
+
+// The rows of a table from a list of numbers, row by row
+const rowsOf = (names, numbers) => {
+  const width = numbers.length / names.length;
+  return names.map((name, i) => [name, ...numbers.slice(i * width, (i + 1) * width)]);
+};

@@ -87,9 +87,9 @@ function weightGraph(names) {
       const { line, tip, end, from, label } = arrows[index];
       const none = weight < 0.005;
       const width = Math.max(0.5, 11 * weight);
-      set(line, { "stroke-width": width, "data-weight": weight, "stroke-opacity": none ? 0.25 : 0.8 });
+      set(line, { "stroke-width": width, "stroke-opacity": none ? 0.25 : 0.8 });
       if (end) set(tip, { d: arrowTip(end, from, 5 + 7 * weight), "fill-opacity": none ? 0.25 : 0.9 });
-      label.textContent = none ? "" : weight.toFixed(2);
+      write(label, none ? "" : weight.toFixed(2));
     });
   }
   return { box: h("div", { class: "plane graph" }, planeTitle("Weights", "as thick as they are large"), svg), show };
@@ -113,7 +113,7 @@ function queriesAndKeys(names) {
   function showKey({ disc, name }, [x, y], word) {
     set(disc, { cx: toX(x), cy: toY(y) });
     set(name, { x: toX(x), y: toY(y) + 4 });
-    name.textContent = word[0].toUpperCase();
+    write(name, word[0].toUpperCase());
   }
 
   function showQuery({ line, tip, name }, [x, y], word) {
@@ -124,7 +124,7 @@ function queriesAndKeys(names) {
     set(line, { x2: end[0], y2: end[1] });
     set(tip, { d: arrowTip(end, origin, size < 0.3 ? 0 : 7) });
     set(name, { x: tipX + 18 * outX, y: tipY + 24 * outY + 4, "text-anchor": anchorOf(outX) });
-    name.textContent = word;
+    write(name, word);
   }
 
   function show(Q, K) {
@@ -147,22 +147,23 @@ function render({ model, el }) {
   const left = queriesAndKeys(names);
   const right = weightGraph(names);
 
-  const fact = (name, kind, label) => {
-    const number = h("td", { class: "number", "data-name": name });
+  const fact = (kind, label) => {
+    const number = h("td", { class: "number" });
     return { number, row: h("tr", {}, h("th", { scope: "row", class: kind }, label), number) };
   };
   const facts = [
-    fact("around", "forwards", "forwards, each at the one that beats it: rock, paper, scissors, rock"),
-    fact("around", "backwards", "backwards: rock, scissors, paper, rock"),
-    fact("loss", "", "loss, the mean of \u2212ln(weight forwards); to toss a coin costs ln 2 = 0.693"),
+    fact("forwards", "forwards, each at the one that beats it: rock, paper, scissors, rock"),
+    fact("backwards", "backwards: rock, scissors, paper, rock"),
+    fact("", "loss, the mean of \u2212ln(weight forwards); to toss a coin costs ln 2 = 0.693"),
   ];
-  const status = statusLine();
+  const status = statusLine(`${matrices(true, 1, 1)} ${success(1, true)}`);
   const headings = h("tr", {},
     h("th", { scope: "col" }, "product of the three weights around the cycle"),
     h("th", { scope: "col", class: "number" }, ""));
   const table = h("table", {}, h("thead", {}, headings), h("tbody", {}, ...facts.map(({ row }) => row)));
   const planes = h("div", { class: "planes" }, left.box, right.box);
-  el.append(figureBox(model, "beats-cycle", "cycle", planes, status, table));
+  const root = figureBox(model, "beats-cycle", "cycle", planes, status, table);
+  el.append(root);
 
   // The products of the weights around the cycle, forwards and backwards, and the loss
   function measure(weights) {
@@ -174,8 +175,7 @@ function render({ model, el }) {
   }
 
   function showFact({ number }, value) {
-    number.dataset.value = value;
-    number.textContent = value >= 0.001 || value === 0 ? value.toFixed(3) : scientific(value);
+    write(number, value >= 0.001 || value === 0 ? value.toFixed(3) : scientific(value));
   }
 
   function matrices(tied, forwards, backwards) {
@@ -211,9 +211,17 @@ function render({ model, el }) {
     right.show(weights);
     const [forwards, backwards, loss] = measure(weights);
     [forwards, backwards, loss].forEach((value, i) => showFact(facts[i], value));
-    status.textContent = `${matrices(tied, forwards, backwards)} ${success(loss, !tied && backwards > 2 * forwards)}`;
+    say(status, `${matrices(tied, forwards, backwards)} ${success(loss, !tied && backwards > 2 * forwards)}`);
+    return {
+      numbers: { weight: weights.flat(), around: [forwards, backwards], loss },
+      tables: () => [
+        ["Weights: rows look, columns are looked at", names, rowsOf(names, weights.flat())],
+        ["Around the cycle", ["number"],
+          [["product forwards", forwards], ["product backwards", backwards], ["loss", loss]]],
+      ],
+    };
   }
-  return redraw(model, el, ["tied", "exclude_self", "turn_q", "turn_k", "second", "sharp"], draw);
+  return redraw(model, root, ["tied", "exclude_self", "turn_q", "turn_k", "second", "sharp"], draw);
 }
 
 export default { render };

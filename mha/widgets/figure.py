@@ -19,6 +19,19 @@ def float16_bytes(tensor):
     return tensor.half().contiguous().numpy().tobytes()
 
 
+def in_steps(values, steps):
+    """Numbers as `packed` keeps them: rounded to `steps` steps in 1, float64. Python starts from them as well."""
+    return (values.double() * steps).round() / steps
+
+
+def packed(values, steps):
+    """Numbers from 0 up as text for `unpacked` of common.js: a character each, which counts the steps from "#" on.
+
+    gzip shrinks such a text to what its numbers say; the base64 of bytes it can hardly shrink.
+    """
+    return "".join(chr(ord("#") + level) for level in (values.double() * steps).round().long().flatten().tolist())
+
+
 class Canvas(anywidget.AnyWidget):
     """What the browser draws. The traits are the figure's tensors and one number for each control."""
     label = traitlets.Unicode(help="one sentence for those who do not see the figure").tag(sync=True)

@@ -17,13 +17,14 @@ const HIGH = 4;
 // for them at every step.
 function weightsOf(Q, K, n, d) {
   const weights = new Float64Array(n * n);
+  const root = Math.sqrt(d);
   for (let i = 0; i < n; i++) {
     let top = -Infinity;
     let total = 0;
     for (let j = 0; j < n; j++) {
       let score = 0;
       for (let c = 0; c < d; c++) score += Q[i * d + c] * K[j * d + c];
-      weights[i * n + j] = score / Math.sqrt(d);
+      weights[i * n + j] = score / root;
       top = Math.max(top, weights[i * n + j]);
     }
     for (let j = i * n; j < (i + 1) * n; j++) {
@@ -35,16 +36,17 @@ function weightsOf(Q, K, n, d) {
   return weights;
 }
 
-// KL(wanted || weights) of each row, in nats
-function divergences(wanted, weights, n) {
-  return tabulate(n, (i) => {
-    let kl = 0;
-    for (let j = i * n; j < (i + 1) * n; j++) {
-      if (wanted[j] > 0) kl += wanted[j] * Math.log(wanted[j] / weights[j]);
-    }
-    return kl;
-  });
+// KL(wanted || weights) of the cells from one on up to another, in nats
+function divergence(wanted, weights, from, to) {
+  let kl = 0;
+  for (let j = from; j < to; j++) {
+    if (wanted[j] > 0) kl += wanted[j] * Math.log(wanted[j] / weights[j]);
+  }
+  return kl;
 }
+
+// The same of each row
+const divergences = (wanted, weights, n) => tabulate(n, (i) => divergence(wanted, weights, i * n, (i + 1) * n));
 
 // Which rows have their largest weight, by more than 0.001, where the pattern has its largest, or one of them
 function rightRows(wanted, weights, n) {
@@ -62,10 +64,11 @@ function rightRows(wanted, weights, n) {
 function gradients(wanted, weights, Q, K, n, d) {
   const gradQ = new Float64Array(n * d);
   const gradK = new Float64Array(n * d);
+  const share = n * Math.sqrt(d);
   for (let i = 0; i < n; i++) {
     for (let j = 0; j < n; j++) {
       // with respect to the product q_i . k_j
-      const pull = (weights[i * n + j] - wanted[i * n + j]) / (n * Math.sqrt(d));
+      const pull = (weights[i * n + j] - wanted[i * n + j]) / share;
       for (let c = 0; c < d; c++) {
         gradQ[i * d + c] += pull * K[j * d + c];
         gradK[j * d + c] += pull * Q[i * d + c];
@@ -97,7 +100,7 @@ function fit(wanted, start, d, plan) {
   const path = [];
   for (let step = 0; step <= steps; step++) {
     const weights = weightsOf(Q.x, K.x, n, d);
-    const kl = sum(divergences(wanted, weights, n)) / n;
+    const kl = divergence(wanted, weights, 0, n * n) / n;
     path.push({ Q: Q.x.slice(), K: K.x.slice(), weights, kl });
     const [gradQ, gradK] = gradients(wanted, weights, Q.x, K.x, n, d);
     adam(Q, gradQ, step + 1, plan);
@@ -108,31 +111,24 @@ function fit(wanted, start, d, plan) {
 
 // ---- the pictures ----------------------------------------------------------------------------------
 
-// A map of n * n weights with the tokens' numbers at its edges. `mark` gives each cell the names under which tests, and
-// whoever else reads the page, find its weight.
-function patternMap(title, note, n, mark) {
-  const size = EDGE + n * CELL;
+// A map of n * n weights with the tokens' numbers at its edges
+function patternMap(title, note, n) {
+  const side = n * CELL;
+  const width = side + 2 * EDGE;
   const middle = (i) => EDGE + (i + 0.5) * CELL;
-  const corner = (i) => EDGE + i * CELL;
-  const svg = drawing({ viewBox: `0 0 ${size + EDGE} ${size}` });
+  const svg = drawing({ viewBox: `0 0 ${width} ${EDGE + side}` });
   for (let i = 0; i < n; i++) {
     svg.append(
       h("text", { x: middle(i), y: EDGE - 5, class: "tick" }, i + 1),
       h("text", { x: EDGE - 5, y: middle(i) + 4, class: "tick end" }, i + 1),
     );
   }
-  const cells = tabulate(n * n, (i) =>
-    h("rect", { x: corner(i % n), y: corner(Math.floor(i / n)), width: CELL - 1, height: CELL - 1 }));
-  const right = tabulate(n, (i) => h("text", { x: size + 4, y: middle(i) + 4, class: "right" }));
-  svg.append(...cells, ...right);
-
-  function fill(weights) {
-    weights.forEach((weight, i) => {
-      cells[i].setAttribute("fill", shade(weight));
-      mark(cells[i].dataset, weight);
-    });
-  }
-  return { box: h("div", { class: "plane map" }, planeTitle(title, note), svg), fill, right };
+  const markAt = (i) => h("text", { x: width - EDGE + 4, y: middle(i) + 4, class: "right" });
+  const right = tabulate(n, (i) => svg.appendChild(markAt(i)));
+  const cells = mapsUnder(svg);
+  const place = { x: EDGE, y: EDGE, width: side, height: side };
+  const fill = (weights) => cells.show(width, (map) => map(weights, n, place, 1));
+  return { box: h("div", { class: "plane map" }, planeTitle(title, note), cells.box), fill, right };
 }
 
 // Queries as arrows and keys as discs. With one number each, the tokens stand one below the other, so that all can be
@@ -155,13 +151,13 @@ function vectors(n) {
     set(arrows[i].line, { x1: from[0], y1: from[1], x2: x2 - 4 * ux, y2: y2 - 4 * uy });
     set(arrows[i].tip, { d: `M${to} L${left} L${right} z` });
     set(names[i], { x: x2 + 9 * ux, y: y2 + 9 * uy + 4 });
-    names[i].textContent = i + 1;
+    write(names[i], i + 1);
   }
 
   function showKey(i, [keyX, keyY]) {
     set(discs[i].disc, { cx: keyX, cy: keyY, r: 8.5 });
     set(discs[i].number, { x: keyX, y: keyY + 4 });
-    discs[i].number.textContent = i + 1;
+    write(discs[i].number, i + 1);
   }
 
   function show({ Q, K }, d, reach) {
@@ -172,7 +168,7 @@ function vectors(n) {
       showQuery(i, [x(0), y(level(i))], place(Q, i));
       showKey(i, place(K, i));
     }
-    scale.textContent = `edge \u00b1${reach.toFixed(1)}`;
+    write(scale, `edge \u00b1${reach.toFixed(1)}`);
   }
   return { box, show };
 }
@@ -184,16 +180,16 @@ function bars(n) {
   const y = (i) => 8 + (i + 0.5) * step;
   const add = (tag, attributes, ...inside) => svg.appendChild(h(tag, attributes, ...inside));
   const columns = tabulate(n, (i) =>
-    add("rect", { x: 32, y: y(i) - 9, height: 18, class: "column", "data-name": "row_kl" }));
+    add("rect", { x: 32, y: y(i) - 9, height: 18, class: "column" }));
   const values = tabulate(n, (i) => add("text", { y: y(i) + 4 }));
   for (let i = 0; i < n; i++) add("text", { x: 24, y: y(i) + 4, class: "tick end" }, i + 1);
 
   function show(each, top) {
     each.forEach((kl, i) => {
       const width = ((ROOM - 90) * kl) / top;
-      set(columns[i], { width, "data-value": kl });
+      set(columns[i], { width });
       set(values[i], { x: 38 + width });
-      values[i].textContent = kl.toFixed(3);
+      write(values[i], kl.toFixed(3));
     });
   }
   return { box: h("div", { class: "plane" }, planeTitle("Loss", "of each row, in nats"), svg), show };
@@ -213,7 +209,7 @@ function curves(n, steps) {
   add("text", { x: (LEFT + RIGHT) / 2, y: TALL + 31, class: "tick" }, "steps");
   const lines = tabulate(n, () => ({
     line: add("path", { class: "curve" }),
-    dot: add("circle", { r: 3.5, class: "dot", "data-name": "kl" }),
+    dot: add("circle", { r: 3.5, class: "dot" }),
     name: add("text", { class: "width" }),
   }));
   const chosenLine = add("path", { class: "curve chosen" });
@@ -226,14 +222,14 @@ function curves(n, steps) {
     const { kl } = path[step];
     const end = { cx: x(step), cy: y(kl) };
     set(lines[i].line, { d: outline });
-    set(lines[i].dot, { ...end, "data-value": kl });
+    set(lines[i].dot, end);
     return { outline, end };
   }
 
   function showName(i, { cx, cy }, text, look) {
     const { name } = lines[i];
     set(name, { x: cx + 8, y: cy + 4, class: look });
-    name.textContent = text;
+    write(name, text);
   }
 
   function show(paths, d, step) {
@@ -261,26 +257,19 @@ function curves(n, steps) {
 function render({ model, el }) {
   const plan = model.get("plan");
   const { n, steps, stride } = plan;
-  const wantedMap = patternMap("Wanted", "", n, (data, weight) => {
-    data.name = "wanted";
-    data.value = weight;
-  });
-  const fittedMap = patternMap("Fitted", "by Q and K", n, (data, weight) => {
-    data.weight = weight;
-  });
+  const wantedMap = patternMap("Wanted", "", n);
+  const fittedMap = patternMap("Fitted", "by Q and K", n);
   const arrows = vectors(n);
   const rowLosses = bars(n);
   const losses = curves(n, steps);
   const side = h("div", { class: "side" });
   const button = h("button", { type: "button", class: "run" });
-  const rightCount = h("span", { "data-name": "right" });
-  const sentence = h("span", {});
-  const meaning = h("span", {});
-  const status = statusLine(sentence, rightCount, meaning);
+  const status = statusLine(sentenceFor(n, steps, "0.9999", n));
   const above = h("div", { class: "planes" }, wantedMap.box, fittedMap.box, side);
   const words = h("div", { class: "words" }, button, status, colourKey());
   const below = h("div", { class: "planes" }, losses.box, words);
-  el.append(figureBox(model, "pattern-fitter", "fitter", above, below));
+  const root = figureBox(model, "pattern-fitter", "fitter", above, below);
+  el.append(root);
 
   // The fits of all widths to one pattern from one start; other steps and other widths ask for the same ones again
   let last = "";
@@ -322,14 +311,27 @@ function render({ model, el }) {
     drawSide(wanted, path, step, d);
 
     const right = rightRows(wanted, weights, n);
-    fittedMap.right.forEach((text, i) => { text.textContent = right[i] ? "\u2713" : "\u2013"; });
-    rightCount.dataset.value = right.filter(Boolean).length;
-    rightCount.textContent = rightCount.dataset.value;
-    const nats = kl.toFixed(kl < 0.01 ? 4 : 3);
-    sentence.textContent = `d_k = ${d}, after ${step} of ${steps} steps: KL = ${nats} nats. In `;
-    meaning.textContent = ` of ${n} rows (\u2713) the largest weight, by more than 0.001, is where the pattern has its `
-      + "largest.";
+    const count = right.filter(Boolean).length;
+    fittedMap.right.forEach((text, i) => write(text, right[i] ? "\u2713" : "\u2013"));
+    say(status, sentenceFor(d, step, kl.toFixed(kl < 0.01 ? 4 : 3), count));
     if (timer && step >= steps) stop();
+
+    const numbers = { wanted, weight: weights, kl: all.map((one) => one[step].kl), right: count };
+    if (d > 2) numbers.row_kl = divergences(wanted, weights, n);
+    const names = tabulate(n, (i) => i + 1);
+    const tables = () => [
+      ["Wanted: rows look, columns are looked at", names, rowsOf(names, wanted)],
+      [`Fitted with d_k = ${d}, ${step} steps`, names, rowsOf(names, weights)],
+      [`Of ${n} rows`, ["number"], [["with the largest weight where the pattern has its largest", count]]],
+      [`KL after ${step} steps, nats`, ["mean"], numbers.kl.map((value, i) => [`d_k = ${i + 1}`, value])],
+      ...(d > 2 ? [[`KL of each row, d_k = ${d}`, ["nats"], rowsOf(names, numbers.row_kl)]] : []),
+    ];
+    return { numbers, tables };
+  }
+
+  function sentenceFor(d, step, nats, right) {
+    return `d_k = ${d}, after ${step} of ${steps} steps: KL = ${nats} nats. In ${right} of ${n} rows (\u2713) the `
+      + "largest weight, by more than 0.001, is where the pattern has its largest.";
   }
 
   // The button walks the steps as a hand would, or goes to the end at once where motion is not wanted
@@ -338,12 +340,12 @@ function render({ model, el }) {
   function stop() {
     clearInterval(timer);
     timer = 0;
-    button.textContent = "run the fit";
+    write(button, "run the fit");
     status.setAttribute("aria-live", "polite");
   }
   function start() {
     status.setAttribute("aria-live", "off"); // one sentence at the end, not one a step
-    button.textContent = "pause";
+    write(button, "pause");
     go(model.get("steps") >= steps ? 0 : model.get("steps") + stride);
     timer = setInterval(() => go(model.get("steps") + stride), 150);
   }
@@ -353,7 +355,7 @@ function render({ model, el }) {
     else start();
   });
   stop();
-  const clean = redraw(model, el, ["pattern", "start", "d_k", "steps"], draw);
+  const clean = redraw(model, root, ["pattern", "start", "d_k", "steps"], draw);
   return () => {
     stop();
     clean();

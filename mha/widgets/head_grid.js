@@ -15,52 +15,11 @@ function tiling(count, width, height) {
   return best;
 }
 
-// One map: n * n cells of size `cell` on a grid of step 1, in a group that is moved and scaled as a whole
-function heatMap(svg, cell) {
-  const group = h("g");
-  const mark = h("rect", { class: "row-mark" });
-  let cells = [];
-  let n = 0;
-  let side = 0;
-  let x0 = 0;
-  let y0 = 0;
-  let filled = null;
+// The mark around the row of a map
+const rowMark = (svg) => svg.appendChild(h("rect", { class: "row-mark" }));
 
-  function makeCells() {
-    cells = tabulate(n * n, (i) => h("rect", { x: i % n, y: Math.floor(i / n), width: cell, height: cell }));
-    group.replaceChildren(...cells);
-    filled = null;
-  }
-
-  return {
-    place(x, y, size, count) {
-      if (!group.parentNode) svg.append(group, mark);
-      [x0, y0, side, n] = [x, y, size, count];
-      if (cells.length !== n * n) makeCells();
-      group.setAttribute("transform", `translate(${x} ${y}) scale(${side / n})`);
-    },
-    // Filling the cells is the dear part: the same weights with another row marked leave them alone
-    fill(weights, row) {
-      if (weights !== filled) {
-        weights.forEach((weight, i) => {
-          cells[i].setAttribute("fill", shade(weight));
-          cells[i].setAttribute("data-weight", weight);
-        });
-      }
-      filled = weights;
-      set(mark, { x: x0 - 1, y: y0 + (row * side) / n - 1, width: side + 2, height: side / n + 2 });
-    },
-    hide() {
-      group.remove();
-      mark.remove();
-    },
-    // The cell under a point, as [row, column]
-    at(x, y) {
-      const i = Math.floor(((y - y0) / side) * n);
-      const j = Math.floor(((x - x0) / side) * n);
-      return group.parentNode && i >= 0 && j >= 0 && i < n && j < n ? [i, j] : null;
-    },
-  };
+function markRow(mark, { x, y, side }, row, n) {
+  set(mark, { x: x - 1, y: y + (row * side) / n - 1, width: side + 2, height: side / n + 2 });
 }
 
 // Texts in `parent` that are made when they are first needed, and emptied when they no longer are
@@ -68,38 +27,32 @@ function textPool(parent, attributes) {
   const pool = [];
   return (count) => {
     while (pool.length < count) pool.push(parent.appendChild(h("text", attributes)));
-    for (const text of pool.slice(count)) text.textContent = "";
+    for (const text of pool.slice(count)) write(text, "");
     return pool;
   };
 }
 
-// What the setting costs: shapes, numbers, parameters
-function costLedger() {
-  const value = (name) => h("b", { "data-name": name });
-  const [columns, scores] = [value("columns"), value("scores")];
-  const [parameters, kib] = [value("parameters"), value("kib")];
-  const [projected, square, joined] = [h("code"), h("code"), h("code")];
-  const line = (name, code, ...rest) => h("div", {}, h("div", { class: "soft" }, name), code, h("span", {}, ...rest));
-  const box = h("div", { class: "ledger" },
-    line("queries, keys, values, each", projected, "h \u00b7 d_k = ", columns, " columns"),
-    line("scores, and weights", square, scores, " numbers, ", kib, " KiB"),
-    line("heads side by side, then W_O", joined, parameters, " parameters in all four"));
-
-  function put(place, x) {
-    place.dataset.value = x;
-    place.textContent = x.toLocaleString("en", { maximumFractionDigits: 1 });
-  }
-  function show(heads, d_k, n, d) {
-    put(columns, heads * d_k);
-    put(parameters, 4 * d * heads * d_k);
-    put(scores, heads * n * n);
-    put(kib, (4 * heads * n * n) / 1024);
-    projected.textContent = `(${heads}, ${n}, ${d_k})`;
-    square.textContent = `(${heads}, ${n}, ${n})`;
-    joined.textContent = `(${n}, ${heads * d_k}) \u2192 (${n}, ${d})`;
-  }
-  return { box, show };
+// What the setting costs: shapes, numbers, parameters; with room for those of `most` heads as wide as the layer
+function costLedger(most, n, d) {
+  const comma = (x) => x.toLocaleString("en", { maximumFractionDigits: 1 });
+  const lines = (heads, d_k, tokens) => {
+    const cost = costOf(heads, d_k, tokens, d);
+    return [
+      `(${heads}, ${tokens}, ${d_k})`, `h \u00b7 d_k = ${comma(cost.columns)} columns`,
+      `(${heads}, ${tokens}, ${tokens})`, `${comma(cost.scores)} numbers, ${comma(cost.kib)} KiB`,
+      `(${tokens}, ${heads * d_k}) \u2192 (${tokens}, ${d})`, `${comma(cost.parameters)} parameters in all four`,
+    ];
+  };
+  const rooms = lines(most, d, n).map((longest, i) => roomFor(longest, i % 2 ? "span" : "code"));
+  const names = ["queries, keys, values, each", "scores, and weights", "heads side by side, then W_O"];
+  const part = (name, i) => h("div", {}, h("div", { class: "soft" }, name), rooms[2 * i], rooms[2 * i + 1]);
+  const show = (heads, d_k, tokens) => lines(heads, d_k, tokens).forEach((text, i) => say(rooms[i], text));
+  return { box: h("div", { class: "ledger" }, ...names.map(part)), show };
 }
+
+const costOf = (heads, d_k, n, d) => ({
+  columns: heads * d_k, parameters: 4 * d * heads * d_k, scores: heads * n * n, kib: (4 * heads * n * n) / 1024,
+});
 
 const asTrained = (heads, d_k) => heads === 12 && d_k === 32;
 
@@ -119,20 +72,25 @@ function render({ model, el }) {
   const most = model.get("maps");
   const d = model.get("d_model");
   const sentences = model.get("sentences").map(({ tokens, q, k }) => ({ tokens, Q: float16(q), K: float16(k) }));
+  const longestSentence = Math.max(...sentences.map(({ tokens }) => tokens.length));
+  const longestWord = longestOf(sentences.flatMap(({ tokens }) => tokens));
 
   const grid = drawing({ class: "grid" });
   const large = drawing({ class: "large" });
-  const status = statusLine();
-  const ledger = costLedger();
-  const chosenHead = h("div", { class: "chosen-head" }, large, colourKey(), status);
-  const root = figureBox(model, "head-grid", "head-grid", h("div", { class: "maps" }, grid, chosenHead), ledger.box);
+  const gridMaps = mapsUnder(grid);
+  const largeMap = mapsUnder(large);
+  const status = statusLine(sentenceFor(cuts.at(-1), cuts.at(-1), nameOf(2, 2, most), longestWord, longestWord, 0.99));
+  const ledger = costLedger(cuts.at(-1), longestSentence, d);
+  const chosenHead = h("div", { class: "chosen-head" }, largeMap.box, colourKey(), status);
+  const maps = h("div", { class: "maps" }, gridMaps.box, chosenHead);
+  const root = figureBox(model, "head-grid", "head-grid", maps, ledger.box);
   el.append(root);
 
-  const maps = [];
+  const marks = tabulate(most, () => rowMark(grid));
   const titlesOf = textPool(grid, { class: "title" });
   const topsOf = textPool(grid, { class: "top soft" });
-  const largeMap = heatMap(large, 0.94);
-  const largeTitle = large.appendChild(h("text", { class: "title" }));
+  const largeMark = rowMark(large);
+  const largeTitle = large.appendChild(h("text", { x: 0, y: 12, class: "title" }));
   const rowNamesOf = textPool(large, { "text-anchor": "end" });
   const columnNamesOf = textPool(large, { "text-anchor": "start" });
 
@@ -162,38 +120,48 @@ function render({ model, el }) {
     return side >= 34 ? token.slice(0, Math.floor(side / 7)) : "";
   }
 
+  let places = []; // of the small maps, and of the large one
+  let largePlace = {};
+  let painted = null;
+  let paintedWidth = 0;
+
   function drawGrid(all, names, chosen, row, tokens, width, height) {
-    const count = all.length;
     const n = tokens.length;
-    const { columns, side } = tiling(count, width, height);
+    const { columns, side } = tiling(all.length, width, height);
     set(grid, { viewBox: `0 0 ${width} ${height}`, width, height });
-    const titles = titlesOf(count);
-    const tops = topsOf(count);
-    while (maps.length < count) maps.push(heatMap(grid, 1.02));
-    maps.slice(count).forEach((map) => map.hide());
-    all.forEach((map, i) => {
-      const x = (i % columns) * (side + GAP);
-      const y = Math.floor(i / columns) * (side + GAP + 2 * TITLE);
-      maps[i].place(x, y + TITLE, side, n);
-      maps[i].fill(map, row);
-      const { j, weight } = strongestOf(map, row, n);
-      set(titles[i], { x, y: y + 12, class: i === chosen ? "title chosen" : "title" });
-      titles[i].textContent = side >= 60 ? names[i] : i;
-      set(tops[i], { x, y: y + TITLE + side + 13 });
-      tops[i].textContent = shortName(tokens[j], weight, side);
+    const titles = titlesOf(all.length);
+    const tops = topsOf(all.length);
+    places = all.map((_, i) => {
+      const y = Math.floor(i / columns) * (side + GAP + 2 * TITLE) + TITLE;
+      return { x: (i % columns) * (side + GAP), y, side };
     });
+    marks.forEach((mark, i) => set(mark, { display: i < all.length ? "inline" : "none" }));
+    all.forEach((map, i) => {
+      const { x, y } = places[i];
+      markRow(marks[i], places[i], row, n);
+      const { j, weight } = strongestOf(map, row, n);
+      set(titles[i], { x, y: y - TITLE + 12, class: i === chosen ? "title chosen" : "title" });
+      write(titles[i], side >= 60 ? names[i] : i);
+      set(tops[i], { x, y: y + side + 13 });
+      write(tops[i], shortName(tokens[j], weight, side));
+    });
+    if (all === painted && width === paintedWidth) return; // another row or head is marked: the maps are the same
+    [painted, paintedWidth] = [all, width];
+    gridMaps.show(width, (map) => all.forEach((weights, i) => {
+      map(weights, n, { ...places[i], width: side, height: side });
+    }));
   }
 
-  function drawLarge(map, name, row, tokens, width) {
+  // As large with each sentence, so that nothing below it moves
+  function drawLarge(weights, name, row, tokens, width) {
     const n = tokens.length;
-    const cell = Math.min(24, (width - MARGIN - 4) / n);
-    const size = cell * n;
-    const height = size + MARGIN + 26;
+    const side = Math.min(24 * longestSentence, width - MARGIN - 4);
+    const cell = side / n;
+    const height = side + MARGIN + 26;
+    largePlace = { x: MARGIN, y: MARGIN + 20, side };
     set(large, { viewBox: `0 0 ${width} ${height}`, width, height });
-    largeMap.place(MARGIN, MARGIN + 20, size, n);
-    largeMap.fill(map, row);
-    set(largeTitle, { x: 0, y: 12 });
-    largeTitle.textContent = `${name}: rows look, columns are looked at`;
+    markRow(largeMark, largePlace, row, n);
+    write(largeTitle, `${name}: rows look, columns are looked at`);
     const rowNames = rowNamesOf(n);
     const columnNames = columnNamesOf(n);
     tokens.forEach((token, i) => {
@@ -201,20 +169,19 @@ function render({ model, el }) {
       const y = MARGIN + 14;
       set(rowNames[i], { x: MARGIN - 6, y: MARGIN + 20 + (i + 0.5) * cell + 4, class: i === row ? "here" : "" });
       set(columnNames[i], { x, y, transform: `rotate(-90 ${x} ${y})` });
-      rowNames[i].textContent = token;
-      columnNames[i].textContent = token;
+      write(rowNames[i], token);
+      write(columnNames[i], token);
     });
+    largeMap.show(width, (map) => map(weights, n, { ...largePlace, width: side, height: side }, 1));
   }
 
-  function say(heads, d_k, name, map, row, tokens) {
-    const { j, weight } = strongestOf(map, row, tokens.length);
-    const kind = kindOfCut(heads, d_k, d);
+  function sentenceFor(heads, d_k, name, asking, asked, weight) {
     const drawn = heads > most ? ` The first ${most} of ${heads} maps are drawn.` : "";
-    status.textContent = `h = ${heads}, d_k = ${d_k}. ${kind}${drawn} In ${name}, `
-      + `\u201c${tokens[row]}\u201d looks most at \u201c${tokens[j]}\u201d: ${weight.toFixed(2)}.`;
+    return `h = ${heads}, d_k = ${d_k}. ${kindOfCut(heads, d_k, d)}${drawn} In ${name}, \u201c${asking}\u201d looks `
+      + `most at \u201c${asked}\u201d: ${weight.toFixed(2)}.`;
   }
 
-  function draw() {
+  function draw(room) {
     const heads = cuts[model.get("num_heads")];
     const d_k = cuts[model.get("d_k")];
     const { tokens } = sentences[model.get("sentence")];
@@ -225,14 +192,25 @@ function render({ model, el }) {
     const row = Math.min(model.get("word"), n - 1);
     const all = weightsOf(heads, d_k, model.get("sentence"), count);
 
-    const room = root.clientWidth || 700;
     const beside = room >= 560; // the large map stands beside the small ones, else below them
     const largeWidth = beside ? Math.min(330, room * 0.43) : room;
     const [width, height] = beside ? [room - largeWidth - 24, 490] : [room, room * 1.05];
     drawGrid(all, names, chosen, row, tokens, width, height);
     drawLarge(all[chosen], names[chosen], row, tokens, largeWidth);
-    ledger.show(heads, d_k, n, d);
-    say(heads, d_k, names[chosen], all[chosen], row, tokens);
+    ledger.show(heads, d_k, n);
+    const { j, weight } = strongestOf(all[chosen], row, n);
+    say(status, sentenceFor(heads, d_k, names[chosen], tokens[row], tokens[j], weight));
+
+    const cost = costOf(heads, d_k, n, d);
+    const strongest = (map) => tokens.map((_, i) => tokens[strongestOf(map, i, n).j]);
+    return {
+      numbers: { weight: joined([...all, all[chosen]]), ...cost },
+      tables: () => [
+        [`The weights of ${names[chosen]}: rows look, columns are looked at`, tokens, rowsOf(tokens, all[chosen])],
+        ["The strongest key of each query", tokens, all.map((map, i) => [names[i], ...strongest(map)])],
+        ["What it costs", Object.keys(cost), [["number", ...Object.values(cost)]]],
+      ],
+    };
   }
 
   // With the link on, h and d_k follow each other. The cuts are the divisors of d_model in order, so the partner of one
@@ -251,11 +229,12 @@ function render({ model, el }) {
     change(model, chosenAt(event.clientX - box.left, event.clientY - box.top));
   });
   pick(grid, (x, y) => {
-    const i = maps.findIndex((map) => map.at(x, y));
-    return i < 0 ? {} : { head: i, word: maps[i].at(x, y)[0] };
+    const cells = places.map((place) => cellAt(place, sentences[model.get("sentence")].tokens.length, x, y));
+    const head = cells.findIndex(Boolean);
+    return head < 0 ? {} : { head, word: cells[head][0] };
   });
   pick(large, (x, y) => {
-    const cell = largeMap.at(x, y);
+    const cell = cellAt(largePlace, sentences[model.get("sentence")].tokens.length, x, y);
     return cell ? { word: cell[0] } : {};
   });
   return redraw(model, root, ["num_heads", "d_k", "linked", "sentence", "head", "word"], draw);

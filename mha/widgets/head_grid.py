@@ -41,12 +41,13 @@ class HeadGrid(LiveFigure):
     def __init__(self):
         self.trained = [trained_qk(name, layer=0) for name in SENTENCES.values()]
         sentences = [{"tokens": t.tokens, "q": float16_bytes(t.Q), "k": float16_bytes(t.K)} for t in self.trained]
-        cuts = [(str(c), i) for i, c in enumerate(CUTS)]
+        heads = [(f"{c} head{'s' * (c > 1)}", i) for i, c in enumerate(CUTS)]
+        widths = [(str(c), i) for i, c in enumerate(CUTS)]
         canvas = HeadGridCanvas(sentences=sentences)
         longest = max(len(t.tokens) for t in self.trained)
         super().__init__(canvas, [
-            {"num_heads": slider(ipywidgets.SelectionSlider, "heads h", options=cuts, value=canvas.num_heads),
-             "d_k": slider(ipywidgets.SelectionSlider, "width d_k", options=cuts, value=canvas.d_k),
+            {"num_heads": slider(ipywidgets.SelectionSlider, "heads h", options=heads, value=canvas.num_heads),
+             "d_k": slider(ipywidgets.SelectionSlider, "width d_k", options=widths, value=canvas.d_k),
              "linked": slider(ipywidgets.Checkbox, f"hold h · d_k = {D_MODEL}", value=True, indent=False)},
             {"head": slider(ipywidgets.IntSlider, "map drawn large", value=canvas.head, min=0, max=MAPS - 1),
              "word": slider(ipywidgets.IntSlider, "row that looks", value=canvas.word, min=0, max=longest - 1),

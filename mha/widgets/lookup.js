@@ -37,7 +37,7 @@ function render({ model, el }) {
   const mixture = right.svg.appendChild(h("path", { class: "mixture" }));
 
   const rows = names.map((name, i) => {
-    const score = h("td", { class: "number", "data-name": "score" });
+    const score = h("td", { class: "number" });
     const bar = h("span", { class: "bar" });
     const weight = h("span", {});
     const book = h("th", { scope: "row" }, `${i + 1}  ${name}`);
@@ -51,11 +51,10 @@ function render({ model, el }) {
   const body = h("tbody", {}, ...rows.map(({ row }) => row));
   const table = h("table", { class: "lookup-table" }, h("thead", {}, headings), body);
 
-  const out = [0, 1].map(() => h("span", { "data-name": "out", class: "numbers" }));
-  const sentence = h("span", {});
-  const status = statusLine(sentence, " The mixed value is (", out[0], ", ", out[1], ").");
+  const status = statusLine(sentenceFor(0.05, leader(0.99, names.indexOf(longestOf(names))), 5, [-9, -9]));
   const planes = h("div", { class: "planes" }, left.box, right.box);
-  el.append(figureBox(model, "soft-lookup", "lookup", planes, status, table));
+  const root = figureBox(model, "soft-lookup", "lookup", planes, status, table);
+  el.append(root);
 
   const dotProduct = ([x, y], key) => x * key[0] + y * key[1];
   const minusHalfSquare = ([x, y], key) => -((x - key[0]) ** 2 + (y - key[1]) ** 2) / 2;
@@ -74,17 +73,19 @@ function render({ model, el }) {
   }
 
   function writeRow({ score, bar, weight }, scoreNow, weightNow) {
-    score.textContent = signed(scoreNow);
-    score.dataset.value = scoreNow;
+    write(score, signed(scoreNow));
     bar.style.width = `${64 * weightNow}%`;
-    bar.dataset.weight = weightNow;
-    weight.textContent = weightNow.toFixed(3);
+    write(weight, weightNow.toFixed(3));
   }
 
   // As many books with equal weights would have the same entropy
   function booksRead(weights) {
     const terms = weights.map((weight) => (weight > 0 ? weight * Math.log(weight) : 0));
     return Math.exp(-sum(terms));
+  }
+
+  function leader(weight, book) {
+    return `the largest weight, ${weight.toFixed(2)}, is on book ${book + 1}, ${names[book]}`;
   }
 
   // Books whose scores are equal share the lead, up to rounding
@@ -94,8 +95,13 @@ function render({ model, el }) {
     const leading = names.map((name, i) => i).filter((i) => weights[i] > most - 1e-9);
     if (leading.length === names.length) return `all ${names.length} books have the same weight, ${share}`;
     const [first] = leading;
-    if (leading.length === 1) return `the largest weight, ${share}, is on book ${first + 1}, ${names[first]}`;
+    if (leading.length === 1) return leader(most, first);
     return `books ${leading.map((i) => i + 1).join(" and ")} share the lead, with ${share} each`;
+  }
+
+  function sentenceFor(T, leader, books, mixed) {
+    return `At temperature ${T} ${leader}. The lookup reads as if from ${books.toFixed(1)} books. The mixed value is `
+      + `(${mixed.map((x) => signed(x)).join(", ")}).`;
   }
 
   function draw() {
@@ -108,12 +114,14 @@ function render({ model, el }) {
 
     drawPlanes(query, weights, mixed);
     rows.forEach((row, i) => writeRow(row, scores[i], weights[i]));
-    mixed.forEach((x, i) => {
-      out[i].dataset.value = x;
-      out[i].textContent = signed(x);
-    });
-    sentence.textContent = `At temperature ${T} ${whoLeads(weights)}. The lookup reads as if from `
-      + `${booksRead(weights).toFixed(1)} books.`;
+    say(status, sentenceFor(T, whoLeads(weights), booksRead(weights), mixed));
+    return {
+      numbers: { weight: weights, score: scores, out: mixed },
+      tables: () => [
+        ["Keys", ["score", "weight"], names.map((name, i) => [`${i + 1} ${name}`, scores[i], weights[i]])],
+        ["The mixed value", ["first", "second"], [["coordinate", ...mixed]]],
+      ],
+    };
   }
 
   function drag(event) {
@@ -134,7 +142,7 @@ function render({ model, el }) {
   left.svg.addEventListener("pointermove", (event) => {
     if (event.buttons) drag(event);
   });
-  return redraw(model, el, ["query_x", "query_y", "temperature", "score"], draw);
+  return redraw(model, root, ["query_x", "query_y", "temperature", "score"], draw);
 }
 
 export default { render };

@@ -75,16 +75,18 @@ function render({ model, el }) {
   const buttons = all((i, j) => h("button", { type: "button", class: "cell paint", tabindex: i + j ? -1 : 0 }));
   const weightCells = all(() => h("span", { class: "cell" }));
   const leakCells = all(() => h("span", { class: "cell" }));
-  const sums = words.map(() => h("span", { class: "row-sum numbers", "data-name": "row_sum" }));
+  const sums = words.map(() => h("span", { class: "row-sum tabular" }));
   const boards = h("div", { class: "boards" },
     square("Mask", "paint it", words, buttons),
     square("Weights", "of each row", words, weightCells, sums),
     square("Influence", "what moves what", words, leakCells));
-  const status = statusLine();
+  const everything = { wrong: 35, own: true, short: true, asks: true, blind: words.slice(0, 1), layers: 3 };
+  const status = statusLine(sentenceFor(everything));
   const legend = h("p", { class: "soft" },
     "Rows look, columns are looked at. Dark is little, light is much; a dot is exactly zero; a thick frame with "
       + "\u201c!\u201d is a leak.");
-  el.append(figureBox(model, "mask-painter", "masks", boards, status, legend));
+  const root = figureBox(model, "mask-painter", "masks", boards, status, legend);
+  el.append(root);
 
   function paint(i, j) {
     const painted = [...model.get("painted")];
@@ -127,36 +129,28 @@ function render({ model, el }) {
   function showButton(i, j, seen) {
     const says = `${words[i]} (${i + 1}) may ${seen ? "" : "not "}look at ${words[j]} (${j + 1})`;
     set(buttons[i][j], { "aria-pressed": seen, "aria-label": says, title: says });
-    buttons[i][j].textContent = seen ? "\u2713" : "";
+    write(buttons[i][j], seen ? "\u2713" : "");
   }
 
-  // A dot says that a value is exactly zero, which no colour can
-  function showCell(cell, value, colour) {
+  // A dot says that a value is exactly zero, which no colour can; a mark says that it leaks
+  function showCell(cell, value, colour, bad = false) {
     const nothing = value === 0;
-    cell.style.background = nothing ? "none" : shade(colour);
-    cell.style.color = !nothing && Math.sqrt(colour) < 0.55 ? "#fff" : "";
-    cell.title = value.toPrecision(3);
-    cell.textContent = nothing ? "\u00b7" : "";
+    const ink = !nothing && Math.sqrt(colour) < 0.55 ? "#fff" : "inherit";
+    set(cell, { class: bad ? "cell leak" : "cell", title: value.toPrecision(3) });
+    cell.style.background = nothing ? "none" : shade(colour); // no attribute, which a strict policy forbids
+    cell.style.color = ink;
+    write(cell, (bad && "!") || (nothing ? "\u00b7" : ""));
   }
 
-  function showLeak(cell, leak, colour, bad) {
-    showCell(cell, leak, colour);
-    set(cell, { class: bad ? "cell leak" : "cell", "data-name": "leak", "data-value": leak });
-    if (bad) cell.textContent = "!";
-  }
-
-  function say(seen, wrong, rowSums, layers) {
-    const sighted = (i) => seen[i].some(Boolean);
-    const blind = words.filter((_, i) => !sighted(i));
-    const short = rowSums.some((total, i) => sighted(i) && total < 0.999);
+  // own: painted by hand; short: a sum is not 1; asks: a word looks and may not look at itself; blind: who sees nothing
+  function sentenceFor({ wrong, own, short, asks, blind, layers }) {
     const parts = [wrong
       ? `${wrong} ${wrong === 1 ? "pair leaks" : "pairs leak"}: the output moves with a word that it must not see, `
         + "although its weight is zero. "
       : "No leak: no output moves with a word that none of its looks reaches. "];
-    const preset = presets[model.get("mask")];
-    if (model.get("painted").some((may, k) => may !== preset[k])) parts.unshift("A mask of your own. ");
+    if (own) parts.unshift("A mask of your own. ");
     if (short) parts.push("And the visible weights do not sum to 1. ");
-    if (words.some((_, i) => sighted(i) && !seen[i][i])) {
+    if (asks) {
       parts.push("A word that may not look at itself still asks, and so moves its own output. ");
     }
     if (blind.length) {
@@ -164,7 +158,7 @@ function render({ model, el }) {
       parts.push(`\u201c${names}\u201d sees nothing: its weights and its output are zero. `);
     }
     if (layers > 1) parts.push(`Through ${layers} layers a word reaches what its neighbours reach.`);
-    status.textContent = parts.join("");
+    return parts.join("");
   }
 
   function draw() {
@@ -177,23 +171,32 @@ function render({ model, el }) {
     const top = Math.max(...leaks.flat()) || 1;
     let wrong = 0;
     all((i, j) => {
-      const weight = weights[i][j];
       const leak = leaks[i][j];
       const bad = leak > 0 && !reach[i][j];
       if (bad) wrong++;
       showButton(i, j, seen[i][j]);
-      showCell(weightCells[i][j], weight, weight);
-      weightCells[i][j].dataset.weight = weight;
-      showLeak(leakCells[i][j], leak, leak / top, bad);
+      showCell(weightCells[i][j], weights[i][j], weights[i][j]);
+      showCell(leakCells[i][j], leak, leak / top, bad);
     });
     const rowSums = weights.map(sum);
-    rowSums.forEach((total, i) => {
-      sums[i].dataset.value = total;
-      sums[i].textContent = total.toFixed(2);
-    });
-    say(seen, wrong, rowSums, layers);
+    rowSums.forEach((total, i) => write(sums[i], total.toFixed(2)));
+    const sighted = (i) => seen[i].some(Boolean);
+    const blind = words.filter((_, i) => !sighted(i));
+    const short = rowSums.some((total, i) => sighted(i) && total < 0.999);
+    const preset = presets[model.get("mask")];
+    const own = painted.some((may, k) => may !== preset[k]);
+    const asks = words.some((_, i) => sighted(i) && !seen[i][i]);
+    say(status, sentenceFor({ wrong, own, short, asks, blind, layers }));
+    return {
+      numbers: { weight: weights.flat(), row_sum: rowSums, leak: leaks.flat() },
+      tables: () => [
+        ["Weights, and the sum of each row", [...words, "sum"], words.map((word, i) =>
+          [word, ...weights[i], rowSums[i]])],
+        ["Influence: the gradient of each row's output by each word", words, rowsOf(words, leaks.flat())],
+      ],
+    };
   }
-  const stop = redraw(model, el, ["painted", "applied", "layers"], draw);
+  const stop = redraw(model, root, ["painted", "applied", "layers"], draw);
   return () => {
     model.off("change:mask", choose);
     stop();

@@ -27,15 +27,30 @@ function render({ model, el }) {
   const orders = model.get("orders");
 
   const buttons = tabulate(HEADS, () => h("button", { type: "button", class: "head" }));
-  const bars = buttons.map(() => h("span", { class: "cost" }));
-  const switches = h("div", { class: "switches" }, ...buttons.map((button, i) => h("div", {}, button, bars[i])));
-  const title = h("div", { class: "plane-title" });
+  const bars = buttons.map(() => ({ bar: h("span", { class: "bar" }), cost: h("span") }));
+  const costs = bars.map(({ bar, cost }) => h("span", { class: "cost" }, bar, cost));
+  const switches = h("div", { class: "switches" }, ...buttons.map((button, i) => h("div", {}, button, costs[i])));
+  const name = h("b");
+  const hint = " click a head to switch it off; bars: the cosine that it costs alone";
+  const title = h("div", { class: "plane-title" }, name, hint);
   const curves = drawing({ viewBox: `0 0 ${WIDE} ${HIGH}` });
-  const status = statusLine();
+  const edge = (look) => curves.appendChild(h("path", { class: look }));
+  const [range, highEdge, lowEdge] = ["range", "edge", "edge low"].map(edge);
+  const x = (count) => LEFT + (count * (WIDE - LEFT - 12)) / HEADS;
+  const dotsOf = (look) => tabulate(HEADS + 1, (count) =>
+    curves.appendChild(h("circle", { cx: x(count), r: 2.5, class: look })));
+  const [bestDots, worstDots] = ["best", "worst"].map(dotsOf);
+  const text = (attributes, ...words) => curves.appendChild(h("text", { ...attributes }, ...words));
+  for (let count = 0; count <= HEADS; count++) text({ x: x(count), y: HIGH - 16, class: "tick" }, count);
+  text({ x: x(HEADS / 2), y: HIGH - 2, class: "tick" }, "heads that are off");
+  const ticks = tabulate(3, () => text({ x: LEFT - 8, class: "tick end" }));
+  const nowDot = curves.appendChild(h("circle", { r: 7, class: "now" }));
+  const status = statusLine(sentenceFor(HEADS, HEADS, -0.999, -0.999, -0.999, -0.999));
   const left = h("div", { class: "plane heads" }, title, switches);
   const curvesTitle = planeTitle("Cosine", "over all ways to switch so many off");
   const right = h("div", { class: "plane curves" }, curvesTitle, curves);
-  el.append(figureBox(model, "head-removal", "removal", h("div", { class: "planes" }, left, right), status));
+  const root = figureBox(model, "head-removal", "removal", h("div", { class: "planes" }, left, right), status);
+  el.append(root);
 
   function toggle(i) {
     const off = [...model.get("off")];
@@ -51,52 +66,40 @@ function render({ model, el }) {
   model.on("change:removed", removeInOrder);
   model.on("change:layer", removeInOrder);
 
-  function drawSwitches(layer, off, cosine) {
-    title.replaceChildren(
-      h("b", {}, `Layer ${layer}`),
-      " click a head to switch it off; bars: the cosine that it costs alone",
-    );
-    const most = Math.max(...buttons.map((_, i) => 1 - cosine(2 ** i)));
+  // What each head costs alone, as a bar and a number
+  function drawSwitches(layer, off, alone) {
+    write(name, `Layer ${layer}`);
+    const most = 1 - Math.min(...alone);
     buttons.forEach((button, i) => {
-      const alone = cosine(2 ** i);
-      const lost = 1 - alone;
-      const name = `${layer}.${i}`;
-      set(button, { "aria-pressed": off[i] === 1, "aria-label": `head ${name} is ${off[i] ? "off" : "on"}` });
-      button.textContent = name;
-      bars[i].replaceChildren(h("span", { class: "bar", style: `width:${(34 * lost) / most}px` }), lost.toFixed(4));
-      set(bars[i], { "data-name": "alone", "data-value": alone });
+      const head = `${layer}.${i}`;
+      set(button, { "aria-pressed": off[i] === 1, "aria-label": `head ${head} is ${off[i] ? "off" : "on"}` });
+      write(button, head);
+      bars[i].bar.style.width = `${(34 * (1 - alone[i])) / most}px`;
+      write(bars[i].cost, (1 - alone[i]).toFixed(4));
     });
   }
 
   function drawCurves(best, worst, gone, now) {
     const low = Math.min(...worst);
-    const x = (count) => LEFT + (count * (WIDE - LEFT - 12)) / HEADS;
     const y = (cosine) => 8 + ((1 - cosine) / (1 - low || 1)) * (HIGH - BOTTOM - 8);
     const corners = (values) => values.map((cosine, count) => `${x(count)},${y(cosine)}`);
-    const edge = (values, look) => h("path", { d: `M${corners(values).join("L")}`, class: look });
-    const around = [...corners(best), ...corners(worst).reverse()];
-    const dot = (name, count, cosine) =>
-      h("circle", { cx: x(count), cy: y(cosine), r: 2.5, class: name, "data-name": name, "data-value": cosine });
+    const line = (points) => `M${points.join("L")}`;
+    set(range, { d: `${line([...corners(best), ...corners(worst).reverse()])}Z` });
+    set(highEdge, { d: line(corners(best)) });
+    set(lowEdge, { d: line(corners(worst)) });
+    best.forEach((cosine, count) => set(bestDots[count], { cy: y(cosine) }));
+    worst.forEach((cosine, count) => set(worstDots[count], { cy: y(cosine) }));
+    [1, (1 + low) / 2, low].forEach((tick, i) => {
+      set(ticks[i], { y: y(tick) + 4 });
+      write(ticks[i], tick.toFixed(3));
+    });
+    set(nowDot, { cx: x(gone), cy: y(now) });
+  }
 
-    curves.replaceChildren(
-      h("path", { d: `M${around.join("L")}Z`, class: "range" }),
-      edge(best, "edge"),
-      edge(worst, "edge low"),
-    );
-    for (let count = 0; count <= HEADS; count++) {
-      curves.append(
-        dot("best", count, best[count]),
-        dot("worst", count, worst[count]),
-        h("text", { x: x(count), y: HIGH - 16, class: "tick" }, count),
-      );
-    }
-    for (const tick of [1, (1 + low) / 2, low]) {
-      curves.append(h("text", { x: LEFT - 8, y: y(tick) + 4, class: "tick end" }, tick.toFixed(3)));
-    }
-    curves.append(
-      h("text", { x: x(HEADS / 2), y: HIGH - 2, class: "tick" }, "heads that are off"),
-      h("circle", { cx: x(gone), cy: y(now), r: 7, class: "now", "data-name": "cosine", "data-value": now }),
-    );
+  function sentenceFor(layer, gone, now, best, worst, all) {
+    return `${gone} of ${HEADS} heads of layer ${layer} off: cosine ${now.toFixed(3)}. Of all ways to switch off `
+      + `${gone}, the best keeps ${best.toFixed(3)}, the worst ${worst.toFixed(3)}. With all twelve off it is `
+      + `${all.toFixed(3)}.`;
   }
 
   function draw() {
@@ -106,13 +109,21 @@ function render({ model, el }) {
     const gone = sum(off);
     const now = cosine(sum(off.map((bit, i) => bit * 2 ** i)));
     const { best, worst } = extremes(cosine);
-    drawSwitches(layer, off, cosine);
+    const alone = tabulate(HEADS, (i) => cosine(2 ** i));
+    drawSwitches(layer, off, alone);
     drawCurves(best, worst, gone, now);
-    status.textContent = `${gone} of ${HEADS} heads of layer ${layer} off: cosine ${now.toFixed(3)}. `
-      + `Of all ways to switch off ${gone}, the best keeps ${best[gone].toFixed(3)}, `
-      + `the worst ${worst[gone].toFixed(3)}. With all twelve off it is ${worst[HEADS].toFixed(3)}.`;
+    say(status, sentenceFor(layer, gone, now, best[gone], worst[gone], worst[HEADS]));
+    return {
+      numbers: { cosine: now, best, worst, alone },
+      tables: () => [
+        [`Layer ${layer}, ${gone} heads off`, ["cosine"], [["these heads off", now], ...alone.map((value, i) =>
+          [`head ${layer}.${i} off alone`, value])]],
+        ["Over all ways to switch so many off", ["best", "worst"],
+          best.map((value, i) => [`${i} off`, value, worst[i]])],
+      ],
+    };
   }
-  const stop = redraw(model, el, ["layer", "off"], draw);
+  const stop = redraw(model, root, ["layer", "off"], draw);
   return () => {
     model.off("change:removed", removeInOrder);
     model.off("change:layer", removeInOrder);

@@ -5,10 +5,10 @@ const FOOT = 18;
 
 // One histogram: a column for each share, an axis with the given ticks [place, label, side where it stands at an end],
 // and marks that can be moved
-function histogram(title, note, name, columns, ticks) {
+function histogram(title, note, columns, ticks) {
   const step = WIDE / columns;
   const svg = drawing({ viewBox: `0 0 ${WIDE} ${TALL + FOOT}` });
-  const column = (i) => h("rect", { x: (i + 0.08) * step, width: 0.84 * step, class: "column", "data-name": name });
+  const column = (i) => h("rect", { x: (i + 0.08) * step, width: 0.84 * step, class: "column" });
   const bars = tabulate(columns, column);
   svg.append(...bars, h("line", { x1: 0, x2: WIDE, y1: TALL, y2: TALL, class: "axis" }));
   for (const [at, label, side] of ticks) {
@@ -19,7 +19,6 @@ function histogram(title, note, name, columns, ticks) {
     const top = Math.max(...shares);
     shares.forEach((share, i) => {
       const height = (0.87 * TALL * share) / top;
-      bars[i].dataset.value = share;
       set(bars[i], { y: TALL - height, height });
     });
   }
@@ -37,6 +36,18 @@ function shares(numbers, edges) {
   return counts.map((count) => count / numbers.length);
 }
 
+// The i-th of many random numbers, evenly from 0 to 1 and normal: the same as in scale.py, which says whose they are
+function uniform(i, seed) {
+  let t = Math.imul(i + 1 + seed, 0x6d2b79f5);
+  t = Math.imul(t ^ (t >>> 15), t | 1);
+  t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+  return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+}
+function normal(i, seed) {
+  const radius = Math.sqrt(-2 * Math.log(1 - uniform(2 * i, seed)));
+  return radius * Math.cos(2 * Math.PI * uniform(2 * i + 1, seed));
+}
+
 // Where a gradient stands on its axis, which goes with the logarithm: from 0 at the left to 1 at the right
 const onLog = (gradient) => Math.max(0.02, Math.min(0.98, (Math.log10(gradient) * 2 + 9) / 13));
 
@@ -46,57 +57,71 @@ function render({ model, el }) {
   const widths = model.get("widths");
   const counts = model.get("counts");
   const [scoreEdges, weightEdges, gradientEdges] = model.get("edges");
-  const [length, across, along, value] = model.get("tables").map(float16);
-  const queries = length.length / widths.length;
+  const queries = model.get("lengths")[0].length / widths.length;
   const most = counts.at(-1);
+  const [length, across] = model.get("lengths").map((text, missing) => unpacked(text, model.get("steps")).map((x, i) =>
+    x - model.get("least") + Math.sqrt(widths[Math.floor(i / queries)] - missing)));
+  const draw64 = (from) => Float64Array.from({ length: queries * most }, (_, i) => normal(from + i, model.get("seed")));
+  const [along, value] = [draw64(0), draw64(queries * most)];
 
   const inside = [-10, 0, 10].map((score) => [(score + 20.5) / 41, signed(score, 0)]);
   const scoreTicks = [[0, "below", "start"], ...inside, [1, "above", "end"]];
   const weightTicks = [0, 0.5, 1].map((weight) => [0.03 + 0.94 * weight, weight]);
   const powers = [[-4, "0.0001"], [-2, "0.01"], [0, "1"], [1, "10"]];
   const gradientTicks = powers.map(([power, label]) => [onLog(10 ** power), label]);
-  const scores = histogram("Scores", "after the division", "score_bin", 41, scoreTicks);
-  const largest = histogram("Largest weight", "of each query", "weight_bin", 10, weightTicks);
-  const pulls = histogram("Gradient", "of each query", "gradient_bin", 13, gradientTicks);
+  const scores = histogram("Scores", "after the division", 41, scoreTicks);
+  const largest = histogram("Largest weight", "of each query", 10, weightTicks);
+  const pulls = histogram("Gradient", "of each query", 13, gradientTicks);
   const marks = ["median", "mean"].map((name) => ({
     line: h("line", { y1: 12, y2: TALL, class: `mark-line ${name}` }),
     name: h("text", { y: 9, class: "mark-name" }, name),
   }));
   pulls.svg.append(...marks.flatMap(({ line, name }) => [line, name]));
 
-  const fact = (name, label) => {
-    const number = h("td", { class: "number", "data-name": name });
-    return { number, row: h("tr", {}, h("th", { scope: "row" }, label), number) };
+  const fact = (label) => {
+    const number = h("td", { class: "number" });
+    return { number, label, row: h("tr", {}, h("th", { scope: "row" }, label), number) };
   };
   const facts = [
-    fact("spread", "spread (standard deviation) of the scores"),
-    fact("largest", "largest weight, on average"),
-    fact("median", "gradient, median"),
-    fact("mean", "gradient, mean"),
+    fact("spread (standard deviation) of the scores"),
+    fact("largest weight, on average"),
+    fact("gradient, median"),
+    fact("gradient, mean"),
   ];
-  const status = statusLine();
+  const status = statusLine(sentenceFor(most, 100, 100));
   const planes = h("div", { class: "planes" }, scores.box, largest.box, pulls.box);
   const table = h("table", {}, h("tbody", {}, ...facts.map(({ row }) => row)));
-  el.append(figureBox(model, "score-scale", "scale", planes, status, table));
+  const root = figureBox(model, "score-scale", "scale", planes, status, table);
+  el.append(root);
 
-  // The scores of one random query, its largest weight, and the length of the gradient of its output
-  function ask(query, row, n, scale) {
-    const size = length[row * queries + query];
-    const keys = along.subarray(query * most, query * most + n);
-    const values = value.subarray(query * most, query * most + n);
-    const scores = Array.from(keys, (key) => scale * size * key);
-    const weights = softmax(scores);
-    const out = weights.reduce((total, weight, j) => total + weight * values[j], 0);
+  // Of one random query: its scores go to `into`; gives its largest weight, and how long the gradient of its output is
+  function ask(query, row, n, scale, into) {
+    const begin = query * most;
+    const size = scale * length[row * queries + query];
+    let top = -Infinity;
+    for (let j = 0; j < n; j++) {
+      into[j] = size * along[begin + j];
+      top = Math.max(top, into[j]);
+    }
+    let total = 0;
+    let out = 0;
+    for (let j = 0; j < n; j++) {
+      weights[j] = Math.exp(into[j] - top);
+      total += weights[j];
+      out += weights[j] * value[begin + j];
+    }
     let alongQuery = 0;
     let square = 0;
-    weights.forEach((weight, j) => {
-      const pull = weight * (values[j] - out); // the gradient of out with respect to score j
-      alongQuery += pull * keys[j];
+    for (let j = 0; j < n; j++) {
+      // The gradient of out with respect to score j
+      const pull = (weights[j] / total) * (value[begin + j] - out / total);
+      alongQuery += pull * along[begin + j];
       square += pull * pull;
-    });
+    }
     const gradient = scale * Math.hypot(alongQuery, across[row * queries + query] * Math.sqrt(square));
-    return { scores, top: Math.max(...weights), gradient };
+    return { top: 1 / total, gradient };
   }
+  const weights = new Float64Array(most);
 
   // The larger of the two has its name to its right, so that the names never meet
   function showMarks(median, mean) {
@@ -111,35 +136,53 @@ function render({ model, el }) {
   }
 
   function showFact({ number }, x) {
-    number.dataset.value = x;
-    number.textContent = x < 0.01 ? scientific(x) : x.toFixed(2);
+    write(number, x < 0.01 ? scientific(x) : x.toFixed(2));
+  }
+
+  function sentenceFor(n, sure, dead) {
+    return `${queries} random queries, ${n} keys each. ${sure} % of them give more than 0.9 of their weight to one `
+      + `key; for ${dead} % the gradient is below 0.001, too small to learn from.`;
   }
 
   function draw() {
     const row = model.get("d_k");
     const n = counts[model.get("n")];
     const scale = widths[row] ** -model.get("power");
-    const asked = tabulate(queries, (query) => ask(query, row, n, scale));
-    const all = asked.flatMap((query) => query.scores);
+    const all = new Float64Array(queries * n);
+    const asked = tabulate(queries, (query) => ask(query, row, n, scale, all.subarray(query * n, (query + 1) * n)));
     const tops = asked.map(({ top }) => top);
     const gradients = asked.map(({ gradient }) => gradient);
+    const bins = [shares(all, scoreEdges), shares(tops, weightEdges), shares(gradients, gradientEdges)];
 
-    scores.show(shares(all, scoreEdges));
-    largest.show(shares(tops, weightEdges));
-    pulls.show(shares(gradients, gradientEdges));
-    const spread = Math.sqrt(average(all.map((score) => score * score)));
+    [scores, largest, pulls].forEach((one, i) => one.show(bins[i]));
+    const spread = Math.sqrt(all.reduce((total, score) => total + score * score, 0) / all.length);
     const median = [...gradients].sort((a, b) => a - b)[queries >> 1];
     const mean = average(gradients);
+    const values = [spread, average(tops), median, mean];
     showMarks(median, mean);
-    [spread, average(tops), median, mean].forEach((x, i) => showFact(facts[i], x));
+    values.forEach((x, i) => showFact(facts[i], x));
 
     const percent = (list, holds) => Math.round(100 * (list.filter(holds).length / queries));
     const sure = percent(tops, (weight) => weight > 0.9);
     const dead = percent(gradients, (gradient) => gradient < 0.001);
-    status.textContent = `${queries} random queries, ${n} keys each. ${sure} % of them give more than 0.9 of their `
-      + `weight to one key; for ${dead} % the gradient is below 0.001, too small to learn from.`;
+    say(status, sentenceFor(n, sure, dead));
+
+    const from = (edges) => ["less", ...edges.map((edge) => `from ${readable(edge)}`)];
+    const columns = (title, edges, bin) => [title, ["share"], from(edges).map((name, i) => [name, bin[i]])];
+    return {
+      numbers: {
+        score_bin: bins[0], weight_bin: bins[1], gradient_bin: bins[2],
+        spread, largest: values[1], median, mean,
+      },
+      tables: () => [
+        ["Over all queries", ["number"], facts.map(({ label }, i) => [label, values[i]])],
+        columns("Scores", scoreEdges, bins[0]),
+        columns("Largest weight of each query", weightEdges, bins[1]),
+        columns("Gradient of each query", gradientEdges, bins[2]),
+      ],
+    };
   }
-  return redraw(model, el, ["d_k", "n", "power"], draw);
+  return redraw(model, root, ["d_k", "n", "power"], draw);
 }
 
 export default { render };

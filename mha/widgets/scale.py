@@ -5,35 +5,60 @@ import traitlets
 
 from mha import viz
 from mha.attention import attention
-from mha.widgets.figure import Canvas, LiveFigure, float16_bytes, front_end, slider
+from mha.widgets.figure import Canvas, LiveFigure, front_end, in_steps, packed, slider
 
 WIDTHS = [2**i for i in range(11)]                 # d_k: 1 to 1024
 COUNTS = [2, 4, 8, 16, 32, 64]                     # keys
-QUERIES = 300
+QUERIES, SEED = 300, 2
 SCORE_EDGES = [e + 0.5 for e in range(-20, 20)]    # 41 columns, the first and the last open-ended
 WEIGHT_EDGES = [e / 10 for e in range(1, 10)]      # 10 columns from 0 to 1
 # 13 columns, two to a power of ten, the first and the last open-ended
 GRADIENT_EDGES = [10.0 ** (e / 2) for e in range(-8, 4)]
 
 
-def draws(queries=QUERIES, seed=2):
+STEPS, LEAST = 50, 4    # of the lengths stored: steps in 1, and how far below its root a length may lie
+
+
+def uniform(i, seed):
+    """The i-th numbers, evenly from 0 to 1, of the generator mulberry32 (Ettinger 2017). scale.js makes the same."""
+    def times(a, b):
+        return a * b & 0xFFFFFFFF
+
+    t = times(i + 1 + seed, 0x6D2B79F5)
+    t = times(t ^ t >> 15, t | 1)
+    t = t ^ (t + times(t ^ t >> 7, t | 61) & 0xFFFFFFFF)
+    return (t ^ t >> 14).double() / 2**32
+
+
+def normal(i, seed):
+    """The i-th standard normal numbers, from two even ones each (Box and Muller 1958)."""
+    radius, angle = uniform(2 * i, seed), uniform(2 * i + 1, seed)
+    return (-2 * (1 - radius).log()).sqrt() * (2 * torch.pi * angle).cos()
+
+
+def draws(queries=QUERIES, seed=SEED):
     """Random queries, keys and values, reduced to what the figure needs.
 
     The coordinates of all vectors are independent, normal, of variance 1. Seen from a query q, the key k_j then has one
     coordinate along q, a standard normal, and d_k - 1 coordinates across. So q.k_j = |q| along_j exactly, for any d_k.
 
-    Returns (all float64, rounded to float16):
-        length: (11, R), |q| for each d_k of WIDTHS.
-        across: (11, R), the length of a normal vector in d_k - 1 dimensions.
-        along: (R, 64), the keys' coordinates along their query.
-        value: (R, 64), one number for each key.
+    Returns (all float64):
+        length: (11, R), |q| for each d_k of WIDTHS, in steps.
+        across: (11, R), the length of a normal vector in d_k - 1 dimensions, in steps.
+        along: (R, 64), the keys' coordinates along their query; the page makes them itself.
+        value: (R, 64), one number for each key, made in the page too.
     """
     g = torch.Generator().manual_seed(seed)
     squares = torch.randn(2, queries, WIDTHS[-1], generator=g, dtype=torch.float64).square().cumsum(-1)
     length = torch.stack([squares[0, :, d - 1] for d in WIDTHS]).sqrt()
     across = torch.stack([squares[1, :, d - 2] if d > 1 else torch.zeros(queries) for d in WIDTHS]).sqrt()
-    along, value = torch.randn(2, queries, COUNTS[-1], generator=g, dtype=torch.float64)
-    return tuple(t.half().double() for t in (length, across, along, value))
+    along, value = normal(torch.arange(2 * queries * COUNTS[-1]), seed).view(2, queries, -1)
+    return (*(in_steps(t - root, STEPS) + root for t, root in zip((length, across), roots())), along, value)
+
+
+def roots():
+    """The roots of the dimensions of `length` and `across`, near which these lie: (11, 1) each."""
+    return (torch.tensor(WIDTHS, dtype=torch.float64).sub(missing).sqrt()[:, None] for missing in (0, 1))
 
 
 def simulate(d_k, n, power, tables):
@@ -68,7 +93,11 @@ class ScaleCanvas(Canvas):
     widths = traitlets.List(WIDTHS).tag(sync=True)
     counts = traitlets.List(COUNTS).tag(sync=True)
     edges = traitlets.List([SCORE_EDGES, WEIGHT_EDGES, GRADIENT_EDGES]).tag(sync=True)
-    tables = traitlets.List().tag(sync=True)           # float16 bytes: length, across, along, value
+    # packed, for each of WIDTHS: length and across, less the root of their dimensions, plus LEAST
+    lengths = traitlets.List().tag(sync=True)
+    steps = traitlets.Int(STEPS).tag(sync=True)
+    least = traitlets.Int(LEAST).tag(sync=True)
+    seed = traitlets.Int(SEED).tag(sync=True)
     d_k = traitlets.Int(WIDTHS.index(64)).tag(sync=True)
     n = traitlets.Int(COUNTS.index(64)).tag(sync=True)
     power = traitlets.Float(0.0).tag(sync=True)
@@ -85,11 +114,12 @@ class ScoreScale(LiveFigure):
 
     def __init__(self):
         self.tables = draws()
-        super().__init__(ScaleCanvas(tables=[float16_bytes(t) for t in self.tables]), [
+        lengths = [packed(t - root + LEAST, STEPS) for t, root in zip(self.tables, roots())]
+        super().__init__(ScaleCanvas(lengths=lengths), [
             {"d_k": slider(ipywidgets.SelectionSlider, "width of a query, d_k",
                            options=[(str(d), i) for i, d in enumerate(WIDTHS)], value=6),
              "n": slider(ipywidgets.SelectionSlider, "number of keys, m",
-                         options=[(str(c), i) for i, c in enumerate(COUNTS)], value=5),
+                         options=[(f"{c} keys", i) for i, c in enumerate(COUNTS)], value=5),
              "power": slider(ipywidgets.FloatSlider, "divide the scores by d_k^p, p", value=0.0, min=0, max=1,
                              step=0.05, readout_format=".2f")}])
 

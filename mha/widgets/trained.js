@@ -6,6 +6,7 @@ const BOTTOM = 30;
 // The picture of the heads: the room for names at the left, and above the cells
 const NAMES = 60;
 const TITLES = 22;
+const ROOM = 250; // of its cells, however many: nothing below it moves
 
 const TOKENS = 16; // in each single sentence
 const WIDTH = 64; // of all heads of a layer together
@@ -21,22 +22,12 @@ function medianOf(sorted) {
   return (sorted[half - 1] + sorted[half]) / 2;
 }
 
-// Put a number on an element for who reads the page, or take it off again where value is undefined
-function mark(el, name, value) {
-  if (value === undefined) {
-    delete el.dataset.name;
-    delete el.dataset.value;
-  } else {
-    set(el, { "data-name": name, "data-value": value });
-  }
-}
-
 function render({ model, el }) {
   const counts = model.get("counts");
   const many = model.get("many");
   const errors = model.get("errors");
-  const shares = float16(model.get("shares"));
-  const samples = model.get("samples");
+  const shares = unpacked(model.get("shares"), model.get("steps"));
+  const samples = unpacked(model.get("samples"), model.get("steps"));
   const sentences = model.get("sentences");
   const runs = errors[0][0].length;
 
@@ -69,67 +60,64 @@ function render({ model, el }) {
   const dots = counts.map(() => tabulate(runs, () => h("circle", { r: 4, class: "run" })));
   left.append(...floors, ...dots.flat());
 
-  const right = drawing();
-  const title = h("div", { class: "plane-title" });
-  const status = statusLine();
+  const most = counts.at(-1);
+  const right = drawing({ viewBox: `0 0 ${NAMES + ROOM + 4} ${TITLES + ROOM + 4}` });
+  const rightMap = mapsUnder(right);
+  const above = tabulate(Math.max(...many, TOKENS), () => right.appendChild(h("text", { y: 16, class: "tick" })));
+  const unrelated = right.appendChild(h("text", { y: 16, class: "tick" }));
+  const beside = tabulate(most, () => right.appendChild(h("text", { x: NAMES - 6, class: "tick end" })));
+  const runName = h("div");
+  const title = h("div", { class: "plane-title" }, h("b", {}, "Whom the heads look at"), runName);
+  const status = statusLine(`${resultFor(most, many.at(-1), [0.999, 0.999, 0.999])}${limit(1, 2)}`);
   const errorsTitle = planeTitle("Error", "of eight runs each; bars: the floor");
   const planes = h("div", { class: "planes" },
     h("div", { class: "plane errors" }, errorsTitle, left),
-    h("div", { class: "plane heads" }, title, right, colourKey()));
-  el.append(figureBox(model, "trained-heads", "trained", planes, status));
+    h("div", { class: "plane heads" }, title, rightMap.box, colourKey()));
+  const root = figureBox(model, "trained-heads", "trained", planes, status);
+  el.append(root);
 
   function drawErrors(i, j, run) {
     set(band, { x: x(j) - column / 2 });
     counts.forEach((count, k) => {
-      const chosen = k === j;
       const low = floorOf(count, many[i]);
       set(floors[k], { x1: x(k) - 24, x2: x(k) + 24, y1: y(low), y2: y(low) });
-      mark(floors[k], "floor", chosen ? low : undefined);
       errors[i][k].forEach((error, n) => {
         const cx = x(k) + (n - (runs - 1) / 2) * 5;
-        set(dots[k][n], { cx, cy: y(error), class: chosen && n === run ? "run shown" : "run" });
-        mark(dots[k][n], "error", chosen ? error : undefined);
+        set(dots[k][n], { cx, cy: y(error), class: k === j && n === run ? "run shown" : "run" });
       });
     });
   }
 
-  // weight(head, k): on the token of relation k in the mean of many sentences (sentence 0), or on token k of one
+  // The weights of each head, one after the other, on the tokens of the relations in the mean of many sentences
+  // (sentence 0), or on all tokens of one
   function weightsOf(i, j, run, sentence) {
     const [r, count] = [many[i], counts[j]];
     if (sentence === 0) {
       const start = meansBegin[[i, j]] + run * count * r;
-      return (head, k) => shares[start + head * r + k];
+      return shares.subarray(start, start + count * r);
     }
     const start = samplesBegin[[i, j]] + (run * sentences + sentence - 1) * count * TOKENS;
-    return (head, k) => samples.getUint8(start + head * TOKENS + k) / 255;
+    return samples.subarray(start, start + count * TOKENS);
   }
 
-  function drawHeads(r, count, sentence, weightOf) {
+  function drawHeads(r, count, sentence, weights) {
     const columns = sentence ? TOKENS : r;
-    const cell = Math.min(46, 300 / Math.max(count, columns));
-    const broad = Math.max(cell, Math.min(46, 260 / columns));
-    const above = (k, text) => h("text", { x: NAMES + (k + 0.5) * broad, y: 16, class: "tick" }, text);
-    right.replaceChildren();
-    set(right, { viewBox: `0 0 ${64 + columns * broad} ${26 + count * cell}` });
-    right.style.maxWidth = `${64 + columns * broad}px`;
-    for (let k = 0; k < r; k++) right.append(above(k, sentence ? k + 1 : `rel. ${k + 1}`));
-    if (sentence) {
-      const middle = NAMES + ((r + TOKENS) / 2) * broad;
-      right.append(h("text", { x: middle, y: 16, class: "tick" }, "unrelated tokens"));
-    }
-    for (let head = 0; head < count; head++) {
-      // Of many heads only every fourth has its name
-      if (count <= 16 || head % 4 === 3) {
-        const place = { x: NAMES - 6, y: 26 + (head + 0.5) * cell + 4 };
-        right.append(h("text", { ...place, class: "tick end" }, `head ${head + 1}`));
-      }
-      for (let k = 0; k < columns; k++) {
-        const weight = weightOf(head, k);
-        const place = { x: NAMES + k * broad, y: TITLES + head * cell };
-        const size = { width: broad - 1, height: Math.max(cell - 1, 1) };
-        right.append(h("rect", { ...place, ...size, fill: shade(weight), "data-weight": weight }));
-      }
-    }
+    const cell = Math.min(62, ROOM / Math.max(count, columns));
+    const broad = Math.max(cell, Math.min(46, ROOM / columns));
+    above.forEach((text, k) => {
+      set(text, { x: NAMES + (k + 0.5) * broad });
+      const name = sentence ? k + 1 : `rel. ${k + 1}`;
+      write(text, k < r ? name : "");
+    });
+    set(unrelated, { x: NAMES + ((r + TOKENS) / 2) * broad });
+    write(unrelated, sentence ? "unrelated tokens" : "");
+    beside.forEach((text, head) => {
+      set(text, { y: TITLES + (head + 0.5) * cell + 4 });
+      const named = head < count && (count <= 16 || head % 4 === 3); // of many heads only every fourth has its name
+      write(text, named ? `head ${head + 1}` : "");
+    });
+    const place = { x: NAMES, y: TITLES, width: columns * broad, height: count * cell };
+    rightMap.show(NAMES + ROOM + 4, (map) => map(weights, columns, place, 1));
   }
 
   function limit(count, r) {
@@ -139,24 +127,38 @@ function render({ model, el }) {
     return "There are more heads than relations, and each is narrower.";
   }
 
+  function resultFor(count, r, [best, middle, worst]) {
+    return `${plural(count, "head")} of d_k = ${WIDTH / count} for ${plural(r, "relation")}: errors from `
+      + `${best.toFixed(3)} to ${worst.toFixed(3)}, in the middle ${middle.toFixed(3)}. `;
+  }
+
   function draw() {
     const i = model.get("relations");
     const j = model.get("heads");
     const run = model.get("run") - 1;
     const sentence = model.get("sentence");
     const [r, count] = [many[i], counts[j]];
+    const weights = weightsOf(i, j, run, sentence);
     drawErrors(i, j, run);
-    drawHeads(r, count, sentence, weightsOf(i, j, run, sentence));
+    drawHeads(r, count, sentence, weights);
     const seenOn = sentence ? "weights on one sentence" : "mean weight";
-    title.replaceChildren(h("b", {}, "Whom the heads look at"), ` in run ${run + 1}: ${seenOn}`);
+    write(runName, `in run ${run + 1}: ${seenOn}`);
 
     const sorted = [...errors[i][j]].sort((a, b) => a - b);
-    const [best, worst] = [sorted[0], sorted[runs - 1]];
-    status.textContent = `${plural(count, "head")} of d_k = ${WIDTH / count} for ${plural(r, "relation")}: `
-      + `errors from ${best.toFixed(3)} to ${worst.toFixed(3)}, in the middle ${medianOf(sorted).toFixed(3)}. `
-      + limit(count, r);
+    const floor = floorOf(count, r);
+    say(status, resultFor(count, r, [sorted[0], medianOf(sorted), sorted[runs - 1]]) + limit(count, r));
+    const heads = tabulate(count, (head) => `head ${head + 1}`);
+    const tokens = tabulate(sentence ? TOKENS : r, (k) => (sentence ? `token ${k + 1}` : `relation ${k + 1}`));
+    return {
+      numbers: { error: errors[i][j], floor, weight: weights },
+      tables: () => [
+        [`${plural(count, "head")}, ${plural(r, "relation")}`, ["error"], [
+          ...errors[i][j].map((error, k) => [`run ${k + 1}`, error]), ["the floor", floor]]],
+        [`Run ${run + 1}: ${seenOn}`, tokens, rowsOf(heads, weights)],
+      ],
+    };
   }
-  return redraw(model, el, ["relations", "heads", "run", "sentence"], draw);
+  return redraw(model, root, ["relations", "heads", "run", "sentence"], draw);
 }
 
 export default { render };

@@ -5,7 +5,11 @@ import traitlets
 
 from mha import viz
 from mha.assets import HEADS, RELATIONS, trained_heads, trained_samples
-from mha.widgets.figure import Canvas, LiveFigure, float16_bytes, front_end, slider
+from mha.widgets.figure import Canvas, LiveFigure, front_end, in_steps, packed, slider
+
+
+STEPS = 100          # in a weight of 1: two decimals
+SENTENCES = 2        # single ones, of those that are stored: enough to see that they differ
 
 
 def floor(h, r):
@@ -18,9 +22,10 @@ class TrainedCanvas(Canvas):
     counts = traitlets.List(list(HEADS)).tag(sync=True)
     many = traitlets.List(list(RELATIONS)).tag(sync=True)
     errors = traitlets.List(help="[relations][heads] -> the errors of the runs").tag(sync=True)
-    shares = traitlets.Bytes(help="float16: for each r, h, run: h rows of r mean weights").tag(sync=True)
-    samples = traitlets.Bytes(help="bytes, 255 is 1: for each r, h, run, sentence: h rows of 16 weights").tag(sync=True)
-    sentences = traitlets.Int(help="how many single sentences").tag(sync=True)
+    shares = traitlets.Unicode(help="packed: for each r, h, run: h rows of r mean weights").tag(sync=True)
+    samples = traitlets.Unicode(help="packed: for each r, h, run, sentence: h rows of 16 weights").tag(sync=True)
+    sentences = traitlets.Int(SENTENCES, help="how many single sentences").tag(sync=True)
+    steps = traitlets.Int(STEPS).tag(sync=True)
     relations = traitlets.Int(2).tag(sync=True)
     heads = traitlets.Int(2).tag(sync=True)
     run = traitlets.Int(1).tag(sync=True)
@@ -34,32 +39,31 @@ class TrainedHeads(LiveFigure):
 
     `numbers()` gives error (8): the mean squared error of the eight runs at this h and r, floor (1): the least that
     heads can reach whose scores do not see the contents, and weight (h r, head by head): the mean weight of each head
-    of the chosen run on the token of each relation.
+    of the chosen run on the token of each relation, or its weights on the 16 tokens of one sentence, to two decimals.
     """
 
     def __init__(self):
         self.cells = {(r, h): trained_heads(r, h) for r in RELATIONS for h in HEADS}
         errors = [[[float(e) for e in self.cells[r, h][0]] for h in HEADS] for r in RELATIONS]
-        shares = torch.cat([self.cells[r, h][1].flatten() for r in RELATIONS for h in HEADS])
-        self.samples = {(r, h): trained_samples(r, h) for r in RELATIONS for h in HEADS}
-        samples = torch.cat([(255 * self.samples[r, h]).round().byte().flatten() for r in RELATIONS for h in HEADS])
-        runs, sentences = self.samples[1, 1].shape[:2]
-        super().__init__(TrainedCanvas(errors=errors, shares=float16_bytes(shares), samples=samples.numpy().tobytes(),
-                                       sentences=sentences), [
+        self.shares = {cell: in_steps(shares, STEPS) for cell, (_, shares) in self.cells.items()}
+        self.samples = {cell: in_steps(trained_samples(*cell)[:, :SENTENCES], STEPS) for cell in self.cells}
+        shares, samples = ("".join(packed(weights, STEPS) for weights in stored.values())
+                           for stored in (self.shares, self.samples))
+        runs = len(self.samples[1, 1])
+        super().__init__(TrainedCanvas(errors=errors, shares=shares, samples=samples), [
             {"relations": slider(ipywidgets.SelectionSlider, "relations, r",
                                  options=[(str(r), i) for i, r in enumerate(RELATIONS)], value=2),
-             "heads": slider(ipywidgets.SelectionSlider, "heads, h", options=[(str(h), i) for i, h in enumerate(HEADS)],
-                             value=2),
+             "heads": slider(ipywidgets.SelectionSlider, "heads, h",
+                             options=[(f"{h} head{'s' * (h > 1)}", i) for i, h in enumerate(HEADS)], value=2),
              "run": slider(ipywidgets.IntSlider, "run shown at the right", value=1, min=1, max=runs),
              "sentence": slider(ipywidgets.SelectionSlider, "seen on",
-                                options=[("many, mean", 0), *((f"sentence {i}", i) for i in range(1, sentences + 1))],
+                                options=[("many, mean", 0), *((f"sentence {i}", i) for i in range(1, SENTENCES + 1))],
                                 value=0)}])
 
     def numbers(self, relations, heads, run, sentence):
         r, h = RELATIONS[relations], HEADS[heads]
-        error, shares = self.cells[r, h]
-        weight = self.samples[r, h][run - 1, sentence - 1] if sentence else shares[run - 1]
-        return {"error": error, "floor": torch.tensor([floor(h, r)]), "weight": weight.flatten()}
+        weight = self.samples[r, h][run - 1, sentence - 1] if sentence else self.shares[r, h][run - 1]
+        return {"error": self.cells[r, h][0], "floor": torch.tensor([floor(h, r)]), "weight": weight.flatten()}
 
     def picture(self):
         setting = self.setting()

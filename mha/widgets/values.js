@@ -7,14 +7,11 @@ const times = ([a, b], W) => [0, 1].map((axis) => a * W[0][axis] + b * W[1][axis
 const diamond = (x, y, r) => `M${x},${y - r} l${r},${r} l${-r},${r} l${-r},${-r} z`;
 
 // Two numbers that change, and how they stand in a sentence
-const pair = (name) => [0, 1].map(() => h("span", { "data-name": name }));
-const bracketed = ([a, b]) => h("span", { class: "numbers" }, "(", a, ", ", b, ")");
+const pair = () => [0, 1].map(() => h("span"));
+const bracketed = ([a, b]) => h("span", { class: "tabular" }, "(", a, ", ", b, ")");
 
 // No minus sign on what is shown as nought
-function put(span, x) {
-  span.dataset.value = x;
-  span.textContent = signed(Math.abs(x) < 0.005 ? 0 : x);
-}
+const put = (span, x) => write(span, signed(Math.abs(x) < 0.005 ? 0 : x));
 
 // The ends of the ten lines of the grid: five of each direction, in turns
 function gridLine(i) {
@@ -70,7 +67,7 @@ function targetRing({ svg, x: toX, y: toY }, [x, y], below) {
     set(line, { x2: outX, y2: outY, class: `miss${kind}` });
     set(ring, { r: chosen ? 13 : 9, class: `ring${kind}` });
     set(end, { d: diamond(outX, outY, chosen ? 9 : 5), class: `mixture${kind}` });
-    name.textContent = chosen ? `target ${i + 1}` : i + 1;
+    write(name, chosen ? `target ${i + 1}` : i + 1);
     name.classList.toggle("looks", chosen);
   }
   return { show };
@@ -79,7 +76,7 @@ function targetRing({ svg, x: toX, y: toY }, [x, y], below) {
 // The table of values and weights, one row for each token
 function weightTable(words) {
   const rows = words.map((word, i) => {
-    const value = pair("value");
+    const value = pair();
     const bar = h("span", { class: "bar" });
     const weight = h("span", {});
     const name = h("th", { scope: "row" }, `${i + 1}  ${word}`);
@@ -94,13 +91,12 @@ function weightTable(words) {
   const table = h("table", { class: "weights" }, h("thead", {}, headings), body);
 
   function show(asking, values, weights) {
-    looks.textContent = `weight for \u201c${words[asking]}\u201d`;
+    write(looks, `weight for \u201c${words[asking]}\u201d`);
     rows.forEach(({ value, bar, weight, name }, i) => {
       name.classList.toggle("looks", i === asking);
       value.forEach((span, axis) => put(span, values[i][axis]));
       bar.style.width = `${64 * weights[i]}%`;
-      bar.dataset.weight = weights[i];
-      weight.textContent = weights[i].toFixed(3);
+      write(weight, weights[i].toFixed(3));
     });
   }
   return { table, show };
@@ -108,11 +104,11 @@ function weightTable(words) {
 
 // The table that follows one output: the mixture, times W_V, and by how much it misses
 function outputTable() {
-  const mixture = pair("mixture");
-  const output = pair("out");
-  const matrix = tabulate(4, () => h("span", { "data-name": "matrix" }));
-  const distance = h("b", { "data-name": "distance" });
-  const mean = h("b", { "data-name": "mean_distance" });
+  const mixture = pair();
+  const output = pair();
+  const matrix = tabulate(4, () => h("span"));
+  const distance = h("b");
+  const mean = h("b");
   const line = (text, shown) => h("tr", {}, h("th", { scope: "row" }, text), h("td", { class: "number" }, shown));
   const table = h("table", { class: "sum" }, h("tbody", {},
     line("mixture of the tokens", bracketed(mixture)),
@@ -176,10 +172,12 @@ function render({ model, el }) {
   const goals = targets.map((target) => targetRing(right, target, after.marks[0]));
   const weightsOf = weightTable(words);
   const outputOf = outputTable();
-  const status = statusLine();
+  const changes = [[0, 0, 1], [1, 1, 0], [0, 1, 1], [1, 1, 1]].map((stretched) => whatChanged(IDENTITY, ...stretched));
+  const status = statusLine(`${longestOf(changes)} ${whatIsReached(longestOf(words), 9.99, false, false)}`);
   const planes = h("div", { class: "planes" }, left.box, right.box);
   const ledger = h("div", { class: "ledger" }, weightsOf.table, outputOf.table);
-  el.append(figureBox(model, "value-map", "values", planes, status, ledger));
+  const root = figureBox(model, "value-map", "values", planes, status, ledger);
+  el.append(root);
 
   words.forEach((_, i) => {
     for (const part of [before.marks[i], names[i]]) {
@@ -219,10 +217,26 @@ function render({ model, el }) {
 
     const allReached = Math.max(...misses) < 1e-9;
     const inside = among(targets[asking], values);
-    status.textContent = `${whatChanged(W, first, second, sharpness)} `
-      + whatIsReached(words[asking], misses[asking], allReached, inside);
+    say(status, `${whatChanged(W, first, second, sharpness)} `
+      + whatIsReached(words[asking], misses[asking], allReached, inside));
+
+    const [out, distance, mean] = [outs[asking], misses[asking], sum(misses) / misses.length];
+    return {
+      numbers: {
+        weight: weights, value: values.flat(), mixture: mixed, matrix: W.flat(), out, distance, mean_distance: mean,
+      },
+      tables: () => [
+        ["Tokens", [`weight for \u201c${words[asking]}\u201d`, "value, first", "second"], words.map((word, i) =>
+          [word, weights[i], ...values[i]])],
+        ["The output", ["first", "second"], [
+          ["mixture", ...mixed], ["W_V, first row", ...W[0]], ["W_V, second row", ...W[1]],
+          ["output", ...out],
+        ]],
+        ["Misses", ["distance"], [["this output", distance], ["mean of all four", mean]]],
+      ],
+    };
   }
-  return redraw(model, el, ["asking", "turn", "first", "second", "sharpness"], draw);
+  return redraw(model, root, ["asking", "turn", "first", "second", "sharpness"], draw);
 }
 
 export default { render };

@@ -3,8 +3,7 @@ import base64
 
 import numpy as np
 
-# What a figure shows: every data-weight under "weight", every data-value under its data-name, packed as float64: they
-# are many.
+# What a figure shows: the numbers on its root (common.js), packed as float64, for they are many.
 READ = """
   (index) => {
     function pack(numbers) {
@@ -14,16 +13,14 @@ READ = """
       return btoa(text);
     }
     const root = document.querySelectorAll(".live-figure")[index].querySelector("[data-figure]");
-    const shown = { weight: [] };
-    for (const el of root.querySelectorAll("[data-weight]")) shown.weight.push(Number(el.dataset.weight));
-    for (const el of root.querySelectorAll("[data-value]")) {
-      (shown[el.dataset.name] ??= []).push(Number(el.dataset.value));
-    }
-    return Object.fromEntries(Object.entries(shown).map(([name, numbers]) => [name, pack(numbers)]));
+    const list = (numbers) => (typeof numbers === "number" ? [numbers] : numbers);
+    return Object.fromEntries(Object.entries(root.numbers).map(([name, numbers]) => [name, pack(list(numbers))]));
   }
 """
 
-# plan: [[{name, kind, value}, ...], ...], one list for each setting. Returns for each setting what READ gives.
+HEIGHT = "(index) => document.querySelectorAll('.live-figure')[index].getBoundingClientRect().height"
+
+# plan: [[{name, kind, value}, ...], ...], one list for each setting. Returns for each setting what `read` gives.
 OPERATE = """
   ([index, plan]) => {
     const read = %s;
@@ -43,7 +40,7 @@ OPERATE = """
     }
     return plan.map((setting) => { for (const { name, value } of setting) put(name, value); return read(index); });
   }
-""".replace("%s", READ.strip())
+"""
 
 
 def unpack(shown):
@@ -53,6 +50,11 @@ def unpack(shown):
 
 def operate(page, index, figure, settings):
     """The numbers that the page's index-th live figure shows at each setting: a list of {name: array}."""
+    return [unpack(shown) for shown in after_each(page, index, figure, settings, READ)]
+
+
+def after_each(page, index, figure, settings, read):
+    """What the script `read` says of the page's index-th live figure at each setting."""
     plan = [[{"name": figure.controls[name].description, "value": value} for name, value in setting.items()]
             for setting in settings]
-    return [unpack(shown) for shown in page.evaluate(OPERATE, [index, plan])]
+    return page.evaluate(OPERATE.replace("%s", read.strip()), [index, plan])

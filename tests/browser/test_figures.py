@@ -2,16 +2,18 @@
 import itertools
 import random
 
+import matplotlib
 import numpy as np
 import pytest
 
 import served
-from operate import operate
+from operate import HEIGHT, READ, after_each, operate, unpack
 
 FIGURES_OF_PAGES = [(page, index) for page in served.pages()
                     for index in range(served.live_figures(page))] if served.chromium() else []
 every_figure = pytest.mark.parametrize("page, index", FIGURES_OF_PAGES)
 ALL_UP_TO, AT_RANDOM, AT_ONCE = 2000, 500, 100
+FEW = 40            # settings at which a figure is measured
 
 
 def settings_to_try(figure):
@@ -19,16 +21,27 @@ def settings_to_try(figure):
     settings = list(figure.settings())
     if len(settings) <= ALL_UP_TO:
         return settings
+    return corners(settings) + random.Random(0).sample(settings, AT_RANDOM)
+
+
+def corners(settings):
+    """Every combination of the ends of all controls."""
     ends = {name: sorted({setting[name] for setting in settings}) for name in settings[0]}
-    corners = [dict(zip(ends, values))
-               for values in itertools.product(*((values[0], values[-1]) for values in ends.values()))]
-    return corners + random.Random(0).sample(settings, AT_RANDOM)
+    return [dict(zip(ends, values))
+            for values in itertools.product(*((values[0], values[-1]) for values in ends.values()))]
 
 
-def open_figure(visit, page, index):
+def few_settings(figure):
+    """Some of the corners, and as many settings at random."""
+    settings, chance = list(figure.settings()), random.Random(1)
+    return [setting for all_of_them in (corners(settings), settings)
+            for setting in chance.sample(all_of_them, min(FEW // 2, len(all_of_them)))]
+
+
+def open_figure(visit, page, index, **options):
     from mha.widgets import FIGURES
 
-    tab = visit(page, script=served.FRAMES).page
+    tab = visit(page, script=served.FRAMES, **options).page
     name = tab.locator(".live-figure").nth(index).locator("[data-figure]").get_attribute("data-figure")
     return tab, FIGURES[name]()
 
@@ -44,8 +57,8 @@ def test_a_figure_shows_what_torch_computes_at_every_setting(visit, page, index)
 
 
 def compare(shown, computed, setting):
-    drawn = {name for name, values in shown.items() if len(values)}
-    assert drawn == set(computed), f"at {setting} the page shows {sorted(drawn)}, torch computes {sorted(computed)}"
+    drawn = f"at {setting} the page shows {sorted(shown)}, torch computes {sorted(computed)}"
+    assert set(shown) == set(computed), drawn
     for name, values in computed.items():
         expected = values.double().flatten().numpy()
         drawn = f"at {setting} the page draws {shown[name].size} of {expected.size}: {name}"
@@ -68,6 +81,87 @@ def test_the_keyboard_moves_every_slider_and_the_figure_follows(visit, page, ind
         values, spoken, drawings = zip(*seen)
         assert len(set(values)) == 3 and len(set(spoken)) >= 2, slider.get_attribute("id")
         assert drawings[0] != drawings[1], "the slider moved and the figure did not"
+
+
+@pytest.mark.parametrize("fonts", [True, False], ids=["", "own font"])
+@pytest.mark.parametrize("width", [1200, 390])
+@every_figure
+def test_a_figure_keeps_its_height_whatever_its_controls_say(visit, page, index, width, fonts):
+    """In the book's font, and in the reader's own."""
+    tab, figure = open_figure(visit, page, index, width=width, fonts=fonts)
+    settings = few_settings(figure)
+    heights = [round(height, 1) for height in after_each(tab, index, figure, settings, HEIGHT)]
+    low, high = min(heights), max(heights)
+    assert low == high, f"{low} px at {settings[heights.index(low)]}, {high} px at {settings[heights.index(high)]}"
+
+
+# The numbers of the open tables: those with a decimal as text, so that their digits are known
+TABLES = """
+  async (index) => {
+    const figure = document.querySelectorAll(".live-figure")[index].querySelector("[data-figure]");
+    await new Promise((done) => setTimeout(done, 250));
+    return [...figure.querySelectorAll("details.numbers td")].map((cell) => cell.textContent);
+  }
+"""
+
+
+def away(numbers, others):
+    """How far each number is from the nearest of others, as a share of that, or of a hundredth where it is small."""
+    return (np.abs(numbers[:, None] - others) / np.maximum(1e-2, np.abs(others))).min(1)
+
+
+@every_figure
+def test_the_numbers_as_text_follow_the_controls(visit, page, index):
+    tab, figure = open_figure(visit, page, index)
+    tab.locator(".live-figure").nth(index).locator(".mha-figure details.numbers > summary").click()
+    seen = set()
+    for setting in few_settings(figure)[::10]:
+        operate(tab, index, figure, [setting])
+        words = [word.replace("\u2212", "-").replace(",", "") for word in tab.evaluate(TABLES, index)]
+        shown = np.array([float(word) for word in words if word and not word.strip("-+.e0123456789")])
+        computed = figure.numbers(**setting)
+        everything = np.concatenate([values.double().flatten().numpy() for values in computed.values()])
+        assert shown.size and away(shown, everything).max() < 0.06, f"at {setting} {words} says what torch does not"
+        for name, values in computed.items():
+            assert away(values.double().flatten().numpy(), shown).min() < 0.06, f"at {setting} nothing says {name}"
+        seen.add(tuple(words))
+    assert len(seen) > 1
+
+
+# The middles of the cells in the marked row of each map that has one: [[[r, g, b], ...], ...]
+MARKED_ROWS = """
+  (weights) => [...document.querySelectorAll(".live-figure .mapped")].flatMap((box) => {
+    const [canvas, svg] = box.children;
+    const pen = canvas.getContext("2d");
+    const scale = canvas.width / svg.viewBox.baseVal.width;
+    const shown = (mark) => mark.getAttribute("display") !== "none";
+    const n = Math.sqrt(weights / [...document.querySelectorAll(".live-figure .row-mark")].filter(shown).length);
+    return [...svg.querySelectorAll(".row-mark")].filter(shown).map((mark) => {
+      const { x, y, width, height } = mark.getBBox();
+      const colour = (j) => pen.getImageData((x + (j + 0.5) * width / n) * scale, (y + height / 2) * scale, 1, 1).data;
+      return Array.from({ length: n }, (_, j) => [...colour(j)].slice(0, 3));
+    });
+  })
+"""
+
+
+@pytest.mark.parametrize("name, page", [("head-grid", "chapters/06_multi_head.html"),
+                                        ("head-browser", "chapters/08_what_heads_do.html")])
+@pytest.mark.parametrize("width", [1200, 390])
+def test_a_map_has_the_colours_of_its_weights(visit, name, page, width):
+    """Those of matplotlib's cividis, on a scale that goes with the square root."""
+    tab, figure = open_figure(visit, page, 0, width=width)
+    for setting in few_settings(figure)[::5]:
+        shown = operate(tab, 0, figure, [setting])[0]["weight"]
+        tab.wait_for_timeout(50)
+        rows = [np.array(row) for row in tab.evaluate(MARKED_ROWS, shown.size)]
+        n = len(rows[0])
+        maps = shown.reshape(-1, n, n)
+        assert len(rows) == len(maps)
+        row = min(setting["word"], n - 1)
+        for colours, weights in zip(rows, maps):
+            expected = 255 * matplotlib.colormaps["cividis"](np.sqrt(weights[row]))[:, :3]
+            assert np.abs(colours - expected).max() < 16, f"{name} at {setting}"
 
 
 def test_every_figure_of_the_package_is_in_the_book(visit):

@@ -1,5 +1,4 @@
-"""The value map beyond its numbers: its height stands still, W_V leaves the weights alone, and a token can be clicked.
-"""
+"""The value map beyond its numbers: W_V leaves the weights alone, and a token can be clicked."""
 import pytest
 
 import served
@@ -11,29 +10,16 @@ SETTINGS = [{"turn": turn, "first": first, "second": second, "asking": asking, "
             for asking, sharpness in [(0, 2), (1, 2), (2, 0), (3, 5)]]
 
 
-@pytest.fixture(params=[(1200, True), (390, True), (1200, False), (390, False)],
-                ids=["1200", "390", "1200, own font", "390, own font"])
-def value_map(request, visit):
-    """The page with the value map, and its place among the page's figures; in the book's font and the reader's own."""
-    width, fonts = request.param
+@pytest.fixture
+def value_map(visit):
+    """The page with the value map, and its place among the page's figures."""
     for page in filter(served.live_figures, served.pages()):
-        tab = visit(page, width=width, script=served.FRAMES, fonts=fonts).page
+        tab = visit(page, script=served.FRAMES).page
         figures = tab.locator(".live-figure [data-figure]")
         names = figures.evaluate_all("(all) => all.map((figure) => figure.dataset.figure)")
         if "value-map" in names:
             return tab, names.index("value-map")
     pytest.skip("no page shows the value map")
-
-
-def test_its_height_stands_still_at_every_setting(value_map):
-    from mha.widgets import ValueMap
-
-    tab, index = value_map
-    figure, heights = ValueMap(), set()
-    for setting in SETTINGS:
-        operate(tab, index, figure, [setting])
-        heights.add(round(tab.locator(".live-figure").nth(index).bounding_box()["height"]))
-    assert len(heights) == 1
 
 
 def test_the_weights_stay_when_W_V_moves(value_map):
