@@ -1,10 +1,6 @@
 """Makes the site whole: all that a page loads comes from the site, and nothing is loaded that is not used."""
-import shutil
-from importlib.metadata import files
 from pathlib import Path
 
-MATHJAX = ("startup.js", "core.js", "input/tex.js", "input/tex/extensions", "output/chtml.js", "output/chtml/fonts",
-           "a11y/assistive-mml.js")
 STATIC = Path(__file__).parent / "static"
 # Jupyter Book loads these, wanted or not; sphinx-thebe's scripts even fail, with an error on every page.
 UNUSED = ("sphinx_book_theme", "pydata_sphinx_theme", "sphinx_thebe", "sphinx_togglebutton", "sphinx_design",
@@ -12,8 +8,7 @@ UNUSED = ("sphinx_book_theme", "pydata_sphinx_theme", "sphinx_thebe", "sphinx_to
 THEIR_NAMES = ("thebe", "toggle", "design", "sphinx-book-theme", "clipboard", "copybutton")
 # Sphinx's own search needs these, and no other page does.
 OF_SEARCH = ("documentation_options.js", "doctools.js", "sphinx_highlight.js", "searchtools.js", "language_data.js")
-PRELOADED = ("source-serif-4-latin-wght-normal.woff2", "source-serif-4-latin-wght-italic.woff2",
-             "source-sans-3-latin-wght-normal.woff2")
+PRELOADED = ("book-serif.woff2", "book-serif-italic.woff2", "book-sans.woff2")
 # Where a reader who opens the site's address is led: the root of _toc.yml is no index.html at the top.
 FRONT = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title><link rel="icon" href="_static/favicon.svg">
@@ -57,24 +52,6 @@ def of_unused(asset):
     return any(name in text for name in THEIR_NAMES)
 
 
-def copy_mathjax(app, error):
-    """MathJax from the Python package that carries it: the parts that _config.yml names, 2 of 20 MB."""
-    if error or app.builder.format != "html":
-        return
-    found = next(path for path in files("sphinx-mathjax-offline") if path.name == MATHJAX[0])
-    package, site = Path(found.locate()).parent, Path(app.outdir, "_static", "mathjax")
-    for part in MATHJAX:
-        copy(package / part, site / part)
-
-
-def copy(source, target):
-    target.parent.mkdir(parents=True, exist_ok=True)
-    if source.is_dir():
-        shutil.copytree(source, target, dirs_exist_ok=True)
-    else:
-        shutil.copy(source, target)
-
-
 def write_front_door(app, error):
     root = app.config.root_doc
     if not error and app.builder.format == "html" and "/" in root:
@@ -87,5 +64,4 @@ def setup(app):
     app.connect("config-inited", silence_unused)
     app.connect("html-page-context", set_head)
     app.connect("html-page-context", lighten, priority=950)
-    app.connect("build-finished", copy_mathjax)
     app.connect("build-finished", write_front_door)

@@ -1,83 +1,80 @@
-"""Holds the place of each formula until MathJax has set it, so that the text does not jump.
+"""Formulas are made here, from TeX to MathML, which browsers set without a script.
 
-Before that, a formula stands in the page as TeX, which is longer: "\\\\sqrt{d_k}" for two letters under a root. Its
-width is guessed here, to about a tenth, and book.css keeps so much room and shows nothing in it. Without JavaScript,
-or when MathJax does not come, the TeX is shown.
+Each carries its TeX with it, for whoever copies it (formulas.js) and for tools that read it aloud.
 """
 import re
-from html import unescape
 
-INLINE = re.compile(r'<span class="math notranslate nohighlight">\\\((.*?)\\\)</span>', re.S)
-DISPLAY = re.compile(r'<div class="math notranslate nohighlight"( id="[^"]*")?>(.*?)</div>', re.S)
-TOKEN = re.compile(r"\\([A-Za-z]+|.)|([{}^_&])|(\s+)|(.)", re.S)
-# In hundredths of an em, as MathJax's italic has them.
-LETTERS = dict(zip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", map(int, (
-    "53 43 43 52 47 49 48 58 35 41 52 30 88 60 48 50 46 45 47 36 57 48 72 57 49 47 "
-    "75 76 71 83 74 64 79 85 44 55 85 68 97 80 76 64 79 76 61 70 68 75 105 83 58 68").split())))
-SIGNS = {"(": 39, ")": 39, "[": 28, "]": 28, ",": 45, ".": 28, "|": 28, "'": 28, "/": 50, "sqrt": 85, "sum": 123,
-         "cdot": 72, "times": 122, "+": 122, "-": 100,
-         "ldots": 117, "top": 78, ";": 45, "quad": 100, "qquad": 200, "!": 0}
-RELATIONS = {"=", "<", ">", "leq", "le", "geq", "ge", "neq", "ne", "approx", "in", "to", "rightarrow", "mapsto",
-             "propto", "sim"}
-UPRIGHT = {"mathrm", "text", "mathbf", "operatorname", "mathbb", "mathcal"}
-NO_WIDTH = UPRIGHT | {"left", "right", "big", "Big", "bigl", "bigr", "Bigl", "Bigr", "hat", "bar", "tilde", "frac",
-                      "tfrac", "dfrac", "displaystyle", "limits"}
-NAMES = {"exp", "log", "ln", "max", "min", "sin", "cos", "dim", "Pr", "lim", "arg"}
-# MathJax matches its letters to the height of the text's; a sub- or superscript is smaller.
-SCALE, SMALL, SANS = 1.075, 0.71, 46
+from docutils import nodes
+from math_core import LatexError, LatexToMathML
+from sphinx import search
+from sphinx.util import logging
+
+LOG = logging.getLogger(__name__)
+CONVERT = LatexToMathML(annotation=True, fancy_error=False)
+# The converter's styles, which the page's security policy forbids, as the classes of book.css.
+CLASSES = {
+    "margin-left:-0.16666667em;": "math-closer",
+    "text-align: right;justify-items: end;padding-right: 0;": "math-right",
+    "text-align: left;justify-items: start;padding-left: 0;": "math-left",
+}
+# A browser may break a line on both sides of a formula.
+FORMULA, OPENING, CLOSING = "<math><semantics>(?:(?!</math>).)*</math>", "[(\\[“‘]", "[-–,.;:!?)\\]”’]"
+TOUCHING = re.compile(f"{OPENING}+{FORMULA}{CLOSING}*|{FORMULA}{CLOSING}+", re.S)
 
 
-def width_of(tex):
-    """About how wide MathJax sets a formula, in em."""
-    return SCALE / 100 * sum(width * SMALL**depth for width, depth in signs(unescape(tex)))
+def mathml(tex, display=False):
+    """The <math> of a formula."""
+    made = CONVERT.convert_with_local_state(tex.strip(), displaystyle=display)
+    for style, name in CLASSES.items():
+        made = made.replace(f'style="{style}"', f'class="{name}"')
+    if ' style="' in made:
+        raise LatexError("its MathML has a style that no class of _ext/formulas.py stands for")
+    return made
 
 
-def signs(tex):
-    """Each sign's width, and how deep it stands in sub- and superscripts."""
-    groups, script, upright = [(0, False)], 0, False
-    for command, mark, space, sign in TOKEN.findall(tex):
-        depth, in_text = groups[-1]
-        if mark == "{":
-            groups.append((depth + script, in_text or upright))
-        elif mark == "}" and len(groups) > 1:
-            groups.pop()
-        elif command or sign:
-            yield sign_width(command or sign, in_text), depth + script
-        # A script or an alphabet holds for the next sign or group.
-        script, upright = (mark in ("^", "_")) or (script and command in UPRIGHT), command in UPRIGHT
+def written(translator, node, display):
+    """A formula's MathML, or its TeX with a warning, which fails the build and names the page."""
+    try:
+        return mathml(node.astext(), display)
+    except LatexError as error:
+        LOG.warning("this formula is not understood: %s (%s)", node.astext(), error, location=node)
+        return f"<code>{translator.encode(node.astext())}</code>"
 
 
-def sign_width(name, in_text):
-    if name in NO_WIDTH:
-        return 0
-    if name in RELATIONS:
-        return 133
-    if name in NAMES:
-        return 48 * len(name) + 17
-    if in_text and name.isalpha():
-        return SANS
-    return SIGNS.get(name) or LETTERS.get(name, 52)
+def inline(translator, node):
+    translator.body.append(written(translator, node, False))
+    raise nodes.SkipNode
 
 
-def height_of(tex):
-    """About how high a displayed formula is, in em."""
-    return sum(2.7 if re.search(r"\\(d?frac|sum|prod|int|begin)", row) else 1.6 for row in tex.split(r"\\"))
+def display(translator, node):
+    translator.body.append(translator.starttag(node, "div", "", CLASS="math") + written(translator, node, True)
+                           + "</div>\n")
+    raise nodes.SkipNode
 
 
-def inline(match):
-    return ('<span class="math notranslate nohighlight" style="--width: '
-            f'{width_of(match[1]):.2f}em">\\({match[1]}\\)</span>')
+class Words(search.WordCollector):
+    """The words of a page for its search: nobody looks for `\\tfrac`."""
+
+    def dispatch_visit(self, node):
+        if isinstance(node, (nodes.math, nodes.math_block)):
+            raise nodes.SkipNode
+        super().dispatch_visit(node)
 
 
-def display(match):
-    return (f'<div class="math notranslate nohighlight"{match[1] or ""} style="--height: '
-            f'{height_of(match[2]):.1f}em">{match[2]}</div>')
+def choose(app, config):
+    config.html_math_renderer = "mathml"
 
 
-def reserve(app, pagename, templatename, context, doctree):
-    if "body" in context:
-        context["body"] = DISPLAY.sub(display, INLINE.sub(inline, context["body"]))
+def finish(app, pagename, templatename, context, doctree):
+    """Only a page with formulas needs their script and font; and no line may begin with the comma after one."""
+    if "<math" in context.get("body", ""):
+        context["body"] = TOUCHING.sub(r'<span class="math-tied">\g<0></span>', context["body"])
+        context["book_preload"] = (*context.get("book_preload", ()), "book-math.woff2")
+        app.add_js_file("formulas.js", loading_method="defer")
 
 
 def setup(app):
-    app.connect("html-page-context", reserve)
+    app.add_html_math_renderer("mathml", (inline, None), (display, None))
+    app.connect("config-inited", choose)
+    app.connect("html-page-context", finish, priority=800)
+    search.WordCollector = Words

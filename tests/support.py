@@ -2,12 +2,17 @@
 import os
 import random
 import shutil
+from pathlib import Path
 
+import nbformat
 import pytest
 import torch
+from markdown_it import MarkdownIt
+from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 import mha
 
+ROOT = Path(__file__).parents[1]
 SEED = int(os.environ.get("MHA_TEST_SEED", 7))
 ROADS = pytest.mark.parametrize("need_weights", [False, True], ids=["fused", "weights"])
 
@@ -67,3 +72,18 @@ def needs_cuda(test):
 def needs_compiler(test):
     found = shutil.which("g++") or shutil.which("clang++")
     return pytest.mark.slow(pytest.mark.skipif(not found, reason="no C++ compiler for torch.compile")(test))
+
+
+# --- The sources of the pages ----------------------------------------------------------------------------------------
+
+PAGES = [*sorted((ROOT / "chapters").glob("*.ipynb")), *sorted((ROOT / "chapters").glob("*.md"))]
+
+
+def formulas_of(path):
+    """[TeX, whether it is displayed] of every formula of a page, as they stand in its Markdown."""
+    text = path.read_text("utf8")
+    if path.suffix == ".ipynb":
+        text = "\n\n".join(cell.source for cell in nbformat.reads(text, 4).cells if cell.cell_type == "markdown")
+    tokens = MarkdownIt().enable("table").use(dollarmath_plugin).parse(text)
+    return [[token.content.strip(), "block" in token.type or "double" in token.type]
+            for parent in tokens for token in [parent, *(parent.children or [])] if token.type.startswith("math_")]

@@ -2,7 +2,7 @@
 import pytest
 from docutils import nodes
 
-from _ext import admonitions, controls, formulas, live_figures, svg
+from _ext import admonitions, controls, live_figures, svg
 
 
 def quote(lead, text=" Mind the scale."):
@@ -69,10 +69,3 @@ def test_a_figure_carries_its_own_widgets_and_no_others():
     mine = live_figures.closure("box", models)
     assert set(mine) == {"box", "slider", "canvas", "link"}
     assert mine["slider"]["state"] == {"value": 1}
-
-
-# As MathJax set them in Chromium, in em.
-@pytest.mark.parametrize("tex, em", [("d_k", 1.06), (r"\sqrt{d_k}", 1.98), (r"h \cdot d_v = d_\text{model}", 6.47),
-                                     (r"(n, d_\text{model})", 4.5), ("W^O", 1.85)])
-def test_the_room_kept_for_a_formula_is_about_its_own(tex, em):
-    assert formulas.width_of(tex) == pytest.approx(em, rel=0.15)

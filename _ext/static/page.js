@@ -24,10 +24,7 @@
   if (navigator.clipboard) copyButtons();
   addEventListener("resize", reach);
   addEventListener("load", async () => {
-    await window.MathJax?.startup?.promise;
     await document.fonts.ready;
-    // Tables with formulas were waiting: their rows take their height from them.
-    document.documentElement.classList.remove("formulas-wait");
     reach();
   });
 })();

@@ -7,7 +7,7 @@ UNNAMED = """
     const text = (node) => (node?.textContent ?? "").trim();
     const byId = (ids) => (ids ?? "").split(" ").map((id) => text(document.getElementById(id))).join("");
     const named = (el) => el.getAttribute("aria-label") || byId(el.getAttribute("aria-labelledby")) || el.title || "";
-    const drawn = (el) => el.getClientRects().length && !el.closest('[aria-hidden="true"], mjx-container')
+    const drawn = (el) => el.getClientRects().length && !el.closest('[aria-hidden="true"]')
       && getComputedStyle(el).visibility === "visible";
     const all = (selector) => [...document.querySelectorAll(selector)].filter(drawn);
     const pictures = all("img, svg").filter((el) => !el.parentElement.closest('svg, [role="img"]'))

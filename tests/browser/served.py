@@ -120,10 +120,9 @@ SHIFTS = """
 """
 SETTLED = """
   async () => {
-    await window.MathJax?.startup?.promise;
     await document.fonts.ready;
     const pause = (ms) => new Promise((done) => setTimeout(done, ms));
-    while (document.documentElement.matches(".figures-start, .formulas-wait")) await pause(20);
+    while (document.documentElement.matches(".figures-start")) await pause(20);
     await pause(100);
   }
 """

@@ -1,0 +1,86 @@
+"""The formulas of the built book: all there, drawn in our font without a script, within the page, copied as TeX."""
+import re
+from html import unescape
+
+import pytest
+from support import PAGES, formulas_of
+
+import served
+
+SOURCES = {f"chapters/{path.stem}.html": path for path in PAGES}
+WITH_FORMULAS = [page for page, path in SOURCES.items() if formulas_of(path)] if served.chromium() else []
+
+every_page = pytest.mark.parametrize("page", WITH_FORMULAS)
+
+
+@every_page
+def test_no_formula_is_lost_on_the_way_from_the_notebook(page):
+    article = re.search("<article.*</article>", (served.HTML / page).read_text("utf8"), re.S)[0]
+    made = re.findall(r"<math[ >].*?</math>", article, re.S)
+    tex = [unescape(re.search('"application/x-tex">(.*?)</annotation>', one, re.S)[1]) for one in made]
+    displayed = ['display="block"' in one for one in made]
+    # In any order: a form stands below the words of its question.
+    assert sorted(zip(tex, displayed)) == sorted(map(tuple, formulas_of(SOURCES[page])))
+
+
+# The width that a formula needs and has; what a browser may break in a line cannot be cut.
+CUT = """() => [...document.querySelectorAll("article div.math")].filter((el) => el.scrollWidth > el.clientWidth)
+  .map((el) => el.querySelector("annotation").textContent)"""
+
+
+@every_page
+@pytest.mark.parametrize("width", [1200, 390])
+def test_no_displayed_formula_is_cut(visit, page, width):
+    assert visit(page, width=width).page.evaluate(CUT) == []
+
+
+def without_scripts(chrome, address, page):
+    """A page with scripts off, whose fonts are waited for however slow this machine is."""
+    context = chrome.new_context(java_script_enabled=False, viewport={"width": 1200, "height": 900})
+
+    def wait_for_fonts(route):
+        answer = route.fetch()
+        route.fulfill(response=answer, body=answer.text().replace("font-display: optional", "font-display: block"))
+
+    context.route("**/*.css*", wait_for_fonts)
+    tab = context.new_page()
+    tab.goto(address + page, wait_until="load")
+    tab.evaluate("document.fonts.ready")
+    return context, tab
+
+
+@every_page
+def test_without_scripts_a_formula_is_drawn_in_our_fonts(chrome, address, page):
+    context, tab = without_scripts(chrome, address, page)
+    heights = tab.evaluate("[...document.querySelectorAll('article math')].filter((el) => el.getClientRects().length)"
+                           ".map((el) => el.getBoundingClientRect().height)")
+    assert heights and min(heights) > 5
+    session = context.new_cdp_session(tab)
+    session.send("DOM.enable")
+    session.send("CSS.enable")
+    root = session.send("DOM.getDocument", {"depth": 0})["root"]["nodeId"]
+    signs = session.send("DOM.querySelectorAll", {"nodeId": root, "selector": "article math :is(mi, mn, mo, mtext)"})
+    fonts = {(font["familyName"], font["isCustomFont"]) for node in signs["nodeIds"]
+             for font in session.send("CSS.getPlatformFontsForNode", {"nodeId": node})["fonts"]}
+    context.close()
+    assert fonts and all(custom and name in ("Book Math", "Book Serif") for name, custom in fonts), fonts
+
+
+COPY = """() => {
+  const formula = document.querySelector("article p math");
+  const range = document.createRange();
+  range.setStart(formula.querySelector("mi, mn, mtext"), 0);       // from within the formula
+  range.setEndAfter(formula.closest("p"));
+  getSelection().removeAllRanges();
+  getSelection().addRange(range);
+  const event = new ClipboardEvent("copy", { clipboardData: new DataTransfer(), bubbles: true, cancelable: true });
+  document.dispatchEvent(event);
+  return [event.clipboardData.getData("text/plain"), formula.querySelector("annotation").textContent,
+    event.clipboardData.getData("text/html")];
+}"""
+
+
+@every_page
+def test_a_formula_is_copied_as_tex(visit, page):
+    copied, tex, markup = visit(page).page.evaluate(COPY)
+    assert copied.startswith(f"${tex}$") and "<math" in markup

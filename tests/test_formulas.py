@@ -1,0 +1,70 @@
+"""Formulas: from TeX to MathML. What browsers make of them is tested in tests/browser."""
+import re
+from html import unescape
+from types import SimpleNamespace
+
+import pytest
+from docutils import nodes
+from docutils.utils import new_document
+from math_core import LatexError
+from sphinx.search.en import SearchEnglish
+from support import PAGES, formulas_of
+
+from _ext import formulas
+
+CSS = formulas.__file__.replace("formulas.py", "static/book.css")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+def test_every_formula_of_the_book_is_understood_and_carries_its_tex(page):
+    for tex, display in formulas_of(page):
+        made = formulas.mathml(tex, display)
+        assert unescape(re.search('"application/x-tex">(.*?)</annotation>', made, re.S)[1]) == tex
+        assert ('display="block"' in made) == display
+        assert " style=" not in made
+
+
+def test_the_book_has_formulas_to_look_at():
+    assert sum(len(formulas_of(page)) for page in PAGES) > 600
+
+
+class Warnings(list):
+    def warning(self, words, *values, location):
+        self.append((words % values, location))
+
+
+def test_what_is_no_formula_is_a_warning_that_names_its_place_and_shows_the_tex(monkeypatch):
+    warnings = Warnings()
+    monkeypatch.setattr(formulas, "LOG", warnings)
+    node = nodes.math("", r"\sofmax(x) < 1")
+    made = formulas.written(SimpleNamespace(encode=lambda text: text.replace("<", "&lt;")), node, False)
+    assert made == r"<code>\sofmax(x) &lt; 1</code>"
+    assert [place for _, place in warnings] == [node] and r"\sofmax(x)" in warnings[0][0]
+
+
+def test_a_style_that_has_no_class_is_no_formula():
+    with pytest.raises(LatexError):
+        formulas.mathml(r"\begin{align} a &= b \end{align}", True)
+
+
+def test_each_class_of_a_formula_is_in_the_style_sheet():
+    css = open(CSS, encoding="utf8").read()
+    assert all(f".{name} {{" in css for name in formulas.CLASSES.values())
+
+
+@pytest.mark.parametrize("around, tied", [
+    ("so {}, and", "so [{},] and"), ("({}) is", "[({})] is"), ("“{}”.", "[“{}”.]"), ("so {} is", "so {} is"),
+    ("{}, {} and {}.", "[{},] {} and [{}.]"), ("<p>{}</p>", "<p>{}</p>")])
+def test_a_formula_keeps_what_touches_it_on_its_line(around, tied):
+    context = {"body": around.replace("{}", formulas.mathml("d_k"))}
+    formulas.finish(SimpleNamespace(add_js_file=lambda *a, **b: None), "", "", context, None)
+    wanted = tied.replace("[", '<span class="math-tied">').replace("]", "</span>")
+    assert context["body"] == wanted.replace("{}", formulas.mathml("d_k"))
+
+
+def test_search_finds_the_words_around_a_formula_and_not_its_tex():
+    document = new_document("")
+    document += nodes.paragraph("", "", nodes.Text("a half is "), nodes.math("", r"\tfrac12"), nodes.Text(" here"))
+    words = formulas.Words(document, SearchEnglish({}))
+    document.walk(words)
+    assert words.found_words == ["a", "half", "is", "here"]
