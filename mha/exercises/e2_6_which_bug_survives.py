@@ -22,6 +22,6 @@ EXERCISE = Choice(
     ),
     hints=("For each mistake: does it change a shape, or what a row sums to?",
            "Everything that goes wrong before the softmax leaves the sums right."),
-    note="What goes wrong before the softmax is invisible to shapes and sums. Only numbers that were computed in "
+    note="Wrong scores of the right shape are invisible to shapes and sums. Only numbers that were computed in "
          "another way find it: compare with torch.nn.functional.scaled_dot_product_attention.",
 )

@@ -3,7 +3,7 @@ from mha.exercises.question import Choice, Option
 
 
 def picture():
-    """The mean length of the gradient of a softmax of 64 random scores, against d_k, for three divisors."""
+    """The median length of the gradient of a softmax of 64 random scores, against d_k, for three divisors."""
     import torch
 
     from mha import viz

@@ -38,7 +38,7 @@ SWITCHES = {
                                   "Write the scores out: x W_Q M (y W_K')^T. What stands next to M?"),
         "same": Mistake("same-change",
                         "W_K gets the same change as W_Q: then M and its transpose meet in the middle of the scores, "
-                        "which is not 1 unless M is a rotation.",
+                        "which is not 1 unless M is a rotation or a reflection.",
                         "For which matrices M would that be right?"),
         "transposed": Mistake("transpose-for-inverse",
                               "It is W_K times M transposed. Then M meets M in the middle of the scores.",

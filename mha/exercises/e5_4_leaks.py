@@ -88,7 +88,7 @@ def by_a_step(x):
 
 
 def by_differences(x):
-    """Leaks how the coordinates of a token differ, which is all that a layer norm leaves of it."""
+    """Leaks how the coordinates of a token differ, which one number added to all of them does not change."""
     return causal(x) + (4 * (x - x[:, :1])).round().mean(0)
 
 
@@ -147,8 +147,8 @@ SWITCHES = {
                               "an argmax, has none.",
                               "What else can you do to a token than take a derivative?"),
         "shift": Mistake("one-number-added",
-                         "It adds one number to all coordinates of a token. That is the one change that a layer norm "
-                         "takes out again, so a leak behind one stays unseen.",
+                         "It adds one number to all coordinates of a token. That is a change that a layer norm takes "
+                         "out again, so a leak behind one stays unseen.",
                          "Which change of a token does nothing that follows take back?"),
         "always": Mistake("always-true", "It says that everything leaks.", "What does it say of a causal head?"),
         "never": Mistake("always-false", "It says that nothing leaks.", "What does it say of a head without a mask?"),
