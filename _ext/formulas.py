@@ -52,13 +52,15 @@ def display(translator, node):
     raise nodes.SkipNode
 
 
-class Words(search.WordCollector):
-    """The words of a page for its search: nobody looks for `\\tfrac`."""
+class Index(search.IndexBuilder):
+    """The words of a page for its search, without the TeX of its formulas: nobody looks for `\\tfrac`."""
 
-    def dispatch_visit(self, node):
-        if isinstance(node, (nodes.math, nodes.math_block)):
-            raise nodes.SkipNode
-        super().dispatch_visit(node)
+    def feed(self, docname, filename, title, doctree):
+        doctree = doctree.deepcopy()
+        for node in [*doctree.findall(nodes.math), *doctree.findall(nodes.math_block)]:
+            if not isinstance(node.parent, nodes.title):
+                node.parent.remove(node)
+        super().feed(docname, filename, title, doctree)
 
 
 def choose(app, config):
@@ -77,4 +79,4 @@ def setup(app):
     app.add_html_math_renderer("mathml", (inline, None), (display, None))
     app.connect("config-inited", choose)
     app.connect("html-page-context", finish, priority=800)
-    search.WordCollector = Words
+    search.IndexBuilder = Index

@@ -5,9 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 from docutils import nodes
-from docutils.utils import new_document
 from math_core import LatexError
-from sphinx.search.en import SearchEnglish
 from support import PAGES, formulas_of
 
 from _ext import formulas
@@ -60,11 +58,3 @@ def test_a_formula_keeps_what_touches_it_on_its_line(around, tied):
     formulas.finish(SimpleNamespace(add_js_file=lambda *a, **b: None), "", "", context, None)
     wanted = tied.replace("[", '<span class="math-tied">').replace("]", "</span>")
     assert context["body"] == wanted.replace("{}", formulas.mathml("d_k"))
-
-
-def test_search_finds_the_words_around_a_formula_and_not_its_tex():
-    document = new_document("")
-    document += nodes.paragraph("", "", nodes.Text("a half is "), nodes.math("", r"\tfrac12"), nodes.Text(" here"))
-    words = formulas.Words(document, SearchEnglish({}))
-    document.walk(words)
-    assert words.found_words == ["a", "half", "is", "here"]

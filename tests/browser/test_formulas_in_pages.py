@@ -23,6 +23,11 @@ def test_no_formula_is_lost_on_the_way_from_the_notebook(page):
     assert sorted(zip(tex, displayed)) == sorted(map(tuple, formulas_of(SOURCES[page])))
 
 
+def test_search_knows_the_words_around_formulas_and_not_their_tex():
+    index = (served.HTML / "searchindex.js").read_text("utf8")
+    assert '"softmax":' in index and not re.search('"(mathsf|tfrac|cdot)', index)
+
+
 # The width that a formula needs and has; what a browser may break in a line cannot be cut.
 CUT = """() => [...document.querySelectorAll("article div.math")].filter((el) => el.scrollWidth > el.clientWidth)
   .map((el) => el.querySelector("annotation").textContent)"""
