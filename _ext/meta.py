@@ -13,16 +13,23 @@ LENGTH = 200
 
 
 def description(doctree):
-    """The first paragraphs of a page, as many whole sentences as a search engine shows."""
+    """The first sentences of a page, as many as a search engine shows; those with a formula are passed over."""
     said = ""
-    for paragraph in doctree.findall(nodes.paragraph):
-        for sentence in paragraph.astext().replace("\n", " ").split(". "):
-            if said and len(said) + len(sentence) > LENGTH:
-                return said
-            said = f"{said} {sentence.rstrip('.')}".strip() + ("" if sentence[-1:] in "?!:" else ".")
-        if len(said) > LENGTH // 2:
-            return said
+    for sentence in sentences(doctree):
+        if len(f"{said} {sentence}") > LENGTH:
+            break
+        said = f"{said} {sentence}".strip()
     return said
+
+
+def sentences(doctree):
+    """The sentences of the paragraphs without a formula."""
+    for paragraph in doctree.findall(nodes.paragraph):
+        if any(paragraph.findall(lambda node: isinstance(node, (nodes.math, nodes.math_block)))):
+            continue
+        for sentence in re.split(r"(?<=[.?!]) ", " ".join(paragraph.astext().split())):
+            if sentence[-1:] in ".?!" and (sentence[0] in "\"\u201c" or sentence[0].isupper()):
+                yield sentence
 
 
 def tell(app, pagename, templatename, context, doctree):

@@ -6,6 +6,7 @@ import re
 import pytest
 
 import served
+from _ext.publishing import colab_url
 from mha.exercises import EXERCISES, check, memory
 from mha.exercises.exercise import Exercise
 from mha.exercises.question import Choice, Explanation, Number
@@ -89,7 +90,8 @@ def test_a_question_can_be_read_and_answered(chapter_of, item):
 def test_an_exercise_in_code_says_where_to_write_it(item):
     html = (served.HTML / page_of(item)).read_text("utf8")
     section = html.partition(f'id="exercise-{item.id.replace(".", "-")}"')[2].partition("</section>")[0]
-    assert "python3 book.py lab" in section
+    address = colab_url(f"chapters/{item.chapter}", cell=f"exercise-{item.id.replace('.', '-')}-stub")
+    assert (address or "python3 book.py lab") in section
 
 
 def test_progress_survives_a_reload_shows_in_the_contents_and_can_be_carried(visit):
