@@ -1,4 +1,5 @@
 """Makes the site whole: all that a page loads comes from the site, and nothing is loaded that is not used."""
+import shutil
 from pathlib import Path
 
 STATIC = Path(__file__).parent / "static"
@@ -22,6 +23,12 @@ def use_own_files(app, config):
     config.html_js_files.append("page.js")
     config.html_favicon = str(STATIC / "favicon.svg")
     config.templates_path.insert(0, str(Path(__file__).parent / "templates"))
+
+
+def start_clean(app):
+    """Nothing of an earlier build stays among the files that pages load."""
+    if app.builder.format == "html":
+        shutil.rmtree(Path(app.outdir, "_static"), ignore_errors=True)
 
 
 def silence_unused(app, config):
@@ -62,6 +69,7 @@ def write_front_door(app, error):
 def setup(app):
     app.connect("config-inited", use_own_files)
     app.connect("config-inited", silence_unused)
+    app.connect("builder-inited", start_clean, priority=100)
     app.connect("html-page-context", set_head)
     app.connect("html-page-context", lighten, priority=950)
     app.connect("build-finished", write_front_door)

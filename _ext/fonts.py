@@ -37,12 +37,13 @@ UNSEEN = re.compile(r"<(style|pre|code|annotation)\b.*?</\1>", re.S)
 FORMULA = re.compile(r"<math\b.*?</math>", re.S)
 TAG = re.compile(r"<[^>]*>")
 LETTER = re.compile("<mi>(.)</mi>")
+NUMBERS = re.compile(r'"[^" ]{400,}"')             # of a figure, packed as signs by mha/widgets/figure.py
 ESCAPE = re.compile(r"\\u([0-9a-f]{4})")
 
 
 def shown(page):
     """The characters that a page shows in its text, and those in its formulas."""
-    page = UNSEEN.sub("", page)
+    page = NUMBERS.sub("", UNSEEN.sub("", page))
     formulas = "".join(FORMULA.findall(page))
     text = html.unescape(TAG.sub("", FORMULA.sub("", page)))
     # What scripts write later stands in the page too.

@@ -10,6 +10,10 @@ from .publishing import base_address
 
 PICTURE = "_static/card.png"
 LENGTH = 200
+# A page asks its own site and nobody else, and runs no script that is no file of it. Styles may stand in the page:
+# matplotlib writes them into its pictures, and its maps of many cells are images inside.
+POLICY = ("default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src 'none'; "
+          "base-uri 'self'")
 
 
 def description(doctree):
@@ -28,7 +32,7 @@ def sentences(doctree):
         if any(paragraph.findall(lambda node: isinstance(node, (nodes.math, nodes.math_block)))):
             continue
         for sentence in re.split(r"(?<=[.?!]) ", " ".join(paragraph.astext().split())):
-            if sentence[-1:] in ".?!" and (sentence[0] in "\"\u201c" or sentence[0].isupper()):
+            if sentence and sentence[-1] in ".?!" and (sentence[0] in "\"\u201c" or sentence[0].isupper()):
                 yield sentence
 
 
@@ -39,6 +43,7 @@ def tell(app, pagename, templatename, context, doctree):
     if base_address():
         meta += [("og:url", f"{base_address()}{pagename}.html"), ("og:image", base_address() + PICTURE),
                  ("twitter:card", "summary_large_image")]
+    context["book_policy"] = POLICY
     context["book_root"] = urlsplit(base_address() or "/").path
     context["book_meta"] = [(name, content) for name, content in meta if content]
 
