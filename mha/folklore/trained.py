@@ -105,8 +105,8 @@ def jobs():
 @claim("language", "A head that is right in 80 % of the cases has been found to do the task.", CONDITION, EIGHT)
 def luck():
     best, one = (measure.luckiest(heads=heads, questions=30) for heads in (72, 1))
-    return (f"Not if it was searched for. The luckiest of 72 heads that toss coins gets up to {round(30 * best)} of 30 "
-            f"right, in 95 of 100 tries; one head that was chosen before, {round(30 * one)}.",
+    return (f"Not if it was searched for. The luckiest of 72 heads that toss coins gets {round(30 * best)} or more of "
+            f"30 right in one try of twenty; one head that was chosen before, {round(30 * one) + 1} or more.",
             best >= 0.8 > one)
 
 
