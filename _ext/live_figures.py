@@ -91,7 +91,7 @@ def view(model_id, models, picture):
         return (f'<div class="live-canvas" data-model="{model_id}" data-kind="canvas"><div '
                 f'class="live-first">{picture}</div></div>')
     logger.warning("a live figure uses %s, which host.js does not know", name)
-    return f'<p class="live-note">{escape(name)} needs a running kernel: open this chapter on Colab.</p>'
+    return f'<p class="live-note">{escape(name)} needs a running kernel: it moves where the chapter is run.</p>'
 
 
 def references(value):

@@ -377,3 +377,15 @@ def test_page_keeps_the_rule(path, rule):
 
 def test_the_citation_names_the_version():
     assert f"\nversion: {mha.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+
+
+# Neither the word that stood for one, nor an address on GitHub: the build is told where it is published.
+OF_ONE_OWNER = re.compile("OWN" + r"ER/|github\.com/[\w.-]+/multi-head-attention")
+
+
+def test_no_file_says_whose_repository_it_is():
+    assert [path.name for path in tracked() if OF_ONE_OWNER.search(path.read_bytes().decode("utf-8", "ignore"))] == []
+
+
+def test_the_address_of_one_owner_is_caught():
+    assert OF_ONE_OWNER.search("git+https://github.com/" + "ada/multi-head-attention")
