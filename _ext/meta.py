@@ -8,7 +8,7 @@ from docutils import nodes
 
 from .publishing import base_address
 
-PICTURE = "_static/card.png"
+PICTURE = "_static/card.png"                      # the front page's figure under the title, 1200 x 630
 LENGTH = 200
 # A page asks its own site and nobody else, and runs no script that is no file of it. Styles may stand in the page:
 # matplotlib writes them into its pictures, and its maps of many cells are images inside.
