@@ -1,0 +1,166 @@
+"""Makes one PDF of the whole built book: python -m tools.make_pdf, after the site has been built.
+
+A browser prints it. The pages of the site are put into one document (make_pdf.js), without scripts, with a title page
+and a table of contents in front, and with the hints and answers of the exercises at the end. It is printed twice: the
+first time tells on which page each heading stands, and the contents of the second say so.
+"""
+import re
+import shutil
+import sys
+import time
+from html import escape
+from pathlib import Path
+
+import pypdfium2
+import yaml
+from playwright.sync_api import sync_playwright
+
+from _ext.paper import LICENCE, PLACE_OF_PDF
+from _ext.publishing import base_address
+from book import CHROMIUM, ROOT
+from mha.exercises import EXERCISES
+from mha.exercises.cells import solution
+
+NAME = "multi-head-attention.pdf"
+HERE = "http://book.invalid/"                     # no such place: the browser gets files of the site and nothing else
+ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu"]
+# The cover's own document; all else comes from the site and its style sheet.
+FRAME = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<link rel="stylesheet" href="_static/style.css">
+<style>
+  @page front {{ @bottom-center {{ content: none; }} }}
+  @page {{ @top-center {{ font: 9pt "Book Sans", sans-serif; color: #444; }} }}
+  .cover {{ page: front; }}
+  .cover h1 {{ font-size: 34pt; margin-top: 55mm; }}
+  .cover p, .book-contents ol {{ font-family: var(--book-sans); }}
+  .book-contents > ol {{ columns: 2; column-gap: 10mm; font-size: 9.5pt; line-height: 1.3; }}
+  .book-contents ol {{ list-style: none; margin: 0; padding: 0; }}
+  .book-contents ol ol {{ padding-left: 1.5em; font-weight: 400; }}
+  .book-contents li {{ break-inside: auto; margin: .1em 0; }}
+  .book-contents > ol > li {{ font-weight: 600; margin-top: .45em; }}
+  .book-contents li.part {{ font: italic 11pt var(--book-serif); margin-top: 1em; break-after: avoid; }}
+  .book-contents a {{ color: inherit; text-decoration: none; }}
+  .book-contents div {{ display: flex; justify-content: space-between; gap: 1em; }}
+  .book-contents .page-of {{ align-self: end; font-variant-numeric: tabular-nums; }}
+  .chapter {{ break-before: page; }}
+  #answers a {{ overflow-wrap: anywhere; }}
+  #answers pre {{ margin: 0 0 .6em; }}
+</style></head>
+<body data-theme="light"><article>
+<section class="cover"><h1>{title}</h1><p>{author}</p><p>{licence}</p>{address}</section>
+<section class="book-contents chapter" id="contents"><h1>Contents</h1><ol></ol></section>
+</article></body></html>"""
+
+
+def pages():
+    """[{stem, part}] in the order of _toc.yml; part is the name of the part that a page begins, or None."""
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf8"))
+    files = [(toc["root"], None)] + [(chapter["file"], part["caption"] if first == 0 else None)
+                                     for part in toc["parts"] for first, chapter in enumerate(part["chapters"])]
+    return [{"stem": Path(file).name, "part": part} for file, part in files]
+
+
+def answer(item):
+    """The answer of an exercise, as HTML."""
+    if item.in_code:
+        return f"<pre>{escape(solution(item))}</pre><p>{linked(item.note)}</p>"
+    if item.kind == "explain":
+        points = "".join(f"<li>{escape(point)}</li>" for point in item.data()["checklist"])
+        return f"<p><strong>To be said.</strong></p><ul>{points}</ul>"
+    right, reasons = item.solution.strip('"'), ""
+    if item.letters:
+        reasons = " ".join(item.data()["says"][letter] for letter in right)
+        right = ", ".join(right)
+    return f"<p><strong>Answer: {escape(right)}.</strong> {linked(f'{reasons} {item.note}')}</p>"
+
+
+def linked(text):
+    """Text as HTML, its addresses as links."""
+    return re.sub(r"https?://[^\s;]*[^\s;,.]", r'<a href="\g<0>">\g<0></a>', escape(text))
+
+
+def answers():
+    return {f"exercise-{item.id.replace('.', '-')}": answer(item) for item in EXERCISES.values()}
+
+
+def make(site, chromium, form="A4"):
+    """The PDF, as bytes."""
+    config = yaml.safe_load((ROOT / "_config.yml").read_text("utf8"))
+    address = base_address()
+    frame = FRAME.format(title=escape(config["title"]), author=escape(config["author"]), licence=escape(LICENCE),
+                         address=f'<p><a href="{address}">{address}</a></p>' if address else "")
+
+    def give(route):
+        path = route.request.url.removeprefix(HERE).partition("?")[0]
+        if not path:
+            route.fulfill(body=frame, content_type="text/html")
+        elif not (route.request.url.startswith(HERE) and (site / path).is_file()):
+            route.abort()
+        elif path.endswith("style.css"):          # on paper a font is worth waiting for
+            sheet = (site / path).read_text("utf8").replace("font-display: optional", "font-display: block")
+            route.fulfill(body=sheet, content_type="text/css")
+        else:
+            route.fulfill(path=site / path)
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
+        source = Path(__file__).with_suffix(".js").read_text("utf8")
+
+        def printed(numbers):
+            # A new tab each time: a document that was laid out before may break its pages a little differently.
+            tab = browser.new_page(color_scheme="light")
+            tab.route("**/*", give)
+            tab.goto(HERE)
+            tab.evaluate(source, {"pages": pages(), "answers": answers(), "base": address})
+            tab.evaluate(NUMBER, numbers)
+            pdf = tab.pdf(format=form, prefer_css_page_size=True, outline=True, tagged=True)
+            tab.close()
+            return pdf
+
+        numbers = headings(printed(None))
+        pdf = printed(numbers)
+        browser.close()
+    if headings(pdf) != numbers:
+        sys.exit("The numbers in the contents moved the pages: this is a mistake in tools/make_pdf.py.")
+    return pdf
+
+
+# Each heading stands in the PDF's outline, in the same order: its page goes to the entries of the contents.
+NUMBER = """
+  (numbers) => {
+    const all = [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")];
+    if (numbers && all.length !== numbers.length) throw Error(`${all.length} headings, ${numbers.length} outlined`);
+    for (const place of document.querySelectorAll(".page-of")) {
+      const target = document.getElementById(place.previousElementSibling.hash.slice(1));
+      const heading = target.matches("h1, h2") ? target : target.querySelector("h1, h2");
+      place.textContent = numbers?.[all.indexOf(heading)] ?? "000";
+    }
+  }
+"""
+
+
+def headings(pdf):
+    """The page of each heading, counted from 1."""
+    return [entry.get_dest().get_index() + 1 for entry in pypdfium2.PdfDocument(pdf).get_toc()]
+
+
+def main():
+    site = ROOT / "_build" / "html"
+    target, front = site / "_static" / NAME, site / "chapters" / "index.html"
+    target.unlink(missing_ok=True)
+    chromium = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    if not chromium:
+        return print("No PDF of the book: it takes a Chromium. On Debian or Ubuntu: sudo apt-get install chromium")
+    start = time.perf_counter()
+    pdf = make(site, chromium)
+    target.write_bytes(pdf)
+    count = len(pypdfium2.PdfDocument(pdf))
+    link = (f'<p class="as-pdf"><a href="../_static/{NAME}">The whole book as one PDF</a>, {count} pages, '
+            f"{len(pdf) / 1e6:.1f} MB.</p>")
+    front.write_text(front.read_text("utf8").replace(PLACE_OF_PDF, link), "utf8")
+    print(f"Made: {target.relative_to(ROOT)}, {count} pages, {len(pdf) / 1e6:.1f} MB, "
+          f"{time.perf_counter() - start:.0f} s")
+
+
+if __name__ == "__main__":
+    main()
