@@ -1,0 +1,142 @@
+"""The book on paper: a chapter as a reader prints it, and the PDF that the build makes of all."""
+import ctypes
+import functools
+import re
+
+import numpy as np
+import pypdfium2
+import pytest
+
+import served
+from mha.exercises import EXERCISES
+from tools import make_pdf
+
+CHAPTERS = served.chapters() if served.chromium() else []
+# The share of a page that may stay white below its last line, where no chapter ends. The worst page had 0.31.
+WHITE = 0.4
+# What is operated on a screen, and what would tell the answer of an exercise.
+NOT_ON_PAPER = """
+  .skip-to-content, .progress-panel, .on-colab, .headerlink, .ask-reply,
+  article :is(details, summary, input, textarea, button):not(.live-view *, .exercise .numbers)
+"""
+SEEN = """
+  (selector) => [...document.querySelectorAll(selector)].filter((el) => el.getClientRects().length)
+    .map((el) => el.outerHTML.slice(0, 120))
+"""
+
+
+# Text that is longer than its box, so that it would be printed over what follows.
+CUT = """
+  [...document.querySelectorAll("article pre")].filter((el) => el.scrollHeight > el.clientHeight + 2)
+    .map((el) => el.textContent.slice(0, 80))
+"""
+
+
+def squeezed(text):
+    """A text without its spaces and line breaks, which a PDF does not keep."""
+    return re.sub(r"\s", "", text)
+
+
+class Pdf:
+    def __init__(self, source):
+        self.pages = list(document := pypdfium2.PdfDocument(source))
+        self.document = document
+        self.outline = [(entry.level, entry.get_title(), entry.get_dest().get_index()) for entry in document.get_toc()]
+        self.texts = [squeezed(page.get_textpage().get_text_bounded()) for page in self.pages]
+
+    @property
+    def starts(self):
+        """Where each chapter begins: its title and its page, counted from 0."""
+        return {title: page for level, title, page in self.outline if level == 0}
+
+    def white(self, page):
+        """The share of a page's text block that is white below its last ink."""
+        ink = np.asarray(self.pages[page].render(scale=.4).to_numpy())[..., :3].min(2) < 240
+        block = ink[int(.06 * len(ink)):int(.93 * len(ink))]
+        return 1 - (block.any(1).nonzero()[0].max(initial=-1) + 1) / len(block)
+
+    def addresses(self):
+        """Where the links lead that leave the document."""
+        raw, found = pypdfium2.raw, []
+        for page in self.pages:
+            at, link = ctypes.c_int(0), raw.FPDF_LINK()
+            while raw.FPDFLink_Enumerate(page, at, link):
+                action = raw.FPDFLink_GetAction(link)
+                if raw.FPDFAction_GetType(action) == raw.PDFACTION_URI:
+                    text = ctypes.create_string_buffer(raw.FPDFAction_GetURIPath(self.document, action, None, 0))
+                    raw.FPDFAction_GetURIPath(self.document, action, text, len(text))
+                    found.append(text.value.decode())
+        return found
+
+
+@functools.cache
+def book():
+    path = served.HTML / "_static" / make_pdf.NAME
+    assert path.exists(), "the built book has no PDF: run `python3 book.py build`"
+    return Pdf(path.read_bytes())
+
+
+@pytest.mark.parametrize("page", CHAPTERS)
+def test_a_printed_chapter_gives_no_answer_away_and_asks_for_no_click(visit, page):
+    tab = visit(page).page
+    tab.emulate_media(media="print")
+    assert tab.evaluate(SEEN, NOT_ON_PAPER) == []
+    assert tab.evaluate(CUT) == []
+    assert tab.locator(".on-paper").is_visible()
+
+
+def test_a_printed_figure_says_how_its_controls_stand(visit):
+    tab = visit("chapters/06_multi_head.html").page
+    tab.locator(".live-figure input[type=range]").first.press("Home")
+    tab.locator(".live-figure select").first.select_option(index=1)
+    text = "".join(Pdf(tab.pdf()).texts)
+    assert "Shownwithheadsh:1head;widthd_k:384;holdh·d_k=384:yes;" in text
+    assert "sentence:Thebankbytheriver" in text
+
+
+def test_every_live_figure_of_the_pdf_says_its_setting():
+    figures = sum(served.live_figures(page) for page in CHAPTERS)
+    assert "".join(book().texts).count("Shownwith") == figures > 0
+
+
+def test_each_heading_stands_on_the_page_that_the_outline_names():
+    for _, title, page in book().outline:
+        assert squeezed(title) in book().texts[page], f"{title} does not stand on page {page + 1}"
+
+
+def test_the_contents_name_the_page_of_every_chapter_and_section():
+    first = min(book().starts[title] for title in list(book().starts)[2:])
+    contents = "".join(book().texts[:first])
+    assert len(book().starts) == len(make_pdf.pages()) + 3          # with the cover, the contents and the answers
+    for level, title, page in book().outline[2:]:
+        assert level > 1 or f"{squeezed(title)}{page + 1}" in contents, title
+
+
+def test_no_answer_stands_before_the_part_of_answers():
+    start = book().starts["Hints and answers"]
+    before, after = "".join(book().texts[:start]), "".join(book().texts[start:])
+    for item in EXERCISES.values():
+        if item.in_code:
+            assert squeezed(item.hints[-1]) not in before, item.id
+            assert squeezed(make_pdf.solution(item).splitlines()[-1]) in after, item.id
+    for number in (1, 2):
+        told = sum(len(item.hints) - item.in_code >= number for item in EXERCISES.values())
+        assert after.count(f"Hint{number}.") == told
+    assert not re.search(r"Hint\d\.", before)
+
+
+def test_no_page_is_left_white_before_a_chapter_ends():
+    ends = {page - 1 for page in book().starts.values()} | {0, len(book().pages) - 1}
+    white = {page + 1: round(book().white(page), 2) for page in range(len(book().pages)) if page not in ends}
+    assert {page: share for page, share in white.items() if share > WHITE} == {}
+
+
+def test_links_inside_the_book_stay_inside_the_pdf():
+    outside = book().addresses()
+    assert outside and not [address for address in outside if make_pdf.HERE in address or "file:" in address]
+
+
+def test_the_front_page_offers_the_pdf(visit):
+    link = visit("chapters/index.html").page.locator(f'a[href$="{make_pdf.NAME}"]')
+    assert link.is_visible()
+    assert (served.HTML / "_static" / make_pdf.NAME).stat().st_size < 8e6
