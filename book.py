@@ -152,12 +152,14 @@ def require_free(port):
 
 
 def test():
-    """The package's tests; every notebook, run once, judged and kept for the build; the built book in a browser."""
-    python("-m", "pytest", "-n", "auto", "tests", "--ignore=tests/browser", **ONE_THREAD)
+    """The package's tests; every notebook, run once, judged and kept for the build; the built book in three engines."""
+    python("-m", "pytest", "-n", "auto", "tests", "--ignore=tests/browser", "--ignore=tests/engines", **ONE_THREAD)
     python("-m", "pytest", "-n", "auto", "--dist", "loadfile", "--nbval", "chapters", **ONE_THREAD)
     if has_chromium():
         build()
         python("-m", "pytest", "-n", "auto", "--dist", "loadgroup", "tests/browser", **ONE_THREAD)
+        # Firefox and WebKit, a worker each; a line in the end says which of them is not here.
+        python("-m", "pytest", "-n", "2", "tests/engines", **ONE_THREAD)
 
 
 def check(chapter):

@@ -72,11 +72,11 @@ class Silent(http.server.SimpleHTTPRequestHandler):
 
 
 @contextmanager
-def site(html=HTML):
+def site(html=HTML, handler=Silent):
     """Serve a built book; gives its address."""
     if html == HTML:
         require_built()
-    handler = functools.partial(Silent, directory=html)
+    handler = functools.partial(handler, directory=html)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/"

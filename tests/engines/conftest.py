@@ -1,0 +1,63 @@
+"""Firefox and WebKit on the built book: every page is visited once, and everything is asked of it in that visit."""
+import functools
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from xdist.scheduler import LoadScopeScheduling
+
+sys.path.append(str(Path(__file__).parents[1] / "browser"))     # what both suites ask stands there
+
+import engines  # noqa: E402
+import served  # noqa: E402
+from first import Listening  # noqa: E402
+from visit import visit  # noqa: E402
+
+MISSING = {name: line for name in engines.ENGINES if (line := engines.missing(name))}
+
+
+def pytest_configure():
+    if MISSING and os.environ.get("CI") == "true":
+        pytest.exit("\n".join(MISSING.values()), returncode=1)
+
+
+def pytest_terminal_summary(terminalreporter):
+    for name, line in MISSING.items():
+        terminalreporter.write_line(f"Nothing was tried in {name}: {line}")
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.callspec.params["engine"] in MISSING:
+            item.add_marker(pytest.mark.skip(reason=MISSING[item.callspec.params["engine"]]))
+
+
+class OneWorkerForEachEngine(LoadScopeScheduling):
+    """So that the engines run side by side and each of them starts once."""
+
+    def _split_scope(self, nodeid):
+        return next(name for name in engines.ENGINES if f"[{name}" in nodeid)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    return OneWorkerForEachEngine(config, log)
+
+
+@pytest.fixture(scope="session")
+def address():
+    with served.site(handler=Listening) as address:
+        yield address
+
+
+@pytest.fixture(scope="session", params=engines.ENGINES)
+def engine(request):
+    with engines.ENGINES[request.param]() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="session")
+def look(engine, address):
+    """What was found on a page: looked at once, asked about by several tests."""
+    return functools.cache(lambda page: visit(engine, address, page))

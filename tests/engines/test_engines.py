@@ -1,0 +1,190 @@
+"""The built book in Firefox and in WebKit: figures against torch, formulas, questions, menus, search, policy."""
+import re
+
+import pytest
+
+import served
+from mha.exercises import check
+from test_figures import compare
+from visit import NARROW, WIDE, figure, settings
+
+# The front door leads on at once; what it leads to is looked at.
+PAGES = [page for page in served.pages() if page != "index.html"]
+LIVE = [page for page in PAGES if served.live_figures(page)]
+
+every_page = pytest.mark.parametrize("page", PAGES)
+every_live_page = pytest.mark.parametrize("page", LIVE)
+
+
+# --- Every page -----------------------------------------------------------------------------------------------------
+
+@every_page
+def test_nothing_fails_and_nothing_is_refused(look, page):
+    assert look(page)["heard"] == []
+
+
+@every_page
+def test_the_policy_lets_nothing_in_but_the_book(look, page):
+    policy = look(page)["policy"]
+    assert policy.startswith("default-src 'self'"), policy
+    assert "unsafe-inline" not in re.sub("style-src[^;]*", "", policy), policy
+
+
+@every_page
+def test_nothing_is_asked_of_a_third_party(look, page):
+    assert look(page)["foreign"] == []
+
+
+@every_page
+def test_every_formula_is_drawn_in_our_font(look, page):
+    written = len(re.findall(r"<math[ >]", (served.HTML / page).read_text("utf8")))
+    assert look(page)["formulas"] == {"all": written, "lost": [], "strange": [], "flat": []}
+
+
+@every_page
+def test_nothing_sticks_out_sideways(look, page):
+    assert max(look(page)["overflow"].values()) <= 0
+
+
+@every_live_page
+def test_every_figure_shows_what_torch_computes(look, page):
+    for seen in look(page)["figures"]:
+        assert seen["name"], "a figure is dead"
+        for setting, shown in zip(settings(seen["name"]), seen["shown"]):
+            compare(shown, figure(seen["name"]).numbers(**setting), setting)
+
+
+@every_live_page
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_every_figure_keeps_its_height(look, page, width):
+    for seen in filter(lambda seen: seen["name"], look(page)["figures"]):
+        heights = [round(height, 1) for height in seen["heights"][width]]
+        low, high = (settings(seen["name"])[heights.index(end)] for end in (min(heights), max(heights)))
+        assert min(heights) == max(heights), f"{seen['name']}: {min(heights)} px at {low}, {max(heights)} px at {high}"
+
+
+@pytest.mark.parametrize("page", served.chapters())
+def test_every_question_replies_to_a_wrong_and_to_a_right_answer(look, page):
+    for item, answer, paragraphs in look(page)["replies"]:
+        report = check(item.id, answer)
+        assert paragraphs[0].startswith("\u2713" if report.ok else "\u2717"), (item.id, answer, paragraphs)
+        if not answer:
+            continue                            # what a kernel says of no words at all is said of quotation marks
+        said = [line for line in report.text.replace("`", "").splitlines()[1:]
+                if not line.startswith((f'hint("{item.id}")', "   [ ]")) and line != getattr(item, "note", "")]
+        assert set(said) <= set(paragraphs), (item.id, answer)
+
+
+# --- What a reader does with a page ---------------------------------------------------------------------------------
+
+END, HOME, LEFT, ENTER = "\ue010", "\ue011", "\ue012", "\ue007"
+
+
+@pytest.fixture
+def at(engine, address):
+    """Open a page in a window of some width."""
+    def go(page, width=WIDE):
+        engine.resize(width)
+        engine.go(address + page)
+        engine.evaluate(served.SETTLED)
+        return engine
+
+    return go
+
+
+def test_search_finds_a_word_of_the_book(at):
+    browser = at("chapters/index.html")
+    browser.type(".sidebar-search", "softmax" + ENTER)
+    browser.is_at("search.html?q=softmax")
+    assert browser.evaluate("""
+      async () => {
+        const found = () => document.querySelectorAll("#search-results li a").length;
+        for (let i = 0; i < 300 && !found(); i++) await new Promise((done) => setTimeout(done, 100));
+        return found();
+      }
+    """) > 0
+    assert browser.evaluate("() => window.heard") == []
+
+
+def test_the_switch_turns_the_page_dark_and_keeps_it_so(at):
+    browser = at("chapters/06_multi_head.html")
+    inks = "() => [document.body, document.querySelector('article p')].map((el) => getComputedStyle(el))"
+    colours = f"() => ({inks})().map((style, i) => i ? style.color : style.backgroundColor)"
+    light, seen = browser.evaluate(colours), []
+    for _ in range(3):
+        browser.click(".theme-toggle-content .theme-toggle")
+        seen.append((browser.evaluate("() => document.body.dataset.theme"), browser.evaluate(colours)))
+    themes = dict(seen)
+    assert set(themes) == {"light", "dark", "auto"}
+    assert themes["light"] == light and brightness(light[0]) > 200 > 100 > brightness(light[1])
+    assert brightness(themes["dark"][0]) < 60 < 160 < brightness(themes["dark"][1])
+    while browser.evaluate("() => document.body.dataset.theme") != "dark":
+        browser.click(".theme-toggle-content .theme-toggle")
+    assert at("chapters/05_masks.html").evaluate(colours) == themes["dark"]
+    browser.evaluate("() => localStorage.removeItem('theme')")
+
+
+def brightness(colour):
+    return sum(map(float, re.findall(r"[\d.]+", colour)[:3])) / 3
+
+
+@pytest.fixture
+def narrow(at):
+    """A chapter in a narrow window, and whether a drawer of it can be seen."""
+    browser = at("chapters/06_multi_head.html", 600)             # a drawer leaves more than half of it free
+    # WebKitGTK lays a bar for scrolling over the last 20 px, which would take the click.
+    browser.evaluate("() => { document.documentElement.style.overflow = 'hidden'; }")
+    seen = """
+      async (selector) => {
+        await new Promise((done) => setTimeout(done, 500));
+        const { left, right } = document.querySelector(selector).getBoundingClientRect();
+        return left < innerWidth && right > 0;
+      }
+    """
+    return browser, lambda drawer: browser.evaluate(seen, drawer)
+
+
+def test_the_drawer_of_chapters_opens_and_leads_on(narrow):
+    browser, seen = narrow
+    assert not seen(".sidebar-drawer")
+    browser.click(".mobile-header .nav-overlay-icon")
+    assert seen(".sidebar-drawer")
+    browser.click(".sidebar-drawer a[href^='07_']")
+    browser.is_at("07_how_many_heads.html")
+    assert not seen(".sidebar-drawer")
+
+
+def test_the_drawer_of_this_page_opens_and_closes(narrow):
+    browser, seen = narrow
+    assert not seen(".toc-drawer")
+    browser.click(".mobile-header .toc-overlay-icon")
+    assert seen(".toc-drawer")
+    browser.click(".toc-overlay")
+    assert not seen(".toc-drawer")
+
+
+@every_live_page
+def test_a_slider_follows_the_keyboard_and_the_figure_the_slider(at, page):
+    browser = at(page)
+    slider = ".live-figure input[type=range]"
+    state = """
+      (selector) => {
+        flushFrames();
+        const slider = document.querySelector(selector);
+        return [slider.value, slider.closest(".live-figure").querySelector(".live-view").innerHTML];
+      }
+    """
+    seen = []
+    for key in (HOME, END, LEFT):
+        browser.type(slider, key)
+        seen.append(browser.evaluate(state, slider))
+    assert len({value for value, _ in seen}) == 3
+    assert seen[0][1] != seen[1][1], "the slider moved and the figure did not"
+
+
+def test_a_question_is_answered_by_keyboard_and_kept(at):
+    browser = at("chapters/02_one_head.html")
+    browser.type("#ask-2-5 input", "24" + ENTER)
+    browser = at("chapters/02_one_head.html")
+    assert browser.evaluate("() => document.querySelectorAll('#exercise-2-5 .done').length") == 1
+    browser.evaluate("() => localStorage.clear()")
