@@ -15,12 +15,17 @@ def origin(title, pagename, address):
     return f'<p class="on-paper">From “{escape(title)}”.{place} {LICENCE}</p>'
 
 
-def add(app, pagename, templatename, context, doctree):
+def keep_place(app, pagename, templatename, context, doctree):
+    if pagename == MAP and "body" in context:
+        context["body"] = context["body"].rpartition("</section>")[0] + PLACE_OF_PDF + "</section>"
+
+
+def add_origin(app, pagename, templatename, context, doctree):
     if "body" in context and doctree:
-        place = PLACE_OF_PDF if pagename == MAP else ""
-        context["body"] += place + origin(app.config.html_title, pagename, base_address())
+        context["body"] += origin(app.config.html_title, pagename, base_address())
 
 
 def setup(app):
-    # Last, below all that other parts put into the page.
-    app.connect("html-page-context", add, priority=950)
+    # Above the panel of what was solved, and below all that other parts put into the page.
+    app.connect("html-page-context", keep_place, priority=700)
+    app.connect("html-page-context", add_origin, priority=950)
