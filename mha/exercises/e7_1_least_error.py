@@ -91,7 +91,7 @@ def measure(answer):
     eye = torch.eye(4, dtype=torch.float64)
     for weights, r, wanted, what in ((eye[:1], 2, 0.5, "one head on the first of two wanted tokens"),
                                      (eye[3:], 2, 1.0, "one head on a token that nobody asked for"),
-                                     (eye[[0, 0]], 2, 0.5, "two heads, both on the first of two wanted tokens")):
+                                     (eye[:2].cumsum(0), 2, 0, "two heads, on the first wanted token and on both")):
         found = answer(weights, r)
         if off(found.nan_to_num(9), wanted):
             yield f"For {what} it gives {float(found):.4g}; wanted is {wanted}."

@@ -6,7 +6,7 @@ EXERCISE = Explanation(
     statement="In an interview: \"How would you choose the number of heads, and what goes wrong with too few or too "
               "many?\" Answer in a minute, then open the checklist.",
     checklist=("Too few: each head brings one mixture, so h heads explain at most h independent facts.",
-               "That is proved for scores that do not see the contents, and false without that.",
+               "Proved for scores blind to the contents, read linearly; it can fail without either.",
                "Too many, at equal parameters: each is narrower, and narrow queries and keys are slow, or unable, to "
                "tell many names apart.",
                "With the width kept, too many heads did no harm here; they cost parameters and memory.",

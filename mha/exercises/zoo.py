@@ -281,8 +281,7 @@ SPECIMENS = [
         statement="A causal head of six tokens adds a bias to its scores, so that near tokens are preferred. The maps "
                   "show its weights. What is wrong?",
         options=(Option("The bias was added after the softmax.", "Then rows would not sum to 1.", "after-softmax"),
-                 Option("The positions count backwards in the keys.",
-                        "Then row 4 would prefer key 3. Here all rows prefer the far end.", "positions-reversed"),
+                 Option("The bias was added twice.", "Then near keys would be preferred even more.", "bias-twice"),
                  Option("The bias has the wrong sign.", "Distance is rewarded, where it should cost."),
                  Option("The mask is inverted.", "The dark half is where it should be.", "polarity")),
         note=f"(q_idx - kv_idx) in place of (kv_idx - q_idx): {GITHUB}meta-pytorch/attention-gym/pull/86 (2024). The "

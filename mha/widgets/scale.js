@@ -141,7 +141,7 @@ function render({ model, el }) {
 
   function sentenceFor(n, sure, dead) {
     return `${queries} random queries, ${n} keys each. ${sure} % of them give more than 0.9 of their weight to one `
-      + `key; for ${dead} % the gradient is below 0.001, too small to learn from.`;
+      + `key; for ${dead} % the gradient is below 0.001.`;
   }
 
   function draw() {
