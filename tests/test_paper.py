@@ -1,4 +1,4 @@
-"""What paper shows and a screen does not, without a browser. The PDF itself is read in tests/browser/test_on_paper.py."""
+"""What paper shows and a screen does not, without a browser. tests/browser/test_on_paper.py reads the PDF itself."""
 import pytest
 
 from _ext import paper

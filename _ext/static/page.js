@@ -1,4 +1,4 @@
-// Three cares of every page.
+// Four cares of every page.
 (() => {
   // What is wider than the page can be scrolled, and so must be reached by keyboard.
   const WIDE = "article :is(div.math, pre, .table-wrapper)";
@@ -20,6 +20,11 @@
       button.tabIndex = -1;
       code.parentElement.append(button);
     });
+
+  // The drawer of what is on this page closes when a place in it is chosen.
+  document.querySelector(".toc-drawer")?.addEventListener("click", (event) => {
+    if (event.target.closest("a")) document.getElementById("__toc").checked = false;
+  });
 
   if (navigator.clipboard) copyButtons();
   addEventListener("resize", reach);

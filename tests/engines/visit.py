@@ -22,7 +22,7 @@ READ_AND_MEASURE = "(index) => [(%s)(index), (%s)(index)]" % (READ.strip(), HEIG
 # not know MathML they stand side by side. All that is folded is unfolded first.
 FORMULAS = """
   () => {
-    document.querySelectorAll("details:has(math)").forEach((el) => { el.open = true; });
+    document.querySelectorAll("details").forEach((el) => { el.open = true; });
     const box = (el) => el.getBoundingClientRect();
     const lost = (el) => box(el).width < 2 || box(el).height < 5 || !el.checkVisibility({ visibilityProperty: true });
     const flat = (el) => box(el.children[0]).bottom > box(el.children[1]).top + 4;
