@@ -8,6 +8,7 @@ import hashlib
 import html
 import re
 import string
+from logging import WARNING, getLogger
 from pathlib import Path
 from unicodedata import decomposition
 
@@ -17,6 +18,7 @@ from fontTools.varLib import instancer
 from sphinx.util import logging
 
 LOG = logging.getLogger(__name__)
+getLogger("fontTools").setLevel(WARNING)        # it tells every table that it cuts, which buries the build's own words
 HERE = Path(__file__).parent
 # What book.css uses: from the weight of prose to that of theirs for <b>.
 WEIGHTS = (400, 700)
