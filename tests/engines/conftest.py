@@ -18,7 +18,7 @@ MISSING = {name: line for name in engines.ENGINES if (line := engines.missing(na
 
 
 def pytest_configure():
-    if MISSING and os.environ.get("CI") == "true":
+    if MISSING and os.environ.get("ENGINES") == "all":            # as .ci/run says, which installs them
         pytest.exit("\n".join(MISSING.values()), returncode=1)
 
 
