@@ -11,7 +11,7 @@ from sphinx.util import logging
 
 LOG = logging.getLogger(__name__)
 CONVERT = LatexToMathML(annotation=True, fancy_error=False)
-# The converter's styles, which the page's security policy forbids, as the classes of book.css.
+# The converter's styles as the classes of book.css, so that no formula needs the policy to allow styles in the page.
 CLASSES = {
     "margin-left:-0.16666667em;": "math-closer",
     "text-align: right;justify-items: end;padding-right: 0;": "math-right",

@@ -157,7 +157,7 @@ function render({ model, el }) {
       const names = blind.join("\u201d and \u201c");
       parts.push(`\u201c${names}\u201d sees nothing: its weights and its output are zero. `);
     }
-    if (layers > 1) parts.push(`Through ${layers} layers a word reaches what its neighbours reach.`);
+    if (layers > 1) parts.push(`Through ${layers} layers a word reaches what those it looks at reach.`);
     return parts.join("");
   }
 

@@ -144,23 +144,19 @@ def narrow(at):
     return browser, lambda drawer: browser.evaluate(seen, drawer)
 
 
-def test_the_drawer_of_chapters_opens_and_leads_on(narrow):
+@pytest.mark.parametrize("drawer, opener, way_out", [
+    (".sidebar-drawer", ".nav-overlay-icon", ".sidebar-drawer a[href^='07_']"),
+    (".toc-drawer", ".toc-overlay-icon", ".toc-drawer a[href='#exercises']"),
+    (".toc-drawer", ".toc-overlay-icon", ".toc-overlay")], ids=("chapters", "this page", "this page, left"))
+def test_a_drawer_opens_and_closes_when_it_has_served(narrow, drawer, opener, way_out):
     browser, seen = narrow
-    assert not seen(".sidebar-drawer")
-    browser.click(".mobile-header .nav-overlay-icon")
-    assert seen(".sidebar-drawer")
-    browser.click(".sidebar-drawer a[href^='07_']")
-    browser.is_at("07_how_many_heads.html")
-    assert not seen(".sidebar-drawer")
-
-
-def test_the_drawer_of_this_page_opens_and_closes(narrow):
-    browser, seen = narrow
-    assert not seen(".toc-drawer")
-    browser.click(".mobile-header .toc-overlay-icon")
-    assert seen(".toc-drawer")
-    browser.click(".toc-overlay")
-    assert not seen(".toc-drawer")
+    assert not seen(drawer)
+    browser.click(f".mobile-header {opener}")
+    assert seen(drawer)
+    browser.click(way_out)
+    if way_out.startswith(".sidebar"):
+        browser.is_at("07_how_many_heads.html")
+    assert not seen(drawer)
 
 
 @every_live_page
