@@ -7,11 +7,11 @@ was solved and the code that carries it elsewhere.
 """
 import json
 from html import escape
-from pathlib import Path
 
 from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
+from .generated import static
 from .publishing import colab_url
 from mha.exercises import EXERCISES
 
@@ -131,11 +131,8 @@ def add_scripts(app):
     """Every page knows the exercises, so that the table of contents can say what is done."""
     if app.builder.format != "html":
         return
-    made = Path(app.doctreedir).parent / "exercises"
-    made.mkdir(parents=True, exist_ok=True)
     known = json.dumps(of_chapters(), separators=(",", ":"))
-    (made / "exercises_known.js").write_text(f"window.exercises = {known};\n", "utf8")
-    app.config.html_static_path.append(str(made))
+    static(app, "exercises_known.js", f"window.exercises = {known};\n")
     app.add_js_file("exercises_known.js", priority=290)
     app.add_js_file("exercises.js", priority=300)
 

@@ -17,6 +17,7 @@ from sphinx.util import logging
 
 from . import svg
 from .controls import BOXES, CONTROLS
+from .generated import static
 
 logger = logging.getLogger(__name__)
 VIEW = "application/vnd.jupyter.widget-view+json"
@@ -142,13 +143,10 @@ def write_modules(app):
     """The figures' modules as scripts of the site: _static/figures/head_grid.js and its like."""
     if app.builder.format != "html":
         return
-    made = Path(app.doctreedir).parent / "modules"
-    (made / "figures").mkdir(parents=True, exist_ok=True)
     common = (WIDGETS / "common.js").read_text("utf8")
     for path in set(WIDGETS.glob("*.js")) - {WIDGETS / "common.js"}:
         source = (common + path.read_text("utf8")).replace("export default ", "const exported = ")
-        (made / "figures" / path.name).write_text(REGISTERED.format(name=path.stem, source=source), "utf8")
-    app.config.html_static_path.append(str(made))
+        static(app, f"figures/{path.name}", REGISTERED.format(name=path.stem, source=source))
 
 
 def add_host(app, pagename, templatename, context, doctree):

@@ -4,6 +4,8 @@ Theirs stand in a layer, so that every rule of ours outweighs any of theirs.
 """
 from pathlib import Path
 
+from .generated import static
+
 HERE = Path(__file__).parent / "static"
 FIGURES = Path(__file__).parent.parent / "mha" / "widgets"
 SHEET = "style.css"
@@ -28,10 +30,7 @@ def name_dark_style(app):
 def write(app):
     if app.builder.format != "html":
         return
-    made = Path(app.doctreedir).parent / "style"
-    made.mkdir(parents=True, exist_ok=True)
-    (made / SHEET).write_text(sheet(), "utf8")
-    app.config.html_static_path.append(str(made))
+    static(app, SHEET, sheet())
     app.add_css_file(SHEET)
 
 
