@@ -5,8 +5,8 @@
 """
 import difflib
 import importlib
-import inspect
 import pkgutil
+import re
 from dataclasses import replace
 
 from mha.exercises import memory, zoo
@@ -16,12 +16,14 @@ from mha.exercises.report import Report
 
 
 def _all():
-    """Every exercise, one in each module whose name starts as e1_2_, in order."""
-    names = [module.name for module in pkgutil.iter_modules(__path__) if module.name[:1] == "e"
-             and module.name[1:2].isdigit()]
-    found = [importlib.import_module(f"{__name__}.{name}").EXERCISE for name in names]
-    return {item.id: item for item in sorted(found, key=lambda item: tuple(map(int, item.id.split("."))))
-            + zoo.SPECIMENS}
+    """Every exercise in order: one in code in each module whose name starts as e1_2_, the questions of a chapter in a
+    module such as questions_1.
+    """
+    names = [module.name for module in pkgutil.iter_modules(__path__)]
+    code = [importlib.import_module(f"{__name__}.{name}").EXERCISE for name in names if re.match(r"e\d", name)]
+    asked = [importlib.import_module(f"{__name__}.{name}").QUESTIONS for name in names if name[:10] == "questions_"]
+    return {item.id: item for item in sorted(code + sum(asked, []),
+                                             key=lambda item: tuple(map(int, item.id.split(".")))) + zoo.SPECIMENS}
 
 
 EXERCISES: dict[str, Item] = _all()
@@ -86,7 +88,7 @@ def solution(id, force=False):
     record = memory.load().get(item.id, {"tries": 0, "solved": False})
     if not (force or record["solved"] or record["tries"] >= 3):
         return f"{3 - record['tries']} more tries of check(\"{id}\", ...) first, or solution(\"{id}\", force=True)."
-    return inspect.getsource(item.reference) if isinstance(item, Exercise) else f"{item.solution}\n{item.note}"
+    return item.source if isinstance(item, Exercise) else f"{item.solution}\n{item.note}"
 
 
 def show(id):

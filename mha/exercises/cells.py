@@ -4,9 +4,6 @@ Each cell is a dict of the notebook format and has the tag `exercise` and an id 
 is asked, with the hints folded away; the stub; and the check. A question has what is asked, its picture if there is
 one, its options, and the check.
 """
-import inspect
-import textwrap
-
 
 def cells(item, solved=False):
     """The cells of an exercise, a list of dicts."""
@@ -54,7 +51,7 @@ def options(item):
 
 def solution(item):
     """The source of the reference, with what it needs."""
-    return "import math\n" + textwrap.dedent(inspect.getsource(item.reference)).rstrip()
+    return "import math\n" + item.source.rstrip()
 
 
 # The tags that begin with remove- are for the page. It shows pictures without their code and checks without their

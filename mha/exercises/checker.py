@@ -85,8 +85,8 @@ def explain(exercise, answer, alone, outputs, failures, right, touched):
     """
     first = right.index(False)
     case, output, failure = exercise.cases[first], outputs[first], failures[first]
-    ids, lines = what_it_is(exercise, answer, alone, outputs, failures, first)
-    unsteady = ids in (["random"], ["keeps-state"])
+    ids, named, asks = what_it_is(exercise, answer, alone, outputs, failures, first)
+    lines, unsteady = [], ids in (["random"], ["keeps-state"])
     if failure is not None:
         lines += raised.described(exercise, answer, failure, case)
     elif not unsteady:
@@ -97,37 +97,39 @@ def explain(exercise, answer, alone, outputs, failures, right, touched):
         lines += nearly(outputs, exercise.expected) or [*repairs(exercise, outputs), *guarded(exercise.measure, answer)]
     if touched and ids != ["keeps-state"]:
         lines.append(f"It also changes its own inputs: {side_effects(touched)}.")
-    return exercise.report(False, ids, *lines, f'hint("{exercise.id}") says more.')
+    return exercise.report(False, ids, *lines, f'hint("{exercise.id}") says more.', named=named, asks=asks)
 
 
 def what_it_is(exercise, answer, alone, outputs, failures, first):
-    """(ids, lines) of the first explanation that holds; both empty where none does."""
+    """(ids, what names the mistake, what asks about it) of the first explanation that holds; all empty where none
+    does.
+    """
     case, output, failure = exercise.cases[first], outputs[first], failures[first]
     unwrapped = tuple_of(outputs, exercise.expected)
     if unwrapped:
         return ["returns-tuple"], [f"It returns {unwrapped}, and the statement asks for one tensor. The right tensor "
-                                   "is among them: return that alone."]
+                                   "is among them: return that alone."], []
     fresh, failed = observe_run(exercise, alone, case.copies())
     again, failed_again = observe_run(exercise, answer, case.copies())
     right_alone = failed is None and same(fresh, exercise.expected[first])
     ran_twice = failure is None and failed_again is None
     if right_alone or ran_twice and isinstance(again, torch.Tensor) and not same(again, output):
         ids, line = remembers_or_random(exercise, alone, case)
-        return ids, [line]
-    ids, lines = named(exercise, outputs)
+        return ids, [line], []
+    ids, says, asks = modelled(exercise, outputs)
     if ids:
-        return ids, lines
+        return ids, says, asks
     if all(isinstance(o, torch.Tensor) and o.numel() == e.numel() and same(o.reshape(e.shape), e)
            for o, e in zip(outputs, exercise.expected)):
-        return ["wrong-shape"], ["Its numbers are right and in the right order. Only the shape is not."]
+        return ["wrong-shape"], ["Its numbers are right and in the right order. Only the shape is not."], []
     if failure is not None:
         meaning = raised.meaning(failure)
-        return ([meaning.id], [meaning.says]) if meaning else ([], [])
+        return ([meaning.id], [meaning.says], []) if meaning else ([], [], [])
     if not isinstance(output, (torch.Tensor, Unread)):
         joins = (" Lists are joined by torch.stack (a new axis) or torch.cat (along one that is there)."
                  if isinstance(output, list) else "")
-        return ["not-a-tensor"], [f"It returns a {type(output).__name__}, and not a tensor.{joins}"]
-    return [], []
+        return ["not-a-tensor"], [f"It returns a {type(output).__name__}, and not a tensor.{joins}"], []
+    return [], [], []
 
 
 def tuple_of(outputs, expected):
@@ -138,8 +140,8 @@ def tuple_of(outputs, expected):
     return f"a {type(outputs[0]).__name__} of {len(outputs[0])}"
 
 
-def named(exercise, outputs):
-    """The mistakes whose model gives these outputs on every case that ran: (ids, lines)."""
+def modelled(exercise, outputs):
+    """The mistakes whose model gives these outputs on every case that ran: (ids, what names them, what asks)."""
     tensors = {i: output for i, output in enumerate(outputs) if isinstance(output, torch.Tensor)
                and not output.is_complex()}
     # raised, or not what was asked for: the model must fail there too
@@ -147,17 +149,16 @@ def named(exercise, outputs):
     found = [mistakes for settings, mistakes in exercise.explanations(tensors)
              if all(exercise.modelled(i, settings) is None for i in elsewhere)] if tensors else []
     if not found:
-        return [], []
+        return [], [], []
     if len(found[0]) > 1:  # two mistakes at once: more than one such reading only confuses
         one, other = found[0]
         asks = [mistake.asks for mistake in found[0] if mistake.asks]
         return [one.id, other.id], ["It gives the numbers of two mistakes together (yours may be written otherwise). "
-                                    f"One: {one.says} The other: {other.says}",
-                                    *asks[:1]]
+                                    f"One: {one.says} The other: {other.says}"], asks[:1]
     ids = list(dict.fromkeys(mistake.id for mistakes in found for mistake in mistakes))
     says = list({mistakes[0].id: mistakes[0].says for mistakes in reversed(found)}.values())[::-1][:2]
     asks = [mistake.asks for mistake in found[0] if mistake.asks]
-    return ids[:3], ["\nOr, which comes to the same here: ".join(says)] + asks[:1]
+    return ids[:3], ["\nOr, which comes to the same here: ".join(says)], asks[:1]
 
 
 def counterexample(exercise, output, index):

@@ -1,217 +1,161 @@
 """6.3: multi-head attention, all of it."""
 import torch
 
-from mha.exercises import e6_1_split_heads as e6_1
-from mha.exercises import e6_2_merge_heads as e6_2
+from mha.exercises.blanks import Blank, Program
 from mha.exercises.exercise import Case, Exercise
 from mha.exercises.probe import listed, numbers
 from mha.exercises.report import Mistake
 
-
+PROGRAM = Program("""\
 def multi_head(x, W_Q, W_K, W_V, W_O, h, mask):
-    Q, K, V = ((x @ W).unflatten(-1, (h, -1)).transpose(1, 2) for W in (W_Q, W_K, W_V))
-    scores = Q @ K.mT / Q.shape[-1] ** 0.5
-    weights = scores.masked_fill(~mask[:, None], -torch.inf).softmax(-1)
-    return (weights @ V).transpose(1, 2).flatten(2) @ W_O
-
-
-def model(x, W_Q, W_K, W_V, W_O, h, mask, scale="root", split="heads", join="side-by-side", hide="before", use="right",
-          axis="keys"):
-    """Multi-head attention with switches: each can be set wrong."""
     B, n, _ = x.shape
-    if use == "turned":
-        W_Q, W_K, W_V, W_O = W_Q.mT, W_K.mT, W_V.mT, W_O.mT
-    if use == "W_O-turned":
-        W_O = W_O.mT
-    if use == "one-matrix":
-        W_K = W_Q
-    if use == "keys-as-values":
-        W_V = W_K
-    if use == "exchanged":
-        W_Q, W_K = W_K, W_Q
-    if split == "tokens-cut":
-        tokens = e6_1.model(x, h)
-        d = x.shape[-1] // h
-        Q, K, V = (tokens @ torch.stack([W[i * d : (i + 1) * d, i * (W.shape[1] // h) : (i + 1) * (W.shape[1] // h)]
-                                         for i in range(h)]) for W in (W_Q, W_K, W_V))
-    else:
-        Q, K, V = (e6_1.model(x @ W, h, **({"cut": split} if split != "heads-all" else {})) for W in (W_Q, W_K, W_V))
-    d_k = Q.shape[-1]
-    factor = {"root": d_k**-0.5, "none": 1.0, "d_k": 1 / d_k, "model": x.shape[-1] ** -0.5, "wide": (h * d_k) ** -0.5,
-              "h": h**-0.5, "times": d_k**0.5, "both": (d_k * h) ** -0.5 * h**-0.5}[scale]
-    scores = Q @ K.mT * factor
-    seen = mask[:, None]
-    if hide == "inverted":
-        seen = ~seen
-    if hide == "batch-order":
-        seen = mask.repeat(h, 1, 1).view(B, h, n, n)
-    if hide == "first-mask":
-        seen = mask[:1, None].expand(B, 1, n, n)
-    if hide == "transposed":
-        seen = mask.mT[:, None]
-    if hide == "heads-as-batch":
-        if B > 1 and B != h:
-            raise ValueError("(B, n, n) does not meet (B, h, n, n)")
-        seen = mask[None].expand(B, h, n, n)
-    where = {"keys": -1, "queries": -2, "heads": 1, "heads-finite": 1, "batch": 0}[axis]
-    if hide == "added":
-        weights = (scores + seen.to(scores.dtype)).softmax(where)
-    elif hide == "inverted-finite":
-        weights = scores.masked_fill(seen, -1e9).softmax(where)
-    elif hide == "inverted-fused":
-        weights = scores.masked_fill(seen, -torch.inf).softmax(where).nan_to_num(0)
-    elif hide == "none":
-        weights = scores.softmax(where)
-    elif hide == "after":
-        weights = scores.softmax(where) * seen
-    elif hide == "zero":
-        weights = scores.masked_fill(~seen, 0).softmax(where)
-    elif hide == "one-head":
-        weights = torch.cat([scores[:, :1].masked_fill(~seen, -torch.inf), scores[:, 1:]], 1).softmax(where)
-    else:
-        weights = scores.masked_fill(~seen, -1e9 if axis == "heads-finite" else -torch.inf).softmax(where)
-    out = e6_2.model(weights @ V, join=join)
-    if use == "no-W_O":
-        return out
-    if use == "first-rows":
-        return sum(part @ W_O[: part.shape[-1]] for part in (weights @ V).unbind(1))
-    if use == "residual":
-        return x + out @ W_O
-    if use == "W_O-as-sum":
-        return sum(part @ block for part, block in zip((weights @ V).unbind(1), W_O.chunk(h, 0))) / h
-    return out @ W_O
-
-
-SWITCHES = {
-    "scale": {
-        "none": Mistake("no-scale", "The scores are not divided by the root of d_k.", "How wide is one head?"),
-        "d_k": Mistake("scale-d_k", "The scores are divided by d_k, not by its root.",
-                       "What is the standard deviation of q.k?"),
-        "model": Mistake("scale-root-d_model",
-                         "The scores are divided by the root of d_model, the width of a token. One head is d_k wide.",
-                         "How many products does one score of one head sum?"),
-        "wide": Mistake("scale-root-all-heads",
-                        "The scores are divided by the root of h d_k, the width of all heads together. Each head sums "
-                        "d_k products.",
-                        "How many products does one score of one head sum?"),
-        "h": Mistake("scale-root-h",
-                     "The scores are divided by the root of h, the number of heads.",
-                     "How many products does one score of one head sum?"),
-        "times": Mistake("scale-times-root", "The scores are multiplied by the root of d_k.",
-                         "Should the scores of a wide head become larger or smaller?"),
-        "both": Mistake("scale-root-d_k-and-h",
-                        "The scores are divided by the root of d_k and by h besides.",
-                        "How many products does one score of one head sum?"),
+    <matrices>
+    Q, K, V = (<split> for W in (W_Q, W_K, W_V))
+    scores = Q @ K.mT <scale>
+    scores = <hide>
+    weights = <shares>
+    out = <join>
+    return <use>
+""", {
+    "matrices": Blank("", wrong={
+        "W_Q, W_K, W_V, W_O = W_Q.mT, W_K.mT, W_V.mT, W_O.mT": Mistake("matrices-transposed",
+            "The matrices are transposed: x @ W.T. torch's layers store them so; here x @ W is meant.",
+            "Which shape has x @ W_Q?"),
+        "W_K = W_Q": Mistake("one-matrix",
+            "W_Q makes the keys as well: W_K is not used.",
+            "Who asks, and who is found?"),
+        "W_V = W_K": Mistake("keys-as-values",
+            "W_K makes the values: W_V is not used.",
+            "What should a token bring home?"),
+        "W_Q, W_K = W_K, W_Q": Mistake("roles-exchanged",
+            "W_Q and W_K are exchanged.",
+            "Which matrix makes the vector that asks?"),
+    }),
+    "split": Blank("(x @ W).reshape(B, n, h, -1).transpose(1, 2)", offered=3, wrong={
+        "(x @ W).reshape(B, h, n, -1)": Mistake("view-for-transpose",
+            "Queries, keys and values are reshaped to (B, h, n, d_k) directly: a head is filled with the next "
+            "numbers in memory, which run through all columns of one token before the next. It should hold a few "
+            "columns of all tokens.",
+            "Which numbers stand next to each other in memory?"),
+        "(x @ W).reshape(B, n, -1, h).permute(0, 3, 1, 2)": Mistake("interleaved",
+            "The columns are cut as (d_k, h): each head takes every h-th column.",
+            "Which columns of W_Q belong to head 1?"),
+        "(x @ W).transpose(1, 2).reshape(B, h, n, -1)": Mistake("transpose-then-view",
+            "Tokens and columns are exchanged before the cut, and the shape is then forced.",
+            "What should be cut, before anything is exchanged?"),
+        "torch.stack([part @ W.chunk(h, 0)[i].chunk(h, 1)[i] for i, part in enumerate(x.chunk(h, -1))], 1)":
+            Mistake("embedding-cut-first",
+            "The token is cut into h parts before the projection, so a head sees a part of the token only. Each "
+            "head sees all of it; the projections are cut.",
+            "What does head 1 read, the whole token or its first coordinates?"),
+    }),
+    "scale": Blank("/ math.sqrt(Q.shape[-1])", offered=3, wrong={
+        "": Mistake("no-scale", "The scores are not divided by the root of d_k.", "How wide is one head?"),
+        "/ math.sqrt(x.shape[-1])": Mistake("scale-root-d_model",
+            "The scores are divided by the root of d_model, the width of a token. One head is d_k wide.",
+            "How many products does one score of one head sum?"),
+        "/ math.sqrt(W_Q.shape[-1])": Mistake("scale-root-all-heads",
+            "The scores are divided by the root of h d_k, the width of all heads together. Each head sums d_k "
+            "products.",
+            "How many products does one score of one head sum?"),
+        "/ Q.shape[-1]": Mistake("scale-d_k",
+            "The scores are divided by d_k, not by its root.",
+            "What is the standard deviation of q.k?"),
+        "/ math.sqrt(h)": Mistake("scale-root-h",
+            "The scores are divided by the root of h, the number of heads.",
+            "How many products does one score of one head sum?"),
+        "* math.sqrt(Q.shape[-1])": Mistake("scale-times-root",
+            "The scores are multiplied by the root of d_k.",
+            "Should the scores of a wide head become larger or smaller?"),
+        "/ math.sqrt(Q.shape[-1]) / h": Mistake("scale-root-d_k-and-h",
+            "The scores are divided by the root of d_k and by h besides.",
+            "How many products does one score of one head sum?"),
+    }),
+    "hide": Blank("scores.masked_fill(~mask[:, None], -math.inf)", offered=3, wrong={
+        "scores.masked_fill(mask[:, None], -math.inf)": Mistake("polarity",
+            "The mask is applied the wrong way round: True means may attend.",
+            "Does masked_fill fill where the mask is True or where it is False?"),
+        "scores.masked_fill(~mask, -math.inf)": Mistake("mask-lacks-heads",
+            "The mask has no head axis, so torch lays its sentences along the heads: head i of every sentence gets "
+            "the mask of sentence i. With several sentences it runs only where there are as many heads.",
+            "With which axis of the scores (B, h, n, n) does the B of the mask (B, n, n) meet?"),
+        "scores.masked_fill(~mask[:, None], 0)": Mistake("zero-for-minus-infinity",
+            "Hidden scores become 0, and e^0 is 1: hidden keys keep a weight.",
+            "Which score has the power 0?"),
+        "scores": Mistake("no-mask",
+            "The mask is not applied.",
+            "Does what you do with the mask reach the weights? masked_fill, for one, returns a new tensor."),
+        "scores.masked_fill(mask[:, None], -1e9)": Mistake("polarity",
+            "The mask is applied the wrong way round, with a large negative number: a row that may see everything "
+            "gives every key the same.",
+            "Does masked_fill fill where the mask is True or where it is False?"),
+        "scores + mask[:, None]": Mistake("mask-added",
+            "The boolean mask is added to the scores: what may be seen gets 1 more, and nothing is hidden.",
+            "Which number, added to a score, hides a key?"),
+        "scores.masked_fill(~mask.repeat(h, 1, 1).view(B, h, n, n), -math.inf)": Mistake("mask-heads-order",
+            "Heads of one sentence get the masks of others: the masks are repeated for the heads in the wrong "
+            "order. mask[:, None] has the shape (B, 1, n, n) and serves all heads of its sentence.",
+            "Which axis of the scores is missing in the mask?"),
+        "scores.masked_fill(~mask[:1, None], -math.inf)": Mistake("one-mask-for-all",
+            "All sentences get the mask of the first.",
+            "Which axis of the scores is missing in the mask?"),
+        "scores.masked_fill(~mask.mT[:, None], -math.inf)": Mistake("mask-transposed",
+            "The mask is transposed: keys by queries.",
+            "Which axis of the mask counts the queries?"),
+        "torch.cat([scores[:, :1].masked_fill(~mask[:, None], -math.inf), scores[:, 1:]], 1)":
+            Mistake("mask-on-one-head",
+            "Only the first head is masked.",
+            "Which axis of the scores is missing in the mask?"),
+    }),
+    "shares": Blank("scores.softmax(-1)", offered=2, wrong={
+        "scores.softmax(-2)": Mistake("softmax-axis-queries",
+            "The softmax runs over the queries.",
+            "Whose weights should sum to 1?"),
+        "scores.softmax(1)": Mistake("softmax-axis-heads",
+            "The softmax runs over the heads (axis 1 of four).",
+            "Whose weights should sum to 1?"),
+    }),
+    "join": Blank("(weights @ V).transpose(1, 2).flatten(2)", offered=2, wrong={
+        "(weights @ V).reshape(B, n, -1)": Mistake("merge-without-transpose",
+            "The heads' outputs are reshaped to (B, n, h d_v) without bringing head and column side by side: a row "
+            "is filled with the next numbers in memory, which run through the tokens of one head before the next. "
+            "It should hold all heads of one token.",
+            "Which axis must stand beside d_v before the two are joined?"),
+        "(weights @ V).permute(0, 2, 3, 1).flatten(2)": Mistake("merge-interleaved",
+            "The heads' columns are interleaved when they are merged.",
+            "Which columns should come first, all of head 1 or the first of every head?"),
+    }),
+    "use": Blank("out @ W_O", offered=1, wrong={
+        "out": Mistake("no-W_O",
+            "W_O is missing: the heads stay side by side, unmixed.",
+            "What comes after the concatenation?"),
+        "out @ W_O.mT": Mistake("W_O-transposed",
+            "W_O is transposed. The statement has it as (h d_v, d_model), for y @ W_O.",
+            "Which shape has W_O?"),
+        "x + out @ W_O": Mistake("adds-tokens",
+            "The tokens are added to the output. A block of a transformer does that; the layer does not.",
+            "Is there a sum in the formula?"),
+        "out @ W_O / h": Mistake("heads-averaged",
+            "The heads' contributions are averaged; they are added up.",
+            "What is a concatenation times W_O, written as a sum over heads?"),
+        "sum(part @ W_O[: V.shape[-1]] for part in (weights @ V).unbind(1))": Mistake("one-block-for-all",
+            "All heads meet the first rows of W_O. Each head has rows of its own.",
+            "Which columns of the concatenation come from head 2, and which rows of W_O meet them?"),
+    }),
+}, together={
+    "hide shares": {
+        ("scores", "scores.softmax(-1) * mask[:, None]"): Mistake("mask-after-softmax",
+            "The mask is applied after the softmax, and the rows no longer sum to 1.",
+            "What should a row sum to?"),
+        ("scores.masked_fill(mask[:, None], -math.inf)", "scores.softmax(-1).nan_to_num(0)"): Mistake("polarity",
+            "The mask is applied the wrong way round: keys that may be seen are hidden. "
+            'scaled_dot_product_attention takes True for "take part", nn.MultiheadAttention for "leave out".',
+            "What does True mean here, and what does it mean there?"),
+        ("scores.masked_fill(~mask[:, None], -1e9)", "scores.softmax(1)"): Mistake("softmax-axis-heads",
+            "The softmax runs over the heads (axis 1 of four): for each pair of tokens the heads' weights sum to 1.",
+            "Whose weights should sum to 1?"),
     },
-    "split": {
-        "view": Mistake("view-for-transpose",
-                        "Queries, keys and values are reshaped to (B, h, n, d_k) directly: a head is filled with the "
-                        "next numbers in memory, which run through all columns of one token before the next. It "
-                        "should hold a few columns of all tokens.",
-                        "Which numbers stand next to each other in memory?"),
-        "interleaved": Mistake("interleaved",
-                               "The columns are cut as (d_k, h): each head takes every h-th column.",
-                               "Which columns of W_Q belong to head 1?"),
-        "transposed-view": Mistake("transpose-then-view",
-                                   "Tokens and columns are exchanged before the cut, and the shape is then forced.",
-                                   "What should be cut, before anything is exchanged?"),
-        "tokens-cut": Mistake("embedding-cut-first",
-                              "The token is cut into h parts before the projection, so a head sees a part of the "
-                              "token only. Each head sees all of it; the projections are cut.",
-                              "What does head 1 read, the whole token or its first coordinates?"),
-    },
-    "join": {
-        "view": Mistake("merge-without-transpose",
-                        "The heads' outputs are reshaped to (B, n, h d_v) without bringing head and column side by "
-                        "side: a row is filled with the next numbers in memory, which run through the tokens of one "
-                        "head before the next. It should hold all heads of one token.",
-                        "Which axis must stand beside d_v before the two are joined?"),
-        "interleaved": Mistake("merge-interleaved",
-                               "The heads' columns are interleaved when they are merged.",
-                               "Which columns should come first, all of head 1 or the first of every head?"),
-    },
-    "hide": {
-        "none": Mistake("no-mask", "The mask is not applied.",
-                        "Does what you do with the mask reach the weights? masked_fill, for one, returns a new "
-                        "tensor."),
-        "inverted": Mistake("polarity",
-                            "The mask is applied the wrong way round: True means may attend.",
-                            "Does masked_fill fill where the mask is True or where it is False?"),
-        "inverted-finite": Mistake("polarity",
-                                   "The mask is applied the wrong way round, with a large negative number: a row that "
-                                   "may see everything gives every key the same.",
-                                   "Does masked_fill fill where the mask is True or where it is False?"),
-        "inverted-fused": Mistake("polarity",
-                                  "The mask is applied the wrong way round: keys that may be seen are hidden. "
-                                  "scaled_dot_product_attention takes True for \"take part\", nn.MultiheadAttention "
-                                  "for \"leave out\".",
-                                  "What does True mean here, and what does it mean there?"),
-        "added": Mistake("mask-added",
-                         "The boolean mask is added to the scores: what may be seen gets 1 more, and nothing is "
-                         "hidden.",
-                         "Which number, added to a score, hides a key?"),
-        "after": Mistake("mask-after-softmax",
-                         "The mask is applied after the softmax, and the rows no longer sum to 1.",
-                         "What should a row sum to?"),
-        "zero": Mistake("zero-for-minus-infinity",
-                        "Hidden scores become 0, and e^0 is 1: hidden keys keep a weight.",
-                        "Which score has the power 0?"),
-        "batch-order": Mistake("mask-heads-order",
-                               "Heads of one sentence get the masks of others: the masks are repeated for the heads "
-                               "in the wrong order. mask[:, None] has the shape (B, 1, n, n) and serves all heads of "
-                               "its sentence.",
-                               "Which axis of the scores is missing in the mask?"),
-        "heads-as-batch": Mistake("mask-lacks-heads",
-                                  "The mask has no head axis, so torch lays its sentences along the heads: head i of "
-                                  "every sentence gets the mask of sentence i. With several sentences it runs only "
-                                  "where there are as many heads.",
-                                  "With which axis of the scores (B, h, n, n) does the B of the mask (B, n, n) meet?"),
-        "first-mask": Mistake("one-mask-for-all", "All sentences get the mask of the first.",
-                              "Which axis of the scores is missing in the mask?"),
-        "transposed": Mistake("mask-transposed", "The mask is transposed: keys by queries.",
-                              "Which axis of the mask counts the queries?"),
-        "one-head": Mistake("mask-on-one-head", "Only the first head is masked.",
-                            "Which axis of the scores is missing in the mask?"),
-    },
-    "use": {
-        "no-W_O": Mistake("no-W_O",
-                          "W_O is missing: the heads stay side by side, unmixed.",
-                          "What comes after the concatenation?"),
-        "W_O-turned": Mistake("W_O-transposed",
-                              "W_O is transposed. The statement has it as (h d_v, d_model), for y @ W_O.",
-                              "Which shape has W_O?"),
-        "turned": Mistake("matrices-transposed",
-                          "The matrices are transposed: x @ W.T. torch's layers store them so; here x @ W is meant.",
-                          "Which shape has x @ W_Q?"),
-        "one-matrix": Mistake("one-matrix", "W_Q makes the keys as well: W_K is not used.",
-                              "Who asks, and who is found?"),
-        "keys-as-values": Mistake("keys-as-values", "W_K makes the values: W_V is not used.",
-                                  "What should a token bring home?"),
-        "exchanged": Mistake("roles-exchanged", "W_Q and W_K are exchanged.",
-                             "Which matrix makes the vector that asks?"),
-        "first-rows": Mistake("one-block-for-all",
-                              "All heads meet the first rows of W_O. Each head has rows of its own.",
-                              "Which columns of the concatenation come from head 2, and which rows of W_O meet "
-                              "them?"),
-        "residual": Mistake("adds-tokens",
-                            "The tokens are added to the output. A block of a transformer does that; the layer does "
-                            "not.",
-                            "Is there a sum in the formula?"),
-        "W_O-as-sum": Mistake("heads-averaged",
-                              "The heads' contributions are averaged; they are added up.",
-                              "What is a concatenation times W_O, written as a sum over heads?"),
-    },
-    "axis": {
-        "queries": Mistake("softmax-axis-queries", "The softmax runs over the queries.",
-                           "Whose weights should sum to 1?"),
-        "heads": Mistake("softmax-axis-heads", "The softmax runs over the heads (axis 1 of four).",
-                         "Whose weights should sum to 1?"),
-        "heads-finite": Mistake("softmax-axis-heads",
-                                "The softmax runs over the heads (axis 1 of four): for each pair of tokens the heads' "
-                                "weights sum to 1.",
-                                "Whose weights should sum to 1?"),
-    },
-}
+})
 
 
 def measure(answer):
@@ -225,7 +169,7 @@ def measure(answer):
         yield (f"With a causal mask and the last of three tokens changed, the outputs move by {listed(change)}; the "
                "first two should not move.")
     narrow = [W[0][:, :3], W[1][:, :3], W[2], W[3]]
-    alone = [bool((answer(x, *matrices, 1, mask) - multi_head(x, *matrices, 1, mask)).abs().max() < 1e-6)
+    alone = [bool((answer(x, *matrices, 1, mask) - PROGRAM.reference(x, *matrices, 1, mask)).abs().max() < 1e-6)
              for matrices in (W, narrow)]
     if not any(alone):
         yield ("With a single sentence and a single head it is wrong too, so look at the attention itself before the "
@@ -250,13 +194,13 @@ EXERCISE = Exercise(
               "`(h*d_v, d_model)`; mask is `(B, n, n)`, boolean, True = may attend, with no empty row. Return `(B, n, "
               "d_model)`.",
     stub="def multi_head(x, W_Q, W_K, W_V, W_O, h, mask):\n    ...\n",
-    reference=multi_head,
+    program=PROGRAM,
     cases=[case(610, 1, 3, 4, 2, 2, 2), case(620, 2, 3, 5, 2, 3, 4), case(630, 3, 4, 6, 3, 2, 5),
            case(640, 4, 4, 4, 4, 1, 1), case(650, 2, 5, 8, 1, 8, 8), case(660, 2, 2, 8, 2, 4, 4),
            case(670, 1, 20, 24, 12, 2, 2)],
     large=(Case((60 * numbers(695, 2, 6, 4), *(numbers(696 + i, 4, 4) for i in range(4)), 2, torch.ones(2, 6, 6) > 0)),
            ),
-    model=model, switches=SWITCHES, measure=measure,
+    measure=measure,
     hints=("Project first, with all columns at once; then cut into heads. After each step print the shape.",
            "(B, n, h*d_k) becomes (B, h, n, d_k). The scores are (B, h, n, n), and the mask lacks the head axis: "
            "mask[:, None].",

@@ -1,5 +1,7 @@
 """An exercise in code: what is asked, the right answer, and the wrong ones that can be recognised."""
+import inspect
 import itertools
+import textwrap
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Callable
@@ -7,6 +9,7 @@ from typing import Callable
 import torch
 
 from mha.exercises import checker
+from mha.exercises.blanks import Program
 from mha.exercises.item import Item
 from mha.exercises.probe import same
 from mha.exercises.report import Mistake
@@ -28,7 +31,10 @@ class Exercise(Item):
 
     Args:
         name: of the function to write. signature: how it is called. stub: where the learner starts.
-        reference: the right answer. cases: small to large; the first on which an answer fails is the counterexample.
+        cases: small to large; the first on which an answer fails is the counterexample.
+        program: the right answer with blanks, and what is wrong in each; the next three are made of it. Where a right
+            answer cannot be told so, they are given, and the page has no blanks to fill.
+        reference: the right answer.
         model: the right answer with switches, model(*args, **switches), each of which can be set wrong.
         switches: switch -> {wrong setting: Mistake}.
         measure: function of the learner's answer that yields true sentences about what it does; called only for wrong
@@ -45,10 +51,11 @@ class Exercise(Item):
     name: str
     signature: str
     stub: str
-    reference: Callable
     cases: list[Case]
-    model: Callable
-    switches: dict[str, dict[str, Mistake]]
+    program: Program | None = None
+    reference: Callable = None
+    model: Callable = None
+    switches: dict[str, dict[str, Mistake]] = None
     measure: Callable = field(default=lambda answer: [])
     large: tuple[Case, ...] = ()
     observe: Callable = field(default=lambda output, *args: output)
@@ -60,6 +67,16 @@ class Exercise(Item):
 
     kind = "code"
     in_code = True
+
+    def __post_init__(self):
+        if self.program:
+            for part in ("reference", "model", "switches"):
+                object.__setattr__(self, part, getattr(self.program, part))
+
+    @property
+    def source(self):
+        """A right answer, as code."""
+        return self.program.filled() if self.program else textwrap.dedent(inspect.getsource(self.reference))
 
     @property
     def title(self):

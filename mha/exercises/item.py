@@ -48,10 +48,13 @@ class Item:
         """The report on `...`, None or an untouched stub."""
         return Report(False, [], f"{self.label}: not started.\n{self.statement}", started=False)
 
-    def report(self, ok, mistakes, *lines, verdict=None):
-        """A report whose first line names the exercise and says right or not yet."""
-        return Report(ok, mistakes, "\n".join([f"{self.label}: {verdict or ('right.' if ok else 'not yet.')}",
-                                               *filter(None, lines)]))
+    def report(self, ok, mistakes, *evidence, named=(), asks=(), verdict=None):
+        """A report whose first line names the exercise and says right or not yet; then what names the mistake, what
+        asks about it, and what was seen.
+        """
+        parts = [tuple(filter(None, part)) for part in (named, asks, evidence)]
+        first = f"{self.label}: {verdict or ('right.' if ok else 'not yet.')}"
+        return Report(ok, mistakes, "\n".join([first, *sum(parts, ())]), True, *parts)
 
     @property
     def label(self):

@@ -19,12 +19,16 @@ class Report:
 
     ok: whether the answer is right. mistakes: ids of the mistakes that explain it, most likely first; empty where it is
     right, not started, or only measured. text: what the learner reads. started: False for a stub that nobody has
-    touched. exercise, tries: filled in by `check`.
+    touched. named: the sentences of the text that name a mistake. asks: the question that leads to it. evidence: what
+    was seen, and what comes next. exercise, tries: filled in by `check`.
     """
     ok: bool
     mistakes: list[str]
     text: str
     started: bool = True
+    named: tuple[str, ...] = ()
+    asks: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
     exercise: str = ""
     tries: int = 0
 
