@@ -11,6 +11,7 @@ from decimal import Decimal
 
 from nbformat import NotebookNode
 
+from _ext import bets
 from tools import notebooks
 
 
@@ -154,11 +155,47 @@ def numbers(pattern, text):
     return {abs(Decimal(number)) for number in pattern.findall(re.sub(r"(?<=\d),(?=\d{3})", "", text))}
 
 
+PREDICT = re.compile(r"^> \*\*Predict\b.*(?:\n>.*)*", re.MULTILINE)
+OPTION = re.compile(r"^\* (?:.*\n?)(?:[ \t]+.*\n?)*", re.MULTILINE)
+COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+
+
+def bets_of(text):
+    """(question, options, comments outside of options) of each Predict box in a Markdown text."""
+    for quote in PREDICT.findall(text):
+        inside = re.sub(r"^> ?", "", quote, flags=re.MULTILINE)
+        rest = OPTION.sub("", inside)
+        yield rest, OPTION.findall(inside), COMMENT.findall(rest)
+
+
+def bets_are_judged(notebook):
+    """Each option of a bet has its verdict, and every wrong one a short reply: _ext/bets.py says how."""
+    for question, options, comments in bets_of(markdown(notebook)):
+        try:
+            blanks = question.count(bets.BLANK)
+            bets.understood([COMMENT.findall(option) for option in options], comments, blanks)
+        except ValueError as wrong:
+            yield f"{wrong}, in: {' '.join(question.split())[:80]}"
+
+
+def with_replies(text):
+    """A Markdown text in which bets state what they hold for true: their replies and right answers, no wrong option."""
+    def told(quote):
+        inside = re.sub(r"^> ?", "", quote[0], flags=re.MULTILINE)
+        kept = OPTION.sub(lambda option: re.sub(r".*?(?=<!--\s*no\b)", "", option[0], flags=re.DOTALL), inside)
+        right_number_first = re.sub(r"<!-- number: (\S+)[^:]*:", r"\1 <!--", kept, count=1)
+        replies = re.sub("<!-- number:[^:]*:", "<!--", right_number_first)
+        return re.sub(r"<!--\s*(?:(?:yes|no|several)\b:?)?(.*?)-->", r"\1", replies, flags=re.DOTALL)
+
+    return PREDICT.sub(told, text)
+
+
 def decimals_are_printed(notebook):
     """Every decimal in the prose stands, to the digit, in the stored output of some cell of the chapter."""
     printed = "\n".join(notebooks.text_of(output) for cell in code_cells(notebook)
                         for output in notebooks.text_outputs(cell.outputs))
-    for number in sorted(numbers(DECIMAL, prose(markdown(notebook))) - numbers(notebooks.NUMBER, printed)):
+    told = prose(with_replies(markdown(notebook)))
+    for number in sorted(numbers(DECIMAL, told) - numbers(notebooks.NUMBER, printed)):
         yield f"{number} stands in the prose and no cell prints it"
 
 
@@ -176,7 +213,7 @@ YEAR = re.compile(r"(?:19|20)\d\d")
 
 def counts(text):
     """The whole numbers in prose that state a result or a size: counts of something, and all of two digits or more."""
-    told = prose(text)
+    told = prose(with_replies(text))
     of = [number for match in RESULT.finditer(told) for number in match.groups() if number]
     return [*of, *(number for number in LARGE.findall(told) if not YEAR.fullmatch(number))]
 

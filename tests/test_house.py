@@ -49,7 +49,7 @@ def is_normalised(notebook):
 
 CHAPTER_RULES = [rules.cells_are_short, rules.cells_teach, rules.exceptions_are_few, rules.decimals_are_printed,
                  rules.counts_are_printed, rules.markdown_is_portable, links_resolve, names_exist, set_up_comes_first,
-                 is_normalised, rules.outputs_are_narrow]
+                 is_normalised, rules.outputs_are_narrow, rules.bets_are_judged]
 
 
 @pytest.mark.parametrize("rule", CHAPTER_RULES, ids=lambda rule: rule.__name__)
@@ -107,6 +107,9 @@ GOOD = chapter(
     "> **Warning.**\n> `mha.pick_device` is a name, $w_{ij}$ a formula, `{note}` a code span.",
     code("weights = [0.5, 0.5]\nprint(weights[0])", printed("0.5\n")),
     code("for head in range(2):\n    print(head)", printed("0\n1\n")),
+    "> **Predict.**\n> Which?\n>\n> * One, with 0.77. <!-- no: it is 0.5. -->\n> * The other. <!-- yes: with 0.5. -->",
+    "> **Predict.**\n> It is ____. <!-- number: 0.5 within 0.01: half. -->\n> <!-- number: 0.3 within 0.1: more. -->",
+    "> **Predict.**\n> What do you think?",
 )
 
 BAD = {
@@ -139,13 +142,30 @@ BAD = {
         chapter("It is 1.5x faster.", code("w", printed("1.51"))),
         chapter("| a |\n|---|\n| 0.3 |"),
         chapter("It weighs 1,845.2 KiB.", code("w", printed("845.2"))),
+        chapter("> **Predict.**\n> Is it?\n>\n> * Yes. <!-- no: it is 0.3. -->\n> * No. <!-- yes: so. -->"),
+        chapter("> **Predict.**\n> Is it?\n>\n> * Less. <!-- no: so. -->\n> * 0.3. <!-- yes: so. -->"),
+        chapter("> **Predict.**\n> It is ____. <!-- number: 0.3 within 0.1: so. -->"),
     ],
     rules.counts_are_printed: [
         chapter("It holds in 36 of 72 heads.", code("heads", printed("36 heads\n"))),
         chapter("Ten of the twelve do it.", code("f(12)", printed("9\n"))),
         chapter("That is so in seven rows.", code("rows", printed("6\n"))),
         chapter("There are 4,096 such sets.", code("n", printed("496\n"))),
+        chapter("> **Predict.**\n> Is it?\n>\n> * Yes. <!-- no: in seven rows. -->\n> * No. <!-- yes: so. -->"),
     ],
+    rules.bets_are_judged: [chapter(f"> **Predict.**\n> Which?\n>\n{text}") for text in [
+        "> * One. <!-- no: so. -->\n> * Two. <!-- no: so. -->",
+        "> * One. <!-- yes: so. -->",
+        "> * One.\n> * Two. <!-- yes: so. -->",
+        "> * One. <!-- no -->\n> * Two. <!-- yes: so. -->",
+        f"> * One. <!-- no: {21 * 'word '} -->\n> * Two. <!-- yes: so. -->",
+        "> * One. <!-- yes: so. -->\n> * Two. <!-- yes: so. -->",
+        "> * One. <!-- perhaps: so. -->\n> * Two. <!-- yes: so. -->",
+        "> It is ____.",
+        "> It is this. <!-- number: 1 within 0: so. -->",
+        "> It is ____. <!-- number: 1: so. -->",
+        "> It is so. <!-- yes: so. -->",
+    ]],
     rules.markdown_is_portable: [chapter(text) for text in [
         "```{note}\nx\n```",
         "see {ref}`there`",

@@ -15,25 +15,10 @@
   const JUDGES = { number: judgeNumber, choice: judgeChoice, explain: judgeWords };
   const judge = (data, answer) => JUDGES[data.kind](data, answer);
 
-  const GROUPED = /^[-+]?\d{1,3}((,\d{3}){2,}|([ _'\u2019\u00a0\u202f]\d{3})+)$/;
-  const SEPARATORS = /[ ,_'\u2019\u00a0\u202f]/g;
-  const AMBIGUOUS = /^[-+]?[1-9]\d{0,2},\d{3}$/; // 1,000 is one or a thousand
-  const NUMBER = /^\s*([-+]?\d*[.,]?\d+(?:[eE][-+]?\d+)?)(?:\s*\/\s*(\d*[.,]?\d+))?\s*(%?)\s*$/;
-
-  // A number, a fraction or a percentage, as people write them; null where it is none, or could be two
-  function readNumber(written) {
-    const plain = written.replace(/\u2212/g, "-").trim();
-    const text = GROUPED.test(plain) ? plain.replace(SEPARATORS, "") : plain;
-    const match = AMBIGUOUS.test(text) ? null : NUMBER.exec(text);
-    if (!match) return null;
-    const [above, below] = [match[1], match[2] ?? "1"].map((part) => Number(part.replace(",", ".")));
-    return below === 0 ? null : above / below / (match[3] ? 100 : 1);
-  }
-
   const shown = (number) => String(Number.isInteger(number) ? number : Number(number.toPrecision(6)));
 
   function judgeNumber(data, text) {
-    const number = readNumber(text);
+    const number = window.mhaBets.readNumber(text);
     if (number === null) return notANumber(text);
     const close = (value) => Math.abs(number - value) <= Math.max(data.tolerance * Math.abs(value), 1e-9);
     if (close(data.answer)) return reply(true, [], [data.note]);

@@ -28,6 +28,7 @@
 
   if (navigator.clipboard) copyButtons();
   addEventListener("resize", reach);
+  addEventListener("uncovered", reach);
   addEventListener("load", async () => {
     await document.fonts.ready;
     reach();

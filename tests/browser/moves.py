@@ -90,6 +90,7 @@ def work(trace):
 
 def measure(chrome, address, page, index, name):
     tab = chrome.new_page(viewport={"width": 1200, "height": 900})
+    tab.add_init_script(served.WITHOUT_BETS)
     tab.goto(address + page, wait_until="load")
     tab.evaluate(served.SETTLED)
     tab.evaluate(PREPARE, [index, LARGEST.get(name, {})])

@@ -118,6 +118,8 @@ SHIFTS = """
     for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.layoutShift += entry.value;
   }).observe({ type: "layout-shift", buffered: true });
 """
+# For those who look at all of a page: nothing on it waits for a bet.
+WITHOUT_BETS = """try { localStorage.setItem("mha-bets-off", "1"); } catch {}\n"""
 SETTLED = """
   async () => {
     await document.fonts.ready;
@@ -131,12 +133,13 @@ SETTLED = """
 class Visit:
     """One look at a page: its console errors and its requests to third parties are kept."""
 
-    def __init__(self, chrome, address, path, width=1200, scheme="light", script="", fonts=True):
+    def __init__(self, chrome, address, path, width=1200, scheme="light", script="", fonts=True,
+                 bets=False):
         self.context = chrome.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
         self.errors, self.foreign, self.requested, self.fonts = [], [], [], fonts
         self.context.route("**/*", lambda route: self.allow(route, address))
         self.page = self.context.new_page()
-        self.page.add_init_script(SHIFTS + script)
+        self.page.add_init_script(SHIFTS + script + ("" if bets else WITHOUT_BETS))
         self.page.on("console", lambda message: message.type == "error" and self.errors.append(message.text))
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.goto(address + path, wait_until="load")

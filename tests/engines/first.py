@@ -23,7 +23,8 @@ HEARD = """
     say.apply(console, words);
   };
 """
-SCRIPT = f"(() => {{ {HEARD} }})();\n(() => {{ {served.FRAMES} }})();\n".encode()
+OPEN = f"if (!location.search.includes('bets')) {served.WITHOUT_BETS}"
+SCRIPT = f"(() => {{ {HEARD} }})();\n(() => {{ {served.FRAMES} }})();\n{OPEN}".encode()
 
 
 class Listening(served.Silent):

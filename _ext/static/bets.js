@@ -1,0 +1,274 @@
+// Covers what came of each prediction until the reader has bet. A bet is kept in this browser, and nowhere else.
+//
+// The build wrote the boxes, with their replies, and put what follows each into a cover (_ext/bets.py). This runs
+// before the page is parsed, and meets each box when it is whole and not yet painted: so nothing flashes or jumps.
+(() => {
+  "use strict";
+  const BETS = "mha-bets"; // {"01_soft_lookup:3f2a9c": what was said, null where it was shown}
+  const OFF = "mha-bets-off";
+  const root = document.documentElement;
+  // Covered text is found by the browser's search where the browser can do that.
+  const HIDDEN = "onbeforematch" in root ? "until-found" : "";
+  const LETTERS = "abcdef";
+
+  // ---- what was said -------------------------------------------------------------------------------
+  function stored(name) {
+    try {
+      return JSON.parse(localStorage.getItem(name));
+    } catch {
+      return null;
+    }
+  }
+
+  function store(name, value) {
+    try {
+      if (value === null) localStorage.removeItem(name);
+      else localStorage.setItem(name, JSON.stringify(value));
+    } catch {
+      // A browser that keeps nothing: then it holds for this visit.
+    }
+  }
+
+  const read = () => Object(stored(BETS));
+  let made = read();
+
+  function say(bet, said) {
+    const all = { ...made, ...read() }; // another tab may have bet
+    if (said === undefined) delete all[bet.data.bet];
+    else all[bet.data.bet] = said;
+    made = all;
+    store(BETS, made);
+  }
+
+  // A number, a fraction or a percentage, as people write them; null where it is none, or could be two
+  const GROUPED = /^[-+]?\d{1,3}((,\d{3}){2,}|([ _'\u2019\u00a0\u202f]\d{3})+)$/;
+  const SEPARATORS = /[ ,_'\u2019\u00a0\u202f]/g;
+  const AMBIGUOUS = /^[-+]?[1-9]\d{0,2},\d{3}$/; // 1,000 is one or a thousand
+  const NUMBER = /^\s*([-+]?\d*[.,]?\d+(?:[eE][-+]?\d+)?)(?:\s*\/\s*(\d*[.,]?\d+))?\s*(%?)\s*$/;
+
+  function readNumber(written) {
+    const plain = written.replace(/\u2212/g, "-").trim();
+    const text = GROUPED.test(plain) ? plain.replace(SEPARATORS, "") : plain;
+    const match = AMBIGUOUS.test(text) ? null : NUMBER.exec(text);
+    if (!match) return null;
+    const [above, below] = [match[1], match[2] ?? "1"].map((part) => Number(part.replace(",", ".")));
+    return below === 0 ? null : above / below / (match[3] ? 100 : 1);
+  }
+
+  // ---- judging -------------------------------------------------------------------------------------
+  // judge(bet, said) -> {how, lead, line}; how: as-said, otherwise, thought, shown
+  function judge({ data, options }, said) {
+    if (said === null) return { how: "shown", lead: "Shown without a bet." };
+    if (data.numbers) return judgeNumber(data.numbers, said);
+    if (!data.right) return { how: "thought", lead: "Compare with your answer." };
+    const how = said === data.right ? "as-said" : "otherwise";
+    const wrong = LETTERS.split("").filter((letter) => said.includes(letter) !== data.right.includes(letter)).length;
+    const where = data.several ? ` in ${wrong} of ${options.length}` : "";
+    const lead = how === "as-said" ? "As you said:" : `You said otherwise${where}:`;
+    return { how, lead, line: data.several ?? data.replies[said] };
+  }
+
+  function judgeNumber(numbers, said) {
+    const near = ({ is, within }) => Math.abs(readNumber(said) - readNumber(is)) <= readNumber(within) + 1e-9;
+    const [right] = numbers;
+    const came = `It is ${right.is}: ${right.says}`;
+    if (near(right)) return { how: "as-said", lead: "As you said.", line: came };
+    const known = numbers.find(near);
+    const line = known ? `${known.says[0].toUpperCase()}${known.says.slice(1)} ${came}` : came;
+    return { how: "otherwise", lead: `You said ${said}.`, line };
+  }
+
+  // ---- a box ---------------------------------------------------------------------------------------
+  function element(tag, properties, ...children) {
+    const made = Object.assign(document.createElement(tag), properties);
+    made.append(...children);
+    return made;
+  }
+
+  function optionButton(item, letter, several) {
+    const words = item.querySelector(":scope > p") ?? item;
+    const button = element("button", { type: "button", className: "bet-option", value: letter });
+    button.append(element("span", {}, ...words.childNodes));
+    if (several) button.setAttribute("role", "checkbox");
+    item.setAttribute("role", "presentation");
+    item.replaceChildren(button);
+    return button;
+  }
+
+  const pressed = (button) => (button.getAttribute("role") ? "aria-checked" : "aria-pressed");
+
+  function wake(box, cover) {
+    const data = JSON.parse(box.querySelector("script").textContent);
+    const list = data.right ? box.querySelector(":scope > ul") : null;
+    const options = [...(list?.children ?? [])].map((li, i) => optionButton(li, LETTERS[i], data.several));
+    if (list) {
+      const question = list.previousElementSibling;
+      question.id = `${box.id}-asks`;
+      list.setAttribute("role", "group");
+      list.setAttribute("aria-labelledby", question.id);
+    }
+    const blank = box.querySelector(".bet-blank");
+    const field = blank && element("input", { type: "text", autocomplete: "off", ariaLabel: "Your number" });
+    blank?.replaceChildren(field);
+    const bet = { box, cover, data, options, field, reply: box.querySelector(".bet-reply") };
+    const go = box.querySelector(".bet-go");
+
+    options.forEach((option) => option.addEventListener("click", () => {
+      if (box.classList.contains("is-made")) return;
+      if (data.several) option.ariaChecked = String(option.ariaChecked !== "true");
+      else make(bet, option.value);
+    }));
+    go?.addEventListener("click", () => answer(bet));
+    field?.addEventListener("keydown", (event) => event.key === "Enter" && !field.readOnly && answer(bet));
+    box.querySelector(".bet-show").addEventListener("click", () => make(bet, null));
+    cover?.addEventListener("beforematch", () => make(bet, null)); // found by the browser's search, or linked to
+    show(bet);
+    return bet;
+  }
+
+  // A bet that takes more than one press
+  function answer(bet) {
+    const { data, field, options, reply } = bet;
+    if (field) {
+      const unit = field.parentElement.nextSibling?.textContent.trim().startsWith("%");
+      const said = unit ? field.value.replace("%", "").trim() : field.value.trim();
+      if (readNumber(said) !== null) return make(bet, said);
+      reply.replaceChildren(element("p", {}, "A number is asked for, such as 0.4 or 2/5."));
+      return field.focus();
+    }
+    if (!data.several) return make(bet, "");
+    const said = options.filter((option) => option.ariaChecked === "true").map((option) => option.value).join("");
+    if (said) make(bet, said);
+    else reply.replaceChildren(element("p", {}, "Pick at least one."));
+  }
+
+  function make(bet, said) {
+    say(bet, said);
+    const lost = bet.box.querySelector(".bet-foot").contains(document.activeElement); // its buttons go
+    show(bet);
+    bet.cover?.classList.add("is-new");
+    if (lost) bet.reply.focus({ preventScroll: true });
+    tally();
+    dispatchEvent(new Event("uncovered"));
+  }
+
+  const isOff = () => !root.classList.contains("bets");
+
+  // Brings box and cover to what was said.
+  function show(bet) {
+    const { box, cover, data, options, field, reply } = bet;
+    const said = made[data.bet];
+    const isMade = said !== undefined;
+    box.classList.toggle("is-made", isMade);
+    if (isMade || isOff()) cover?.removeAttribute("hidden");
+    else cover?.setAttribute("hidden", HIDDEN);
+    cover?.classList.remove("is-new");
+    for (const option of options) {
+      const [mine, came] = [said, data.right].map((letters) => isMade && Boolean(letters?.includes(option.value)));
+      option.classList.toggle("is-mine", mine);
+      option.classList.toggle("came", came);
+      option.setAttribute(pressed(option), String(mine));
+      option.setAttribute("aria-disabled", String(isMade));
+      option.querySelector(".bet-tag")?.remove();
+      const tag = mine && came ? "as you said" : mine ? "you said" : came ? "so it came" : "";
+      if (tag) option.append(element("span", { className: "bet-tag" }, tag));
+    }
+    if (field) {
+      [field.value, field.readOnly] = [said ?? "", isMade];
+      field.style.width = isMade ? `${field.value.length + 1}ch` : "";
+    }
+    reply.tabIndex = -1;
+    reply.replaceChildren();
+    if (!isMade) return;
+    const { lead, line = "" } = judge(bet, said);
+    const words = line.split(/`([^`]+)`/).map((part, i) => (i % 2 ? element("code", {}, part) : part));
+    reply.append(element("p", {}, element("b", {}, lead), " ", ...words));
+  }
+
+  // ---- the page ------------------------------------------------------------------------------------
+  const TOLD = { "as-said": "as you said", otherwise: "otherwise", thought: "answered in your head",
+    shown: "shown without a bet", "": "still covered" };
+
+  function tally() {
+    const place = document.querySelector(".bet-tally");
+    if (!place) return;
+    const counted = bets.filter(({ box }) => !box.closest(".exercise"));
+    const hows = counted.map((bet) => {
+      const said = made[bet.data.bet];
+      return said === undefined ? "" : judge(bet, said).how;
+    });
+    const count = (how) => hows.filter((one) => one === how).length;
+    const judged = count("as-said") + count("otherwise");
+    const sum = judged ? [`${count("as-said")} of ${judged} came as you said`] : [];
+    for (const how of ["thought", "shown", ""]) if (count(how)) sum.push(`${count(how)} ${TOLD[how]}`);
+    place.querySelector(".bet-sum").textContent = `${sum.join(", ")}.`;
+    place.querySelectorAll(".bet-dots a").forEach((dot, i) => {
+      dot.className = hows[i];
+      dot.title = TOLD[hows[i]];
+      dot.ariaLabel = `Bet ${i + 1}: ${TOLD[hows[i]]}`;
+    });
+    place.querySelector(".bet-again").hidden = count("") === counted.length;
+  }
+
+  function turn(on) {
+    root.classList.toggle("bets", on);
+    root.classList.toggle("bets-off", !on);
+    bets.forEach(show);
+    dispatchEvent(new Event("uncovered"));
+  }
+
+  // A link to a place under a cover, where the browser does not open it by itself
+  function openTarget() {
+    const at = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const bet = at && bets.find(({ cover }) => cover?.hasAttribute("hidden") && cover.contains(at));
+    if (!bet) return;
+    make(bet, null);
+    at.scrollIntoView();
+  }
+
+  const boxes = document.getElementsByClassName("bet");
+  const bets = [];
+
+  // A box is whole when something follows it.
+  function meet(all) {
+    while (bets.length < boxes.length) {
+      const box = boxes[bets.length];
+      const next = box.nextElementSibling;
+      if (!next && !all) return;
+      bets.push(wake(box, next?.matches(".bet-cover") ? next : null));
+    }
+  }
+
+  turn(!stored(OFF));
+  const parser = new MutationObserver(() => meet(false));
+  parser.observe(root, { childList: true, subtree: true });
+  addEventListener("DOMContentLoaded", () => {
+    parser.disconnect();
+    meet(true);
+    tally();
+    openTarget();
+    document.addEventListener("click", ({ target }) => {
+      if (target.matches(".bet-off, .bet-on")) {
+        const on = target.matches(".bet-on");
+        store(OFF, on ? null : 1);
+        turn(on);
+        target.closest("section, aside, .bet")?.querySelector(on ? ".bet-off" : ".bet-on")?.focus();
+      }
+      if (target.matches(".bet-again")) {
+        bets.forEach((bet) => say(bet, undefined));
+        bets.forEach(show);
+        tally();
+        document.querySelector(".bet").scrollIntoView();
+        document.querySelector(".bet :is(.bet-option, input, .bet-go)").focus({ preventScroll: true });
+      }
+    });
+  });
+  addEventListener("hashchange", openTarget);
+  addEventListener("storage", ({ key }) => {
+    if (![BETS, OFF, null].includes(key)) return;
+    made = read();
+    turn(!stored(OFF));
+    tally();
+  });
+  window.mhaBets = { readNumber };
+})();

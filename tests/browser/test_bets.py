@@ -1,0 +1,289 @@
+"""Bets: by mouse and keyboard; what came is covered until then and no longer, and never where nothing could open it."""
+import json
+import re
+
+import pytest
+
+import served
+
+CHAPTERS = served.chapters() if served.chromium() else []
+BETS = [page for page in CHAPTERS if 'class="bet-cover"' in (served.HTML / page).read_text("utf8")]
+LOOKUP, TWO = "chapters/01_soft_lookup.html", "chapters/03_query_and_key.html"
+
+SEEN = "(all) => all.filter((el) => el.getClientRects().length).map((el) => el.outerHTML.slice(0, 80))"
+
+every_page = pytest.mark.parametrize("page", BETS)
+
+
+@pytest.fixture
+def bet(visit):
+    """Open a page as a reader who bets."""
+    return lambda page, **options: visit(page, bets=True, **options)
+
+
+def box(page, number):
+    return page.locator(f"#bet-{number}")
+
+
+def cover(page, number):
+    return page.locator(f"#bet-{number} + .bet-cover")
+
+
+def is_open(page, number):
+    return not cover(page, number).evaluate("(el) => el.hasAttribute('hidden')")
+
+
+def reply(page, number):
+    return box(page, number).locator(".bet-reply").inner_text()
+
+
+def data(page):
+    """What each box of a built page knows."""
+    html = (served.HTML / page).read_text("utf8")
+    told = re.findall(r'<script type="application/json">(\{"bet":.*?\})</script>', html)
+    return [json.loads(one.replace("<\\/", "</")) for one in told]
+
+
+# --- Bets -----------------------------------------------------------------------------------------------------------
+
+@every_page
+def test_every_bet_of_a_page_can_be_made_in_every_way_and_uncovers_what_came(bet, page):
+    tab = bet(page).page
+    for number, known in enumerate(data(page), start=1):
+        assert not is_open(tab, number)
+        assert cover(tab, number).bounding_box()["height"] < 2
+        options = box(tab, number).locator(".bet-option")
+        if "several" in known:
+            for letter in known["right"]:
+                options.nth("abcdef".index(letter)).click()
+            box(tab, number).get_by_role("button", name="That is my bet").click()
+            assert reply(tab, number) == f"As you said: {known['several']}"
+        elif "numbers" in known:
+            box(tab, number).get_by_role("textbox").fill(known["numbers"][0]["is"])
+            box(tab, number).get_by_role("button", name="That is my bet").click()
+            assert reply(tab, number).startswith("As you said. It is ")
+        elif "right" in known:
+            options.last.click()
+            said = "abcdef"[options.count() - 1]
+            lead = "As you said:" if said == known["right"] else "You said otherwise:"
+            assert reply(tab, number) == f"{lead} {known['replies'][said].replace('`', '')}"
+        else:
+            box(tab, number).get_by_role("button", name="I have my answer").click()
+            assert reply(tab, number) == "Compare with your answer."
+        assert is_open(tab, number) and cover(tab, number).bounding_box()["height"] > 20
+    assert tab.locator(".bet-cover[hidden]").count() == 0
+
+
+@pytest.mark.parametrize("written, said", [
+    ("0.875", "As you said. It is 0.875:"), ("7/8", "As you said."), ("87 %", "As you said."), ("0,88", "As you said."),
+    ("1.3", "You said 1.3. That is twice as much,"), ("0.75", "You said 0.75. It is 0.875:"),
+    ("much", "A number is asked for"), ("", "A number is asked for")])
+def test_a_number_is_read_as_people_write_it(bet, written, said):
+    tab = bet(LOOKUP).page
+    box(tab, 4).get_by_role("textbox").fill(written)
+    box(tab, 4).get_by_role("textbox").press("Enter")
+    assert reply(tab, 4).startswith(said)
+    assert is_open(tab, 4) == (not said.startswith("A number"))
+
+
+def test_a_bet_of_several_wants_at_least_one_and_says_how_many_came_otherwise(bet):
+    tab = bet(TWO).page
+    send = box(tab, 3).get_by_role("button", name="That is my bet")
+    send.click()
+    assert reply(tab, 3) == "Pick at least one." and not is_open(tab, 3)
+    options = box(tab, 3).get_by_role("checkbox")
+    for number in (0, 2, 2, 3):                                       # the circle of three, and random pointers
+        options.nth(number).click()
+    send.click()
+    assert reply(tab, 3).startswith("You said otherwise in 2 of 5:")
+
+
+def test_by_keyboard_alone(bet):
+    tab = bet(LOOKUP).page
+    box(tab, 1).get_by_role("button").first.focus()
+    stops = []
+    for _ in range(6):
+        stops.append(tab.evaluate("document.activeElement.textContent"))
+        tab.keyboard.press("Tab")
+    assert stops[3:5] == ["Show me", "Read on without bets"] and "Nothing under a cover" not in stops
+    box(tab, 1).get_by_role("button").nth(2).focus()
+    tab.keyboard.press("Space")
+    assert reply(tab, 1).startswith("As you said:")
+    assert tab.evaluate("document.activeElement.getAttribute('aria-pressed')") == "true"
+    tab.keyboard.press("Enter")                                       # a bet that is made stays
+    assert reply(tab, 1).startswith("As you said:")
+    box(tab, 2).get_by_role("button", name="Show me").press("Enter")
+    assert reply(tab, 2) == "Shown without a bet." and is_open(tab, 2)
+    assert tab.evaluate("document.activeElement.className") == "bet-reply bet-only"
+
+
+@every_page
+def test_nothing_under_a_cover_can_be_reached(bet, page):
+    reached = """() => [...document.querySelectorAll(".bet-cover :is(a, button, input, summary, pre)")].filter((el) => {
+      el.focus();
+      return document.activeElement === el;
+    }).length"""
+    assert bet(page).page.evaluate(reached) == 0
+
+
+# --- Covers ---------------------------------------------------------------------------------------------------------
+
+@every_page
+@pytest.mark.parametrize("width", [1200, 390])
+def test_a_covered_page_does_not_jump_while_it_loads(bet, page, width):
+    one = bet(page, width=width)
+    assert one.page.evaluate("window.layoutShift") < 0.05 and one.errors == []
+    some = data(page)[::2]
+    one.page.evaluate("(made) => localStorage.setItem('mha-bets', JSON.stringify(made))",
+                      {known["bet"]: None for known in some})
+    one.page.reload(wait_until="load")
+    one.page.evaluate(served.SETTLED)
+    assert one.page.locator(".bet.is-made").count() == len(some)
+    assert one.page.evaluate("window.layoutShift") < 0.05
+
+
+# Words that are read, without figures, exercises and the boxes themselves.
+WORDS = """() => {
+  const article = document.querySelector("article");
+  const count = (el) => (el.innerText.match(/\\S+/g) ?? []).length;
+  const all = (selector) => [...article.querySelectorAll(selector)].reduce((sum, el) => sum + count(el), 0);
+  article.querySelectorAll("figure, .bet, .bet-tally, .bet-are-off, #exercises").forEach((el) => el.remove());
+  return all(".bet-cover") / count(article);
+}"""
+
+
+@every_page
+def test_less_than_half_of_a_chapter_is_covered(visit, page):
+    assert visit(page).page.evaluate(WORDS) < 0.45
+
+
+@every_page
+def test_the_first_screen_is_never_covered(bet, page):
+    tab = bet(page).page
+    assert tab.locator(".bet").first.bounding_box()["y"] > 900
+
+
+# The theme scrolls smoothly.
+IN_SIGHT = """() => {
+  const { top, height } = document.getElementById("inside").getBoundingClientRect();
+  return height > 0 && top >= 0 && top < innerHeight;
+}"""
+
+
+def test_a_link_to_a_covered_place_opens_it(bet):
+    tab = bet(LOOKUP).page
+    tab.evaluate("document.querySelector('#bet-6 + .bet-cover p').id = 'inside'")
+    tab.evaluate("location.hash = 'inside'")
+    tab.wait_for_function(IN_SIGHT)
+    assert reply(tab, 6) == "Shown without a bet." and not is_open(tab, 5)
+
+
+def test_a_link_to_covered_words_opens_them(bet):
+    tab = bet(f"{LOOKUP}#:~:text=Encyclopedia%20of%20Everything%20wins").page
+    tab.wait_for_function("!document.querySelector('#bet-2 + .bet-cover').hasAttribute('hidden')")
+    assert reply(tab, 2) == "Shown without a bet." and not is_open(tab, 1)
+    assert tab.evaluate("scrollY") > 1000
+
+
+def test_where_the_browser_cannot_find_covered_words_a_link_opens_them_all_the_same(bet):
+    without = "delete HTMLElement.prototype.onbeforematch; delete Element.prototype.onbeforematch;"
+    tab = bet(LOOKUP, script=without).page
+    assert cover(tab, 6).get_attribute("hidden") == "" and cover(tab, 6).is_hidden()
+    tab.evaluate("document.querySelector('#bet-6 + .bet-cover p').id = 'inside'")
+    tab.evaluate("location.hash = 'inside'")
+    tab.wait_for_function(IN_SIGHT)
+
+
+# --- What is kept ---------------------------------------------------------------------------------------------------
+
+def test_bets_and_the_place_survive_a_reload_and_the_tally_counts(bet):
+    tab = bet(LOOKUP).page
+    box(tab, 1).get_by_role("button").nth(2).click()                 # right
+    box(tab, 2).get_by_role("button").nth(0).click()                 # wrong
+    box(tab, 3).get_by_role("button", name="Show me").click()
+    total = len(data(LOOKUP))
+    summed = f"1 of 2 came as you said, 1 shown without a bet, {total - 3} still covered."
+    assert tab.locator(".bet-sum").inner_text() == summed
+    box(tab, 4).scroll_into_view_if_needed()
+    tab.wait_for_timeout(100)
+    place = tab.evaluate("scrollY")
+    tab.reload(wait_until="load")
+    tab.evaluate(served.SETTLED)
+    assert abs(tab.evaluate("scrollY") - place) < 2
+    assert [is_open(tab, number) for number in (1, 2, 3, 4)] == [True, True, True, False]
+    assert reply(tab, 2).startswith("You said otherwise: book 5 wins")
+    assert tab.locator(".bet-sum").inner_text() == summed
+    dots = tab.locator(".bet-dots a").evaluate_all("(dots) => dots.map((dot) => dot.ariaLabel)")
+    assert dots[:4] == ["Bet 1: as you said", "Bet 2: otherwise", "Bet 3: shown without a bet", "Bet 4: still covered"]
+    tab.get_by_role("button", name="Cover everything and bet again").click()
+    assert tab.locator(".bet-cover:not([hidden])").count() == tab.locator(".bet.is-made").count() == 0
+    assert tab.evaluate("document.activeElement.closest('.bet').id") == "bet-1"
+
+
+def test_another_tab_follows(chrome, address):
+    context = chrome.new_context()
+    tabs = [context.new_page(), context.new_page()]
+    for tab in tabs:
+        tab.goto(address + LOOKUP)
+    box(tabs[0], 2).get_by_role("button").first.click()
+    tabs[1].wait_for_selector("#bet-2.is-made")
+    assert is_open(tabs[1], 2)
+    context.close()
+
+
+@pytest.mark.parametrize("stored", ["{", "5", "null", '"x"', '{"01_soft_lookup:000000": "a"}'])
+def test_what_cannot_be_read_in_the_browser_does_no_harm(bet, stored):
+    one = bet(LOOKUP, script=f"localStorage.setItem('mha-bets', {json.dumps(stored)});")
+    assert not is_open(one.page, 1)
+    box(one.page, 1).get_by_role("button").first.click()
+    assert is_open(one.page, 1) and one.errors == []
+
+
+@pytest.mark.parametrize("place", ["#bet-1", ".bet-tally"])
+def test_whoever_wants_a_book_reads_on_without_bets_and_may_bet_after_all(bet, place):
+    tab = bet(LOOKUP).page
+    tab.locator(place).get_by_role("button", name="Read on without bets").click()
+    assert tab.locator(".bet-cover[hidden]").count() == 0
+    assert tab.locator(".bet-option, .bet-foot, .bet-reply, .bet-tally").evaluate_all(SEEN) == []
+    tab.goto(tab.url.replace("01_soft_lookup", "03_query_and_key"))
+    assert tab.locator(".bet-cover[hidden]").count() == 0
+    tab.get_by_role("button", name="Bet after all").first.click()
+    assert tab.locator(".bet-cover:not([hidden])").count() == 0
+    assert box(tab, 1).get_by_role("button").first.is_visible()
+
+
+# --- Without a screen, or a script ----------------------------------------------------------------------------------
+
+PLAIN = """() => [...document.querySelectorAll(".bet > ul > li")].every((li) => {
+  const style = getComputedStyle(li.parentElement);
+  return li.getClientRects().length && style.listStyleType === "disc" && style.display === "block";
+})"""
+OPERATED = ".bet button, .bet input, .bet-tally, .bet-are-off, .bet-tag, .bet-reply, .bet-foot"
+
+
+@every_page
+def test_on_paper_everything_is_there_and_choices_are_a_list(bet, page):
+    tab = bet(page).page
+    box(tab, 1).locator(".bet-option, .bet-go").first.click()
+    tab.emulate_media(media="print")
+    assert all(one.bounding_box()["height"] > 20 for one in tab.locator(".bet-cover").all())
+    assert tab.evaluate(PLAIN)
+    assert tab.locator(OPERATED).evaluate_all(SEEN) == []
+
+
+@every_page
+def test_without_javascript_everything_is_there_and_choices_are_a_list(chrome, address, page):
+    context = chrome.new_context(java_script_enabled=False)
+    tab = context.new_page()
+    tab.goto(address + page)
+    assert tab.locator(".bet-cover").count() > 0
+    assert all(one.bounding_box()["height"] > 20 for one in tab.locator(".bet-cover").all())
+    assert tab.evaluate(PLAIN)
+    assert tab.locator(OPERATED).evaluate_all(SEEN) == []
+    context.close()
+
+
+def test_no_comment_of_a_bet_reaches_the_page():
+    for page in BETS:
+        html = (served.HTML / page).read_text("utf8")
+        assert not re.search(r"<!--\s*(yes|no|number|several|covered)\b", html), page
