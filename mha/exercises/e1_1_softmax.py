@@ -1,96 +1,109 @@
 """1.1: the softmax, written so that large scores do no harm."""
 import torch
 
+from mha.exercises.blanks import Blank, Program
 from mha.exercises.exercise import Case, Exercise
 from mha.exercises.probe import listed, numbers, off
 from mha.exercises.report import Mistake
 
+NO_EXPONENTIAL = Mistake("no-exponential",
+    "There is no exponential: the scores, less their largest, are divided by their own sum.",
+    "What makes a score positive?")
 
+PROGRAM = Program("""\
 def softmax(s):
-    powers = (s - s.amax(-1, keepdim=True)).exp()
-    return powers / powers.sum(-1, keepdim=True)
-
-
-def model(s, axis="last", how="right", sign="plus"):
-    """A softmax with switches: each can be set wrong."""
-    if sign == "minus":
-        s = -s
-    at = {"last": -1, "before": max(-2, -s.ndim), "first": 0, "second": min(1, s.ndim - 1)}.get(axis, -1)
-    flat = axis == "all"
-    x = s.flatten() if flat else s
-    out = {
-        "right": lambda: x.softmax(at),
-        "exp": lambda: x.exp(),
-        "sum": lambda: x / x.sum(at, keepdim=True),
-        "log": lambda: x.log_softmax(at),
-        "twice": lambda: x.softmax(at).softmax(at),
-        "sigmoid": lambda: x.sigmoid(),
-        "base-2": lambda: (2.0 ** x) / (2.0 ** x).sum(at, keepdim=True),
-        "mean": lambda: x.exp() / x.exp().mean(at, keepdim=True),
-        "largest": lambda: (x - x.amax(at, keepdim=True)).exp(),
-        "length": lambda: x.exp() / x.exp().norm(dim=at, keepdim=True),
-        "hard": lambda: torch.zeros_like(x).scatter(at, x.argmax(at, keepdim=True), 1.0),
-        "root": lambda: (x / x.shape[at] ** 0.5).softmax(at),
-        "shifted-only-above": lambda: (x - x.amax(at, keepdim=True)).exp() / x.exp().sum(at, keepdim=True),
-        "unnormalised": lambda: x - x.amax(at, keepdim=True),
-        "squares": lambda: x.square() / x.square().sum(at, keepdim=True),
-    }[how]()
-    return out.view(s.shape) if flat else out
-
-
-SWITCHES = {
-    "axis": {
-        "before": Mistake("softmax-axis-queries",
-                          "It runs over the axis before the last: the columns sum to 1, and the rows do not.",
-                          "Which numbers should sum to 1?"),
-        "first": Mistake("softmax-axis-0",
-                         "It runs over axis 0, which is the last axis only where there is a single one.",
-                         "Which numbers should sum to 1 when there are several rows?"),
-        "second": Mistake("softmax-axis-1",
-                          "It runs over axis 1, which is the last axis only where there are two.",
-                          "Which numbers should sum to 1 when there are three axes?"),
-        "all": Mistake("softmax-over-everything",
-                       "It makes all numbers together sum to 1. Each row should do so by itself: sum(-1, "
-                       "keepdim=True).",
-                       "What should a row sum to?"),
+    <first>
+    top = <top>
+    powers = <powers>
+    sums = <sums>
+    return <shares>
+""", {
+    "first": Blank("", wrong={
+        "s = -s": Mistake("negative-scores",
+            "The scores have the wrong sign: the smallest gets most.",
+            "Which score should get most?"),
+        "s = s / s.shape[-1] ** 0.5": Mistake("scaled",
+            "The scores are divided by a square root first. This exercise asks for the softmax alone."),
+    }),
+    "top": Blank("s.amax(-1, keepdim=True)", offered=2, wrong={
+        "s.max()": None,                                                        # right but for large scores
+        "s.amax(-1)": Mistake("keepdim",
+            "The largest score of each row has lost its axis: where it can be laid on the scores at all, it is "
+            "laid on the columns.",
+            "Which shape has s.amax(-1), and which has s.amax(-1, keepdim=True)?"),
+    }),
+    "powers": Blank("(s - top).exp()", offered=3, wrong={
+        "s.exp()": None,                                                        # the same
+        "2 ** (s - top)": Mistake("base-2", "It takes powers of 2, not of e.", "Which number does exp raise?"),
+        "s - top": NO_EXPONENTIAL,
+        "s.square()": Mistake("squares",
+            "It uses squares where powers of e belong.",
+            "Which weight should a score of -3 get, beside 2?"),
+    }),
+    "sums": Blank("powers.sum(-1, keepdim=True)", offered=3, wrong={
+        "powers.sum(-1)": Mistake("keepdim",
+            "The sum of each row has lost its axis: where it can be laid on the powers at all, it is laid on the "
+            "columns.",
+            "Which shape has powers.sum(-1), and which has powers.sum(-1, keepdim=True)?"),
+        "powers.sum()": Mistake("softmax-over-everything",
+            "It makes all numbers together sum to 1. Each row should do so by itself: sum(-1, keepdim=True).",
+            "What should a row sum to?"),
+        "powers.sum(-2, keepdim=True)": Mistake("softmax-axis-queries",
+            "It runs over the axis before the last: the columns sum to 1, and the rows do not.",
+            "Which numbers should sum to 1?"),
+        "powers.mean(-1, keepdim=True)": Mistake("divides-by-mean",
+            "The powers are divided by their mean, not by their sum.",
+            "What should a row sum to?"),
+        "powers.norm(dim=-1, keepdim=True)": Mistake("divides-by-length",
+            "The powers are divided by their length (the root of the sum of squares), not by their sum.",
+            "What should a row sum to?"),
+        "s.exp().sum(-1, keepdim=True)": Mistake("shift-on-one-side",
+            "The largest is subtracted in the powers above the fraction line and not in the sum below it.",
+            "Which powers should be summed?"),
+    }),
+    "shares": Blank("powers / sums", offered=2, wrong={
+        "powers": Mistake("divides-by-largest",
+            "The largest is subtracted, which divides by the largest power. Dividing by the sum is missing.",
+            "What should a row sum to?"),
+        "(powers / sums).log()": Mistake("log-softmax",
+            "It returns the logarithm of the weights.",
+            "Can a share be negative?"),
+        "s / s.sum(-1, keepdim=True)": Mistake("divides-by-sum",
+            "The scores are divided by their sum, without the exponential.",
+            "What if a score is negative?"),
+        "(powers / sums).softmax(-1)": Mistake("softmax-twice", "The softmax is taken twice."),
+        "s.sigmoid()": Mistake("sigmoid",
+            "It takes the sigmoid of each score: the rows do not sum to 1.",
+            "What should a row sum to?"),
+        "torch.zeros_like(s).scatter(-1, s.argmax(-1, keepdim=True), 1.0)": Mistake("argmax",
+            "The best gets 1 and the others 0: a hard choice.",
+            "What is soft about it?"),
+    }),
+}, together={
+    "powers shares": {
+        ("s.exp()", "powers"): Mistake("no-normalisation",
+            "The powers are not divided by their sum.",
+            "What should a row sum to?"),
+        ("s - top", "powers"): Mistake("no-exponential",
+            "It only subtracts the largest score: no exponential, no sum.",
+            "What makes a score positive?"),
     },
-    "how": {
-        "exp": Mistake("no-normalisation", "The powers are not divided by their sum.", "What should a row sum to?"),
-        "sum": Mistake("divides-by-sum",
-                       "The scores are divided by their sum, without the exponential.", "What if a score is negative?"),
-        "log": Mistake("log-softmax", "It returns the logarithm of the weights.", "Can a share be negative?"),
-        "twice": Mistake("softmax-twice", "The softmax is taken twice.", ""),
-        "sigmoid": Mistake("sigmoid",
-                           "It takes the sigmoid of each score: the rows do not sum to 1.",
-                           "What should a row sum to?"),
-        "base-2": Mistake("base-2", "It takes powers of 2, not of e.", "Which number does exp raise?"),
-        "mean": Mistake("divides-by-mean",
-                        "The powers are divided by their mean, not by their sum.", "What should a row sum to?"),
-        "largest": Mistake("divides-by-largest",
-                           "The largest is subtracted, which divides by the largest power. Dividing by the sum is "
-                           "missing.",
-                           "What should a row sum to?"),
-        "length": Mistake("divides-by-length",
-                          "The powers are divided by their length (the root of the sum of squares), not by their "
-                          "sum.",
-                          "What should a row sum to?"),
-        "hard": Mistake("argmax", "The best gets 1 and the others 0: a hard choice.", "What is soft about it?"),
-        "root": Mistake("scaled",
-                        "The scores are divided by a square root first. This exercise asks for the softmax alone.", ""),
-        "shifted-only-above": Mistake("shift-on-one-side",
-                                      "The largest is subtracted in the powers above the fraction line and not in the "
-                                      "sum below it.",
-                                      "Which powers should be summed?"),
-        "unnormalised": Mistake("no-exponential",
-                                "It only subtracts the largest score: no exponential, no sum.",
-                                "What makes a score positive?"),
-        "squares": Mistake("squares", "It uses squares where powers of e belong.",
-                           "Which weight should a score of -3 get, beside 2?"),
+    "top powers": {("s.max()", "s - top"): NO_EXPONENTIAL},
+    "top sums": {
+        ("s.amax(-2, keepdim=True)", "powers.sum(-2, keepdim=True)"): Mistake("softmax-axis-queries",
+            "It runs over the axis before the last: the columns sum to 1, and the rows do not.",
+            "Which numbers should sum to 1?"),
+        ("s.amax(0, keepdim=True)", "powers.sum(0, keepdim=True)"): Mistake("softmax-axis-0",
+            "It runs over axis 0, which is the last axis only where there is a single one.",
+            "Which numbers should sum to 1 when there are several rows?"),
+        ("s.amax(1, keepdim=True)", "powers.sum(1, keepdim=True)"): Mistake("softmax-axis-1",
+            "It runs over axis 1, which is the last axis only where there are two.",
+            "Which numbers should sum to 1 when there are three axes?"),
+        ("s.max()", "powers.sum()"): Mistake("softmax-over-everything",
+            "It makes all numbers together sum to 1. Each row should do so by itself: sum(-1, keepdim=True).",
+            "What should a row sum to?"),
     },
-    "sign": {"minus": Mistake("negative-scores",
-                              "The scores have the wrong sign: the smallest gets most.",
-                              "Which score should get most?")},
-}
+})
 
 
 def measure(answer):
@@ -107,14 +120,16 @@ def measure(answer):
 EXERCISE = Exercise(
     id="1.1", name="softmax", chapter="01_soft_lookup", stars=1, core=True, minutes=10, after="section 3",
     signature="softmax(s)",
-    statement="Write `softmax(s)`, without torch's own: s is `(..., m)`. Return weights of the same shape, positive, "
-              "each row (the last axis) summing to 1. Scores in the thousands must do no harm.",
-    stub="def softmax(s):\n    ...\n",
-    reference=softmax,
+    statement="Write `softmax(s)` without torch's softmax and log_softmax: s is `(..., m)`. Return weights of the same "
+              "shape, positive, each row (the last axis) summing to 1. Scores in the thousands must do no harm.",
+    stub="# softmax(torch.tensor([0., 1.])) -> 0.2689 0.7311\n"
+         "def softmax(s):\n    ...\n",
+    program=PROGRAM,
+    trained=(),
     cases=[Case((numbers(62, 3),)), Case((numbers(63, 2, 5),)), Case((numbers(64, 3, 2, 4),)),
            Case((numbers(65, 4, 4),)), Case((3 * numbers(66, 2, 3, 5, 7) - 20,)),
            Case((numbers(68, 1, 5).round(),)), Case((numbers(69, 2, 40),))],
-    model=model, switches=SWITCHES, measure=measure, large=(Case((2000 * numbers(67, 3, 9),)),
+    measure=measure, large=(Case((2000 * numbers(67, 3, 9),)),
                                                             Case((2 * numbers(67, 3, 5) - 3000,))),
     hints=("Two strokes: a power of e for each score, then divide by the sum. Which axis does the sum run over?",
            "A shift of all scores of a row changes nothing. Subtract the row's largest first; amax(-1, keepdim=True) "

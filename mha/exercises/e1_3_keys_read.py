@@ -1,97 +1,99 @@
 """1.3: from how many keys a mixture comes."""
 import torch
 
+from mha.exercises.blanks import Blank, Program
 from mha.exercises.exercise import Case, Exercise
 from mha.exercises.probe import numbers, off
 from mha.exercises.report import Mistake
 
+WEIGHTS_LEFT_OUT = Mistake("weights-left-out",
+    "The logarithms are summed without their weights.",
+    "The entropy is the mean of -log w. Mean with which weights?")
 
+PROGRAM = Program("""\
 def keys_read(weights):
-    return torch.special.entr(weights).sum(-1).exp()
-
-
-def model(weights, how="right", axis="last"):
-    """The exponential of the entropy with switches: each can be set wrong."""
-    at = {"last": -1, "before": max(-2, -weights.ndim), "first": 0}.get(axis)
-    entr = torch.special.entr(weights)
-    over = {"dim": at} if at is not None else {}
-    return {
-        "right": lambda: entr.sum(**over).exp(),
-        "entropy": lambda: entr.sum(**over),
-        "bits": lambda: entr.sum(**over) / torch.log(torch.tensor(2.0)).double(),
-        "bits-e": lambda: (entr.sum(**over) / torch.log(torch.tensor(2.0)).double()).exp(),
-        "sign": lambda: (-entr.sum(**over)).exp(),
-        "mean": lambda: entr.mean(**over).exp(),
-        "squares": lambda: 1 / weights.square().sum(**over),
-        "count": lambda: (weights > 0).to(weights.dtype).sum(**over),
-        "largest": lambda: 1 / weights.amax(**over),
-        "nan": lambda: (-(weights * weights.log()).sum(**over)).exp(),
-        "logs": lambda: (-weights.log().sum(**over)).exp(),
-        "inside": lambda: entr.exp().sum(**over),
-        "kept": lambda: entr.sum(**over, keepdim=True).exp() if over else entr.sum().exp(),
-        "softmax": lambda: torch.special.entr(weights.softmax(-1)).sum(**over).exp(),
-        "power-2": lambda: 2 ** entr.sum(**over),
-    }[how]()
-
-
-SWITCHES = {
-    "how": {
+    <first>
+    logs = <logs>
+    terms = <terms>
+    entropy = <entropy>
+    return <count>
+""", {
+    "first": Blank("", wrong={
+        "weights = weights.softmax(-1)": Mistake("softmax-again",
+            "A softmax is taken of the weights first; they are a softmax already.",
+            "What do the weights sum to?"),
+    }),
+    "logs": Blank("weights.clamp(min=1e-30).log()", offered=3, wrong={
+        "weights.log()": Mistake("zero-times-log-zero",
+            "Where a weight is exactly 0 it is not a number: 0 times the logarithm of 0 is NaN in floats. In the "
+            "entropy such a term counts as 0.",
+            "What is log(0), and 0 times it?"),
+        "weights.clamp(min=1e-30).log2()": Mistake("two-bases",
+            "The entropy is taken in bits (base 2), and then e is raised to it. One base must serve both steps.",
+            "What does it give for m equal weights?"),
+        "weights.clamp(min=0.001).log()": Mistake("small-weights-lifted",
+            "Weights below 0.001 are lifted to 0.001 before the logarithm. A small weight has a logarithm of its "
+            "own; only 0 has none.",
+            "What is -log w of a weight of 0.00001?"),
+    }),
+    "terms": Blank("weights * logs", offered=2, wrong={
+        "logs": WEIGHTS_LEFT_OUT,
+        "weights": Mistake("logarithm-left-out",
+            "The weights are summed without their logarithms: each row gives 1.",
+            "What is the entropy of a row, as a sum?"),
+    }),
+    "entropy": Blank("-terms.sum(-1)", offered=4, wrong={
+        "terms.sum(-1)": Mistake("sign",
+            "The minus sign is lost: it returns one over the number.",
+            "Can fewer than one key be read?"),
+        "-terms.mean(-1)": Mistake("mean-for-sum",
+            "It takes the mean over the keys where the entropy is a sum.",
+            "What should four equal weights give?"),
+        "-terms.sum()": Mistake("sum-over-everything",
+            "It sums over all rows together: one number for everything.",
+            "How many numbers should a (2, 5) tensor of weights give?"),
+        "-terms.sum(-1, keepdim=True)": Mistake("keepdim",
+            "The last axis is kept with size 1. The shape should be (...), without it.",
+            "What shape has one number for each row?"),
+        "-terms.sum(-2)": Mistake("axis-queries",
+            "It sums along the axis before the last, which counts queries.",
+            "Which axis holds the keys?"),
+        "-terms.sum(0)": Mistake("axis-0",
+            "It sums along axis 0, which is the last axis only where there is one.",
+            "Which axis holds the keys when there are several rows?"),
+    }),
+    "count": Blank("entropy.exp()", offered=1, wrong={
         "entropy": Mistake("entropy",
-                           "It returns the entropy itself. The number of equal shares with that entropy is e to this "
-                           "power.",
-                           "What is the entropy of m equal weights?"),
-        "bits": Mistake("entropy-in-bits",
-                        "It returns the entropy in bits (logarithm to base 2).",
-                        "What is the entropy of m equal weights, and how do you get m back?"),
-        "bits-e": Mistake("two-bases",
-                          "The entropy is taken in bits (base 2), and then e is raised to it. One base must serve "
-                          "both steps.",
-                          "What does it give for m equal weights?"),
-        "power-2": Mistake("two-bases",
-                           "The entropy is taken with the natural logarithm, and then 2 is raised to it. One base "
-                           "must serve both steps.",
-                           "What does it give for m equal weights?"),
-        "sign": Mistake("sign",
-                        "The minus sign is lost: it returns one over the number.", "Can fewer than one key be read?"),
-        "mean": Mistake("mean-for-sum",
-                        "It takes the mean over the keys where the entropy is a sum.",
-                        "What should four equal weights give?"),
-        "squares": Mistake("inverse-squares",
-                           "It returns one over the sum of squares. That is another count of the keys; it agrees for "
-                           "equal weights only.",
-                           "Which count comes from the entropy?"),
-        "count": Mistake("counts-nonzero", "It counts the weights above zero.",
-                         "Should a weight of a millionth count like one of a half?"),
-        "largest": Mistake("one-over-largest", "It returns one over the largest weight.",
-                           "Do the other weights not matter?"),
-        "nan": Mistake("zero-times-log-zero",
-                       "Where a weight is exactly 0 it is not a number: 0 times the logarithm of 0 is NaN in floats. "
-                       "In the entropy such a term counts as 0.",
-                       "What is log(0), and 0 times it?"),
-        "logs": Mistake("weights-left-out", "The logarithms are summed without their weights.",
-                        "The entropy is the mean of -log w. Mean with which weights?"),
-        "inside": Mistake("exp-before-sum",
-                          "The exponential is taken of each term, before the sum.",
-                          "Which comes first, the sum or the exponential?"),
-        "kept": Mistake("keepdim",
-                        "The last axis is kept with size 1. The shape should be (...), without it.",
-                        "What shape has one number for each row?"),
-        "softmax": Mistake("softmax-again",
-                           "A softmax is taken of the weights first; they are a softmax already.",
-                           "What do the weights sum to?"),
+            "It returns the entropy itself. The number of equal shares with that entropy is e to this power.",
+            "What is the entropy of m equal weights?"),
+        "2 ** entropy": Mistake("two-bases",
+            "The entropy is taken with the natural logarithm, and then 2 is raised to it. One base must serve both "
+            "steps.",
+            "What does it give for m equal weights?"),
+        "1 / weights.square().sum(-1)": Mistake("inverse-squares",
+            "It returns one over the sum of squares. That is another count of the keys; it agrees for equal "
+            "weights only.",
+            "Which count comes from the entropy?"),
+        "(weights > 0).to(weights.dtype).sum(-1)": Mistake("counts-nonzero",
+            "It counts the weights above zero.",
+            "Should a weight of a millionth count like one of a half?"),
+        "1 / weights.amax(-1)": Mistake("one-over-largest",
+            "It returns one over the largest weight.",
+            "Do the other weights not matter?"),
+    }),
+}, together={
+    "logs terms": {("weights.log()", "logs"): WEIGHTS_LEFT_OUT},
+    "logs count": {
+        ("weights.clamp(min=1e-30).log2()", "entropy"): Mistake("entropy-in-bits",
+            "It returns the entropy in bits (logarithm to base 2).",
+            "What is the entropy of m equal weights, and how do you get m back?"),
     },
-    "axis": {
-        "before": Mistake("axis-queries",
-                          "It sums along the axis before the last, which counts queries.",
-                          "Which axis holds the keys?"),
-        "first": Mistake("axis-0",
-                         "It sums along axis 0, which is the last axis only where there is one.",
-                         "Which axis holds the keys when there are several rows?"),
-        "all": Mistake("sum-over-everything",
-                       "It sums over all rows together: one number for everything.",
-                       "How many numbers should a (2, 5) tensor of weights give?"),
+    "entropy count": {
+        ("(-terms).exp().sum(-1)", "entropy"): Mistake("exp-before-sum",
+            "The exponential is taken of each term, before the sum.",
+            "Which comes first, the sum or the exponential?"),
     },
-}
+})
 
 
 def measure(answer):
@@ -104,7 +106,7 @@ def measure(answer):
         found.append(off(out, m))
     if not any(found):
         uneven = torch.tensor([0.5, 0.3, 0.2], dtype=torch.float64)
-        if off(answer(uneven), keys_read(uneven)):
+        if off(answer(uneven), PROGRAM.reference(uneven)):
             yield "For equal weights it is right; for unequal ones it is not."
         else:
             yield ("For 2 and 4 equal weights it is right, and for 0.5, 0.3, 0.2 too. What of weights that are very "
@@ -117,15 +119,17 @@ EXERCISE = Exercise(
     statement="Write `keys_read(weights)`: weights is `(..., m)`, each row sums to 1. Return for each row, shape "
               "`(...)`, from how many equal shares the mixture might as well come: e to the power of its entropy. A "
               "weight of 0 must do no harm.",
-    stub="def keys_read(weights):\n    ...\n",
-    reference=keys_read,
+    stub="# keys_read(torch.tensor([0.5, 0.5, 0.])) -> 2\n"
+         "def keys_read(weights):\n    ...\n",
+    program=PROGRAM,
+    trained=(),
     cases=[Case((numbers(78, 3).softmax(-1),)), Case((numbers(79, 2, 5).softmax(-1),)),
            Case((torch.tensor([[0.5, 0.5, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.1, 0.2, 0.3, 0.4]], dtype=torch.float64),
                  )),
            Case((numbers(80, 3, 2, 6).softmax(-1),)), Case((numbers(81, 4, 4).softmax(-1),)),
            Case((torch.full((300,), 1 / 300, dtype=torch.float64),)),
            Case((torch.tensor([[0.998, 0.001, 0.001], [0.99998, 0.00001, 0.00001]], dtype=torch.float64),))],
-    model=model, switches=SWITCHES, measure=measure,
+    measure=measure,
     hints=("The entropy is -sum w log w. Try it on paper for four weights of 1/4: which power brings back the 4?",
            "A term with w = 0 counts as 0, but 0 * log(0) is NaN. torch.special.entr knows that; so does a clamp of w "
            "inside the logarithm.",

@@ -1,98 +1,101 @@
 """1.4: a lookup that may also return nothing."""
 import torch
 
+from mha.exercises.blanks import Blank, Program
 from mha.exercises.exercise import Case, Exercise
 from mha.exercises.probe import numbers, off
 from mha.exercises.report import Mistake
 
+NO_NOTHING = Mistake("no-nothing",
+    "The weights of the m keys sum to 1: the key that stands for nothing does not take part, or takes part with weight "
+    "0, or a later division undoes it.",
+    "What does e^0 add to the sum below the fraction line?")
+M_TIMES = Mistake("one-for-each-key",
+    "The sum below counts 1 for each key: m additional keys, where there is one.",
+    "How often does e^0 stand in the sum?")
 
+PROGRAM = Program("""\
 def quiet_lookup(scores, values):
-    nothing = scores.new_zeros(*scores.shape[:-1], 1)
-    weights = torch.cat([scores, nothing], -1).softmax(-1)
-    return weights[..., :-1] @ values
-
-
-def model(scores, values, how="right", axis="last"):
-    """A lookup beside a key of score 0 and value 0, with switches: each can be set wrong."""
-    at = {"last": -1, "before": -2, "beside": -2}[axis]
-    how = "plain" if axis == "beside" and how == "right" else how
-    top = scores.amax(at, keepdim=True)
-    shifted = (scores - top).exp()
-    weights = {
-        "right": lambda: scores.exp() / (1 + scores.exp().sum(at, keepdim=True)),
-        "plain": lambda: scores.softmax(at),
-        "shifted-one": lambda: shifted / (1 + shifted.sum(at, keepdim=True)),
-        "mean": lambda: scores.exp() / (1 + scores.exp().mean(at, keepdim=True)),
-        "sigmoid": lambda: scores.sigmoid(),
-        "unnormalised": lambda: scores.exp(),
-        "half": lambda: scores.softmax(at) / 2,
-        "count": lambda: scores.softmax(at) * scores.shape[-1] / (scores.shape[-1] + 1),
-        "zero-power": lambda: scores.softmax(at),
-        "relu": lambda: scores.relu().softmax(at),
-        "above": lambda: (1 + scores.exp()) / (1 + scores.exp()).sum(at, keepdim=True),
-        "each": lambda: scores.exp() / (1 + scores.exp()).sum(at, keepdim=True),
-        "e": lambda: scores.exp() / (torch.e + scores.exp().sum(at, keepdim=True)),
-        "dropped": lambda: torch.where(scores > 0, scores.softmax(at), 0.0),
-    }[how]()
-    return weights @ values
-
-
-SWITCHES = {
-    "how": {
-        "plain": Mistake("no-nothing",
-                         "The weights of the m keys sum to 1: the key that stands for nothing does not take part, or "
-                         "takes part with weight 0.",
-                         "What does e^0 add to the sum below the fraction line?"),
-        "shifted-one": Mistake("shift-forgets-the-one",
-                               "The largest score is subtracted from the scores, but not from the 0 of the additional "
-                               "key: its power is still 1, where it should be e^(0 - largest).",
-                               "A shift must move all scores of a row. Which one stayed behind?"),
-        "mean": Mistake("mean-for-sum",
-                        "The powers are divided by 1 plus their mean, not their sum.",
-                        "What should the m + 1 weights sum to?"),
-        "sigmoid": Mistake("sigmoid",
-                           "Each key competes with nothing alone: that is the sigmoid of its score. Here all keys "
-                           "share one sum.",
-                           "What should the m + 1 weights sum to?"),
-        "unnormalised": Mistake("no-normalisation", "The powers are not divided by anything.",
-                                "What should the m + 1 weights sum to?"),
-        "half": Mistake("always-half",
-                        "Half of the weight goes to nothing, whatever the scores are.",
-                        "What should happen when a key fits very well?"),
-        "count": Mistake("fixed-share",
-                         "Nothing gets one share in m + 1, whatever the scores are.",
-                         "What should happen when a key fits very well?"),
-        "relu": Mistake("relu",
-                        "Negative scores are set to 0 first, and then all m keys share everything.",
-                        "Where is the additional key?"),
-        "above": Mistake("one-added-above",
-                         "1 is added above the fraction line, to each power. It belongs into the sum below, once.",
-                         "Which key is the additional 1 the power of?"),
-        "each": Mistake("one-for-each-key",
-                        "The sum below counts 1 for each key: m additional keys, where there is one.",
-                        "How often does e^0 stand in the sum?"),
-        "e": Mistake("score-one",
-                     "The additional key has the score 1 here, so its power is e. It should have the score 0.",
-                     "What is e to the power 0?"),
-        "dropped": Mistake("drops-negative",
-                           "Keys of a negative score are dropped after a softmax over the m keys.",
-                           "Which weights should sum to 1?"),
+    nothing = <nothing>
+    both = <both>
+    weights = <weights>
+    real = <real>
+    return real @ values
+""", {
+    "nothing": Blank("torch.zeros_like(scores[..., :1])", offered=3, wrong={
+        "torch.ones_like(scores[..., :1])": Mistake("score-one",
+            "The additional key has the score 1 here, so its power is e. It should have the score 0.",
+            "What is e to the power 0?"),
+        "torch.zeros_like(scores)": None,                                       # its shape is noticed by what follows
+        "torch.full_like(scores[..., :1], -math.inf)": NO_NOTHING,
+    }),
+    "both": Blank("torch.cat([scores, nothing], -1)", offered=2, wrong={
+        "torch.cat([nothing, scores], -1)": Mistake("cuts-a-real-key",
+            "The additional key stands in front, and what is cut off at the end is the last real key: each value "
+            "gets the weight of the key before it.",
+            "Which of the m + 1 weights belongs to the additional key?"),
+        "scores": None,
+        "torch.cat([scores - scores.amax(-1, keepdim=True), nothing], -1)": Mistake("shift-forgets-the-one",
+            "The largest score is subtracted from the scores, but not from the 0 of the additional key: its power "
+            "is still 1, where it should be e^(0 - largest).",
+            "A shift must move all scores of a row. Which one stayed behind?"),
+    }),
+    "weights": Blank("both.softmax(-1)", offered=3, wrong={
+        "both.softmax(-2)": Mistake("axis-queries",
+            "The softmax runs over the queries, not over the keys; the additional key, in a column of its own, "
+            "takes no weight from the others.",
+            "Which axis of the scores holds the keys?"),
+        "both.exp()": Mistake("no-normalisation",
+            "The powers are not divided by anything.",
+            "What should the m + 1 weights sum to?"),
+        "both.sigmoid()": Mistake("sigmoid",
+            "Each key competes with nothing alone: that is the sigmoid of its score. Here all keys share one sum.",
+            "What should the m + 1 weights sum to?"),
+        "both.exp() / (1 + both.exp().sum(-2, keepdim=True))": Mistake("axis-queries",
+            "The sum runs over the queries, not over the keys.",
+            "Which axis of the scores holds the keys?"),
+        "both.exp() / (1 + scores.exp().mean(-1, keepdim=True))": Mistake("mean-for-sum",
+            "The powers are divided by 1 plus their mean, not their sum.",
+            "What should the m + 1 weights sum to?"),
+    }),
+    "real": Blank("weights[..., :-1]", offered=2, wrong={
+        "weights[..., 1:]": Mistake("cuts-a-real-key",
+            "The additional key stands at the end, and what is cut off in front is the first real key: each value "
+            "gets the weight of the key after it.",
+            "Which of the m + 1 weights belongs to the additional key?"),
+        "weights": None,
+        "scores.softmax(-1) / 2": Mistake("always-half",
+            "Half of the weight goes to nothing, whatever the scores are.",
+            "What should happen when a key fits very well?"),
+        "scores.softmax(-1) * scores.shape[-1] / both.shape[-1]": Mistake("fixed-share",
+            "Nothing gets one share in m + 1, whatever the scores are.",
+            "What should happen when a key fits very well?"),
+        "scores.relu().softmax(-1)": Mistake("relu",
+            "Negative scores are set to 0 first, and then all m keys share everything.",
+            "Where is the additional key?"),
+        "(1 + scores.exp()) / (1 + scores.exp()).sum(-1, keepdim=True)": Mistake("one-added-above",
+            "1 is added above the fraction line, to each power. It belongs into the sum below, once.",
+            "Which key is the additional 1 the power of?"),
+        "torch.where(scores > 0, scores.softmax(-1), 0.0)": Mistake("drops-negative",
+            "Keys of a negative score are dropped after a softmax over the m keys.",
+            "Which weights should sum to 1?"),
+    }),
+}, together={
+    "both real": {
+        ("scores", "weights"): NO_NOTHING,
     },
-    "axis": {"before": Mistake("axis-queries", "The sum runs over the queries, not over the keys.",
-                               "Which axis of the scores holds the keys?"),
-             "beside": Mistake("axis-queries",
-                               "The softmax runs over the queries, not over the keys; the additional key, in a column "
-                               "of its own, takes no weight from the others.",
-                               "Which axis of the scores holds the keys?")},
-}
+    "nothing real": {
+        ("torch.zeros_like(scores)", "weights[..., :scores.shape[-1]]"): M_TIMES,
+    },
+})
 
 
 def measure(answer):
     """Its weights, read with unit vectors, when nothing fits."""
     low, eye = torch.full((1, 3), -20.0, dtype=torch.float64), torch.eye(3, dtype=torch.float64)
-    if off(answer(low, eye), quiet_lookup(low, eye)):
+    if off(answer(low, eye), PROGRAM.reference(low, eye)):
         yield (f"When all three scores are -20, its weights sum to {float(answer(low, eye).sum()):.2g}; wanted is "
-               f"{float(quiet_lookup(low, eye).sum()):.2g}, almost nothing.")
+               f"{float(PROGRAM.reference(low, eye).sum()):.2g}, almost nothing.")
     if off(answer(low * 0, eye), 0.25):
         yield (f"When all three scores are 0, each weight is {float(answer(low * 0, eye)[0, 0]):.4g}; wanted is one "
                "share in four.")
@@ -105,13 +108,15 @@ EXERCISE = Exercise(
               "`quiet_lookup(scores, values)`: scores is `(..., n, m)`, values is `(..., m, d_v)`. The softmax runs "
               "over the m keys and one more, whose score is always 0 and whose value is the zero vector. Return the "
               "mixtures, `(..., n, d_v)`. Scores in the thousands must do no harm.",
-    stub="def quiet_lookup(scores, values):\n    ...\n",
-    reference=quiet_lookup,
+    stub="# quiet_lookup(torch.zeros(1, 1), torch.tensor([[4.]])) -> 2\n"
+         "def quiet_lookup(scores, values):\n    ...\n",
+    program=PROGRAM,
+    trained=(),
     cases=[Case((numbers(91, 2, 3), numbers(92, 3, 4))), Case((2 * numbers(93, 4, 2) - 2, numbers(94, 2, 3))),
            Case((numbers(95, 2, 3, 5), numbers(96, 2, 5, 2))),
            Case((3 * numbers(97, 2, 2, 4, 4), numbers(98, 2, 2, 4, 4))),
            Case((numbers(89, 1, 1, 3).round(), numbers(90, 1, 3, 2)))],
-    model=model, switches=SWITCHES, measure=measure, large=(Case((2000 * numbers(99, 3, 4), numbers(100, 4, 2))),
+    measure=measure, large=(Case((2000 * numbers(99, 3, 4), numbers(100, 4, 2))),
                                                             Case((numbers(99, 3, 4) - 3000, numbers(100, 4, 2))),
                                                             Case((numbers(99, 3, 4) + 3000, numbers(100, 4, 2)))),
     hints=("Append a column of zeros to the scores. Which weights do you need afterwards?",
