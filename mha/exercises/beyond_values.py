@@ -134,16 +134,17 @@ def in_a_wider_one(tensor):
 
 def rows_apart(case, output, exercise):
     """Said where exactly the rows of lower scores fail: one largest score was subtracted for all."""
-    scores, wanted = case.args[0], exercise.outcome(exercise.reference, case)
-    if (not isinstance(output, torch.Tensor) or output.shape != wanted.shape or scores.shape != wanted.shape
-        or scores.ndim < 2):
+    wanted = exercise.outcome(exercise.reference, case)
+    if not isinstance(output, torch.Tensor) or output.shape != wanted.shape or wanted.ndim < 2:
         return ""
+    tops = [a.amax(-1) if a.shape == wanted.shape else a for a in case.args if exercise.is_extreme(a)
+            and a.shape in (wanted.shape, wanted.shape[:-1])]
     right = torch.isclose(output, wanted, atol=1e-3).all(-1).flatten()
-    top = scores.amax(-1).flatten()
+    top = torch.stack(tops).amax(0).flatten() if tops else wanted.new_zeros(len(right))
     if right.any() and not right.all() and top[right].min() > top[~right].max():
-        return ("The values are right for ordinary numbers. With scores in the thousands, rows with higher scores are "
-                "right and rows with lower ones are not: one largest score is subtracted for all rows, where each row "
-                "needs its own (amax along the last axis, with keepdim=True).")
+        return (f"The values are right for ordinary numbers. With {exercise.extremes(case)}, rows with higher numbers "
+                "are right and rows with lower ones are not: one largest number is subtracted for all rows, where each "
+                "row needs its own.")
     return ""
 
 
@@ -154,8 +155,8 @@ def overflow(exercise, case, output, failure):
     masks = ("; a fill that is not far enough out, such as -1000 for minus infinity; a mask that comes only after the "
              "powers.")
     return (f"The values are right for ordinary numbers. With {exercise.extremes(case)} it {shown}. Usual reasons: "
-            "e^1000 does not fit into a float, and e^-1000 is 0, so the row's largest score should be subtracted first "
-            f"(softmax does that); a clamp that is too near{masks if exercise.masks else '.'}")
+            "e^1000 does not fit into a float, and e^-1000 is 0, so in each row the largest should be subtracted "
+            f"first (softmax does that); a clamp that is too near{masks if exercise.masks else '.'}")
 
 
 def side_effects(touched):

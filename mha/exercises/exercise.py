@@ -113,9 +113,13 @@ class Exercise(Item):
 
     def extremes(self, case):
         """What is extreme about a case, in words."""
-        sizes = [f"{name} from {a.min():.0f} to {a.max():.0f}" for name, a in zip(self.arguments, case.args)
-                 if isinstance(a, torch.Tensor) and a.is_floating_point() and a.abs().max() > 20]
-        return " and ".join(sizes)
+        return " and ".join(f"{name} from {a.min():.0f} to {a.max():.0f}" for name, a in zip(self.arguments, case.args)
+                            if self.is_extreme(a))
+
+    @staticmethod
+    def is_extreme(argument):
+        """Whether an argument holds huge numbers."""
+        return isinstance(argument, torch.Tensor) and argument.is_floating_point() and bool(argument.abs().max() > 20)
 
     def singles(self):
         """(settings, mistakes) of every way to set one switch wrong."""
