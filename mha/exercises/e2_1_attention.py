@@ -193,6 +193,17 @@ def attention(q, k, v):
             "How often does V appear in the formula?"),
     }),
 }, together={
+    "pair weights mix": {                               # keys by queries all the way is right but for one step
+        ("k @ q.mT", "scores.softmax(-2)", "weights"): Mistake("returns-weights",
+            "It returns the weights, keys by queries. The values are never mixed.",
+            "Which step comes after the softmax?"),
+        ("k @ q.mT", "scores.softmax(1)", "weights.mT @ v"): Mistake("softmax-axis-1",
+            "The scores are keys by queries, and the softmax runs over axis 1: without a batch these are the queries.",
+            "Which axis of these scores holds the keys?"),
+        ("k @ q.mT", "scores / scores.sum(-1, keepdim=True)", "weights.mT @ v"): Mistake("divides-by-sum",
+            "The scores, keys by queries, are divided by their sum over the queries, without the exponential.",
+            "Which axis of these scores holds the keys, and what makes a score positive?"),
+    },
     "scale mix": {
         ("", "weights / math.sqrt(q.shape[-1]) @ v"): Mistake("scale-after-softmax",
             "The scale is applied to the weights, after the softmax. Then a row no longer sums to 1.",
@@ -204,8 +215,9 @@ EXERCISE = Exercise(
     id="2.1", name="attention", chapter="02_one_head", stars=2, core=True, minutes=15, after="section 1",
     signature="attention(q, k, v)",
     statement="Write `attention(q, k, v)`: q is `(..., n, d_k)`, k is `(..., m, d_k)`, v is `(..., m, d_v)`. Return "
-              "`softmax(q k^T / sqrt(d_k)) v`, of shape `(..., n, d_v)`.",
-    stub="def attention(q, k, v):\n    ...\n",
+              "`softmax(q k^T / sqrt(d_k)) v`, of shape `(..., n, d_v)`. Gradients must reach q, k and v.",
+    stub="# attention(torch.eye(2)[:1], torch.eye(2), torch.tensor([[0.], [1.]])) -> 0.3302\n"
+         "def attention(q, k, v):\n    ...\n",
     program=PROGRAM,
     cases=[Case((numbers(1, 2, 4), numbers(2, 3, 4), numbers(3, 3, 5))),
            Case((numbers(4, 5, 3), numbers(5, 2, 3), numbers(6, 2, 7))),
@@ -214,6 +226,8 @@ EXERCISE = Exercise(
            Case((numbers(13, 2, 3, 5, 16), numbers(14, 2, 3, 7, 16), numbers(15, 2, 3, 7, 6))),
            Case((numbers(19, 1, 1, 3).round(), numbers(20, 1, 4, 3).round(), numbers(21, 1, 4, 2))),
            Case((numbers(1, 2, 4), numbers(2, 3, 4) * torch.tensor([[1], [0], [1]]), numbers(3, 3, 5))),
+           Case((numbers(25, 2, 1, 4), numbers(26, 2, 3, 4), numbers(27, 2, 3, 5))),
+           Case((numbers(28, 2, 3, 4), numbers(29, 2, 1, 4), numbers(30, 2, 1, 5))),
            Case((numbers(22, 40, 8), numbers(23, 33, 8), numbers(24, 33, 1)))],
     measure=reads_weights,
     large=(Case((400 * numbers(16, 6, 4), 40 * numbers(17, 7, 4), numbers(18, 7, 5))),

@@ -1,93 +1,92 @@
 """2.2: the gradient that a softmax lets through."""
 import torch
 
+from mha.exercises.blanks import Blank, Program
 from mha.exercises.exercise import Case, Exercise
 from mha.exercises.probe import listed, numbers, off
 from mha.exercises.report import Mistake
 
+MINUS = Mistake("minus", "It has the opposite sign throughout.",
+                "Should a key that would lower the error gain or lose?")
 
+PROGRAM = Program("""\
 def softmax_backward(weights, grad):
-    return weights * (grad - (weights * grad).sum(-1, keepdim=True))
-
-
-def model(weights, grad, how="right", axis="last", extra="nothing"):
-    """The gradient of a softmax with switches: each can be set wrong."""
-    at = {"last": -1, "before": max(-2, -weights.ndim), "all": None}[axis]
-    w, g = weights, grad
-    dot = (w * g).sum(at, keepdim=True) if at is not None else (w * g).sum()
-    out = {
-        "right": lambda: w * (g - dot),
-        "first-term": lambda: w * g,
-        "diagonal": lambda: w * (1 - w) * g,
-        "mean": lambda: w * (g - (w * g).mean(-1, keepdim=True)),
-        "plain-mean": lambda: w * (g - g.mean(-1, keepdim=True)),
-        "sum": lambda: w * (g - g.sum(-1, keepdim=True)),
-        "no-weights": lambda: g - dot,
-        "outside": lambda: w * g - dot,
-        "plus": lambda: w * (g + dot),
-        "log": lambda: g - w * g.sum(-1, keepdim=True),
-        "second-only": lambda: w * (w - g),
-        "squared": lambda: w * g - w.square() * g.sum(-1, keepdim=True),
-        "untouched": lambda: g,
-        "again": lambda: w.softmax(-1) * (g - (w.softmax(-1) * g).sum(-1, keepdim=True)),
-    }[how]()
-    return {"nothing": out, "minus": -out, "scaled": out / weights.shape[-1] ** 0.5}[extra]
-
-
-SWITCHES = {
-    "how": {
-        "first-term": Mistake("second-term-missing",
-                              "It is the weights times the gradient. That is half of the answer: each score also "
-                              "lowers the weights of the others.",
-                              "What must the gradient of a row sum to, if a shift of all scores changes nothing?"),
-        "diagonal": Mistake("diagonal-only",
-                            "It is w (1 - w) times the gradient: what a score does to its own weight. What it does to "
-                            "the other weights, -w_i w_j, is missing.",
-                            "When one score rises, what happens to the other weights?"),
+    <first>
+    mean = <terms>.<how>(<axis>)
+    out = <out>
+    <after>
+    return out
+""", {
+    "first": Blank("", wrong={
+        "weights = weights.softmax(-1)": Mistake("softmax-again",
+            "A softmax is taken of the weights first. They are a softmax already.",
+            "What do the weights sum to?"),
+    }),
+    "terms": Blank("(weights * grad)", offered=1, wrong={
+        "grad": Mistake("sum-without-weights",
+            "It subtracts the sum of g. It should be the sum of w times g.",
+            "Which mean has the weights w?"),
+    }),
+    "how": Blank("sum", offered=1, wrong={
         "mean": Mistake("mean-for-sum",
-                        "It subtracts the plain mean of w times g. It should be their sum, which is the mean of g "
-                        "with the weights w.",
-                        "Which mean has the weights w?"),
-        "plain-mean": Mistake("unweighted-mean",
-                              "It subtracts the plain mean of g. The mean must be taken with the weights.",
-                              "Which keys should count most in that mean?"),
-        "sum": Mistake("sum-without-weights",
-                       "It subtracts the sum of g. It should be the sum of w times g.",
-                       "Which mean has the weights w?"),
-        "no-weights": Mistake("outer-weights-missing",
-                              "It is g minus its mean. What is missing is the weight in front: a key that nobody "
-                              "reads gets no gradient.",
-                              "How much gradient should a key of weight 0 get?"),
-        "outside": Mistake("bracket-missing",
-                           "It is w g minus the sum, without the bracket: the sum must be multiplied by w too.",
-                           "What do the numbers of a row sum to, and what should they?"),
-        "plus": Mistake("sign-of-the-mean", "The mean is added where it should be subtracted.",
-                        "What should the numbers of a row sum to?"),
-        "log": Mistake("log-softmax-gradient",
-                       "That is the gradient of the logarithm of the softmax.",
-                       "Which function was it, softmax or log_softmax?"),
-        "squared": Mistake("squared-weights",
-                           "The second term has w squared times the sum of g; it should be w times the sum of w g.",
-                           "Which index does the inner sum run over?"),
-        "untouched": Mistake("gradient-unchanged", "It returns the gradient as it came.",
-                             "What does a change of one score do to the weights?"),
-        "again": Mistake("softmax-again",
-                         "A softmax is taken of the weights first. They are a softmax already.",
-                         "What do the weights sum to?"),
+            "It subtracts the plain mean of w times g. It should be their sum, which is the mean of g with the "
+            "weights w.",
+            "Which mean has the weights w?"),
+    }),
+    "axis": Blank("-1, keepdim=True", offered=3, wrong={
+        "-1": Mistake("keepdim",
+            "The sum of each row has lost its axis: where it can be laid on the gradient at all, it is laid on the "
+            "columns.",
+            "Which shape has x.sum(-1), and which has x.sum(-1, keepdim=True)?"),
+        "-2, keepdim=True": Mistake("axis-queries",
+            "The sum runs over the queries, not over the keys.",
+            "Which weights compete with each other?"),
+        "": Mistake("sum-over-everything",
+            "The sum runs over all rows at once.",
+            "Does a score of one row change the weights of another?"),
+    }),
+    "out": Blank("weights * (grad - mean)", offered=6, wrong={
+        "weights * grad - mean": Mistake("bracket-missing",
+            "It is w g minus the sum, without the bracket: the sum must be multiplied by w too.",
+            "What do the numbers of a row sum to, and what should they?"),
+        "grad - mean": Mistake("outer-weights-missing",
+            "It is g minus its mean. What is missing is the weight in front: a key that nobody reads gets no gradient.",
+            "How much gradient should a key of weight 0 get?"),
+        "weights * (grad + mean)": Mistake("sign-of-the-mean",
+            "The mean is added where it should be subtracted.",
+            "What should the numbers of a row sum to?"),
+        "weights * (mean - grad)": MINUS,
+        "weights * grad": Mistake("second-term-missing",
+            "It is the weights times the gradient. That is half of the answer: each score also lowers the weights "
+            "of the others.",
+            "What must the gradient of a row sum to, if a shift of all scores changes nothing?"),
+        "weights * (1 - weights) * grad": Mistake("diagonal-only",
+            "It is w (1 - w) times the gradient: what a score does to its own weight. What it does to the other "
+            "weights, -w_i w_j, is missing.",
+            "When one score rises, what happens to the other weights?"),
+        "grad - weights * grad.sum(-1, keepdim=True)": Mistake("log-softmax-gradient",
+            "That is the gradient of the logarithm of the softmax.",
+            "Which function was it, softmax or log_softmax?"),
+        "weights * grad - weights.square() * grad.sum(-1, keepdim=True)": Mistake("squared-weights",
+            "The second term has w squared times the sum of g; it should be w times the sum of w g.",
+            "Which index does the inner sum run over?"),
+        "grad": Mistake("gradient-unchanged",
+            "It returns the gradient as it came.",
+            "What does a change of one score do to the weights?"),
+    }),
+    "after": Blank("", wrong={
+        "out = -out": MINUS,
+        "out = out / weights.shape[-1] ** 0.5": Mistake("scaled",
+            "It is divided by the square root of m as well.",
+            "Is there a root in the softmax?"),
+    }),
+}, together={
+    "terms how": {
+        ("grad", "mean"): Mistake("unweighted-mean",
+            "It subtracts the plain mean of g. The mean must be taken with the weights.",
+            "Which keys should count most in that mean?"),
     },
-    "axis": {
-        "before": Mistake("axis-queries", "The sum runs over the queries, not over the keys.",
-                          "Which weights compete with each other?"),
-        "all": Mistake("sum-over-everything", "The sum runs over all rows at once.",
-                       "Does a score of one row change the weights of another?"),
-    },
-    "extra": {
-        "minus": Mistake("minus", "It has the opposite sign throughout.",
-                         "Should a key that would lower the error gain or lose?"),
-        "scaled": Mistake("scaled", "It is divided by the square root of m as well.",
-                          "Is there a root in the softmax?"),
-    },
-}
+})
 
 
 def measure(answer):
@@ -112,13 +111,15 @@ EXERCISE = Exercise(
               "`softmax_backward(weights, grad)`: weights is `(..., m)`, softmax(scores) along the last axis; grad, "
               "of the same shape, is the gradient of the loss with respect to the weights. Return its gradient with "
               "respect to the scores, of the same shape. Without autograd.",
-    stub="def softmax_backward(weights, grad):\n    ...\n",
-    reference=softmax_backward,
+    stub="# w = torch.tensor([0.25, 0.75])\n# softmax_backward(w, torch.tensor([1., 0.])) -> 0.1875 -0.1875\n"
+         "def softmax_backward(weights, grad):\n    ...\n",
+    program=PROGRAM,
+    trained=(),
     cases=[Case((numbers(123, 3).softmax(-1), numbers(124, 3))),
            Case((numbers(125, 2, 5).softmax(-1), numbers(126, 2, 5))),
            Case(((3 * numbers(127, 4, 4)).softmax(-1), numbers(128, 4, 4))),
            Case((numbers(129, 3, 2, 7).softmax(-1), numbers(130, 3, 2, 7)))],
-    model=model, switches=SWITCHES, measure=measure,
+    measure=measure,
     hints=("If score j rises by a little, weight j rises by w_j (1 - w_j) times that, and weight i falls by w_i w_j "
            "times that. Write it as one matrix.",
            "The matrix is diag(w) - w w^T. Multiply it with the gradient: the first part is w * g, the second is w "

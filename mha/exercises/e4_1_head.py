@@ -69,7 +69,7 @@ def head(x, W_Q, W_K, W_V):
             "Is there anything between x W and the scores?"),
     }),
     "pair": of_attention("pair", "no-transpose", "queries-as-keys", "keys-as-queries", "values-as-keys",
-                         "values-for-scores", offered=2),
+                         "values-for-scores", offered=1),
     "scale": of_attention("scale", "scale-root-m", "scale-root-first-axis", "scale-whole-root", "scale-twice-root",
                           offered=4, first={
         "/ math.sqrt(x.shape[-1])": Mistake("scale-root-d_model",
