@@ -2,6 +2,7 @@
 file of their own, test_right_answers.py.
 """
 import math
+import re
 
 import pytest
 import torch
@@ -25,6 +26,20 @@ def test_a_stub_is_not_started(exercise):
     exec(exercise.stub, world)
     report = check(exercise.id, world[exercise.name])
     assert not report.ok and not report.started and report.mistakes == [] and exercise.statement in report.text
+
+
+@every_exercise
+def test_the_smallest_case_in_a_stub_is_right(exercise):
+    """Told as a comment: code, and after an arrow what the call gives, number by number."""
+    world = {"torch": torch, exercise.name: exercise.reference}
+    for line in re.findall(r"^# (.*)", exercise.stub, re.M):
+        call, _, given = line.partition(" -> ")
+        if given:
+            out = eval(call, world)
+            numbers = [number for part in (out if isinstance(out, tuple) else [out]) for number in part.flatten()]
+            assert given.split() == [f"{number:.4g}" for number in numbers]
+        else:
+            exec(line, world)
 
 
 @every_exercise
