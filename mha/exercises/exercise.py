@@ -137,7 +137,7 @@ class Exercise(Item):
         """What the model gives on a case with these settings; None where it cannot run."""
         try:
             return self.outcome(self.model, self.cases[index], **settings)
-        except (RuntimeError, IndexError, ValueError, TypeError):
+        except (RuntimeError, IndexError, ValueError, TypeError, ArithmeticError):
             return None
 
     def explanations(self, outputs):
