@@ -6,20 +6,23 @@ exercises.js brings it to life. An exercise in code gets a link to its own cell 
 was solved and the code that carries it elsewhere.
 """
 import json
+import textwrap
 from html import escape
 
 from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util.osutil import relative_uri
 
+from . import completion
 from .generated import static
-from .publishing import colab_url
+from .publishing import colab_url, commit, repository, repository_url
 from mha.exercises import EXERCISES
 
 MAP = "chapters/index"
 
 
 class Forms(SphinxPostTransform):
-    """A form under each question, a link to Colab under each exercise in code."""
+    """A form under each question; under each exercise in code its blanks, and where to write it."""
     default_priority = 2
 
     def run(self, **kwargs):
@@ -32,16 +35,63 @@ class Forms(SphinxPostTransform):
             section["classes"].append("exercise")
             section["ids"].insert(0, f"exercise-{item.id.replace('.', '-')}")
             if item.in_code:
-                place_before_hints(section, [raw(self.on_colab(item))])
+                if item.program:
+                    place_before_hints(section, [raw(completion.form(self.app, item))])
+                fold(section, "Write it yourself", self.where_to_write(item))
             else:
                 ask(section, item)
 
-    def on_colab(self, item):
+    def where_to_write(self, item):
+        """Where the code of an exercise can be written and checked: on Colab, in a file, in a clone of the book."""
         address = colab_url(self.env.docname, cell=f"exercise-{item.id.replace('.', '-')}-stub")
-        if not address:
-            return ('<p class="on-colab">To write it: <code>python3 book.py lab</code> opens this chapter, where the '
-                    "book was cloned.</p>")
-        return f'<p class="on-colab"><a href="{escape(address)}">Write it on Colab, at this cell</a></p>'
+        file = relative_uri(self.app.builder.get_target_uri(self.env.docname), f"_static/{file_of(item)}")
+        colab = f'<a href="{escape(address)}">On Colab, at this cell</a>, or ' if address else ""
+        return (f'<p class="to-write">{colab}in <a href="{file}" download>a file of your own</a>, which checks itself '
+                f'{"" if address else "in a clone of the book "}when it is run.</p>')
+
+
+def fold(section, title, opening):
+    """Put the code cells of a section under a title that opens them."""
+    cells = [i for i, child in enumerate(section.children) if isinstance(child, nodes.container)]
+    made = [raw(f'<details class="write-it"><summary>{title}</summary>{opening}'), raw("</details>")]
+    section.children[cells[-1] + 1 : cells[-1] + 1] = made[1:]
+    section.children[cells[0] : cells[0]] = made[:1]
+    for node in made:
+        node.parent = section
+
+
+def file_of(item):
+    """The name of the file that a reader can take home: exercises/2_1_attention.py."""
+    return f"exercises/{item.id.replace('.', '_')}_{item.name}.py"
+
+
+TO_TAKE_HOME = '''\
+"""{label}
+
+{statement}
+"""
+# mha is the book's package: {bring}
+import math
+
+import torch
+
+from mha.exercises import check, hint
+
+
+{stub}
+
+
+print(check("{id}", {name}))
+# print(hint("{id}"))
+'''
+
+
+def to_take_home(item):
+    """An exercise in code as a file that checks itself."""
+    bring = (f'pip install "mha @ git+{repository_url()}@{commit()}"' if repository()
+             else "run this with the Python of a clone of the book, .venv/bin/python")
+    return TO_TAKE_HOME.format(label=item.label, statement=textwrap.fill(item.statement, 100), bring=bring,
+                               stub=item.stub.strip(), id=item.id, name=item.name)
 
 
 def raw(html):
@@ -128,9 +178,13 @@ def add_panel(app, pagename, templatename, context, doctree):
 
 
 def add_scripts(app):
-    """Every page knows the exercises, so that the table of contents can say what is done."""
+    """Every page knows the exercises, so that the table of contents can say what is done; those in code are files too.
+    """
     if app.builder.format != "html":
         return
+    for item in EXERCISES.values():
+        if item.in_code:
+            static(app, file_of(item), to_take_home(item))
     known = json.dumps(of_chapters(), separators=(",", ":"))
     static(app, "exercises_known.js", f"window.exercises = {known};\n")
     app.add_js_file("exercises_known.js", priority=290)

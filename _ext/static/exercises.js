@@ -73,8 +73,11 @@
 
   // ---- what is solved ------------------------------------------------------------------------------
   // Kept for the session when the browser keeps nothing, or when a newer version of the book wrote it.
+  // A program that was completed from choices is kept as "c2.1", apart from one that was written, "2.1".
   let solved = new Set();
   let keeps = true;
+  const completed = (id) => `c${id}`;
+  const done = (id) => solved.has(id) || solved.has(completed(id));
 
   function load() {
     try {
@@ -143,11 +146,12 @@
   function show() {
     document.querySelectorAll("section.exercise").forEach(showExercise);
     for (const [chapter, items] of chapters) {
-      const count = items.filter(([id]) => solved.has(id)).length;
+      const count = items.filter(([id]) => done(id)).length;
       showChapter(chapter, count, items.length);
     }
     const out = document.getElementById("progress-out");
-    if (out) out.value = encode(everyItem.map(([id]) => id).filter((id) => solved.has(id)));
+    const ids = everyItem.flatMap(([id]) => [id, completed(id)]);
+    if (out) out.value = encode(ids.filter((id) => solved.has(id)));
   }
 
   function showExercise(section) {
@@ -155,8 +159,8 @@
     const id = heading.textContent.split(" ")[0];
     section.classList.toggle("is-solved", solved.has(id));
     heading.querySelector(".done")?.remove();
-    const mark = predicted.has(id) ? " ✓ guessed right" : " ✓ solved";
-    if (solved.has(id)) heading.append(element("span", "done", mark));
+    const mark = !solved.has(id) ? " ◐ completed" : predicted.has(id) ? " ✓ guessed right" : " ✓ solved";
+    if (done(id)) heading.append(element("span", "done", mark));
   }
 
   function showChapter(chapter, count, all) {
@@ -165,7 +169,7 @@
       link.querySelector(".done")?.remove();
       if (!count) continue;
       const mark = element("span", "done", count === all ? " ✓" : ` ${count}/${all}`);
-      mark.title = `${count} of ${all} exercises solved`;
+      mark.title = `${count} of ${all} exercises done`;
       link.append(mark);
     }
     const cell = document.querySelector(`.progress-panel [data-chapter="${chapter}"]`);
@@ -260,7 +264,7 @@
       try {
         const ids = decode(form.querySelector("#progress-in").value);
         solve(ids);
-        tell(true, "added.", `${ids.length} solved exercises are in the code.`);
+        tell(true, "added.", `${ids.length} exercises are in the code.`);
       } catch (error) {
         tell(false, "not added.", error.message, "Nothing was changed.");
       }
@@ -294,12 +298,12 @@
 
   load();
   show();
-  document.querySelectorAll("form.ask").forEach(wake);
+  document.querySelectorAll("form.ask[data-kind]").forEach(wake);
   document.querySelectorAll(".progress-panel").forEach(wakePanel);
   addEventListener("storage", (event) => {
     if (event.key !== KEY) return;
     load();
     show();
   });
-  window.mhaExercises = { judge, encode, decode };
+  window.mhaExercises = { judge, encode, decode, element, paragraph, completed: (id) => solve([completed(id)]) };
 })();

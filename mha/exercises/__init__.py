@@ -121,13 +121,19 @@ def progress(code=None):
 
 
 class Progress:
-    """What has been solved. solved: ids. code: the same, short."""
+    """What has been done. solved: ids. completed: ids of those whose code was put together in the page, from choices.
+    code: both, short.
+    """
 
     def __init__(self, known, news=""):
         self.news = news
         self.solved = [id for id in EXERCISES if known.get(id, {}).get("solved")]
+        self.completed = [id for id in EXERCISES if known.get(f"c{id}", {}).get("solved")]
         self.tried = [id for id in EXERCISES if known.get(id, {}).get("tries") and id not in self.solved]
-        self.code = memory.encode(self.solved)
+        self.code = memory.encode([*self.solved, *(f"c{id}" for id in self.completed)])
+
+    def sign(self, id):
+        return "x" if id in self.solved else "c" if id in self.completed else "~" if id in self.tried else " "
 
     def __repr__(self):
         lines = []
@@ -135,10 +141,9 @@ class Progress:
             items = [item for item in EXERCISES.values() if item.chapter == chapter]
             done = [item for item in items if item.id in self.solved]
             lines.append(f"{chapter}: {len(done)} of {len(items)}")
-            lines += [f"  {'[x]' if item.id in self.solved else '[~]' if item.id in self.tried else '[ ]'} "
-                      f"{item.heading} · {item.about}" for item in items]
-        return self.news + "\n".join([*lines, "",
-                                      f"[x] solved, [~] tried. To carry it elsewhere: progress(\"{self.code}\")"])
+            lines += [f"  [{self.sign(item.id)}] {item.heading} · {item.about}" for item in items]
+        return self.news + "\n".join([*lines, "", "[x] solved, [c] completed in the page, [~] tried. To carry it "
+                                      f"elsewhere: progress(\"{self.code}\")"])
 
 
 def _item(id):

@@ -35,11 +35,11 @@ def heading(item):
 
 
 def hints(item):
-    """The hints, folded away; the last hint of an exercise in code is code."""
-    def shown(i, hint):
-        return f"`{hint}`" if item.in_code and i == len(item.hints) else hint.replace("*", "\\*")
-    return "\n\n".join(f"<details><summary>Hint {i}</summary>\n\n{shown(i, hint)}\n\n</details>"
-                       for i, hint in enumerate(item.hints, 1))
+    """The hints, folded away; the last hint of an exercise in code is its solution, in code."""
+    folded = [(f"Hint {i}", hint.replace("*", "\\*")) for i, hint in enumerate(item.hints, 1)]
+    if item.in_code:
+        folded[-1] = "The solution", f"`{item.hints[-1]}`"
+    return "\n\n".join(f"<details><summary>{title}</summary>\n\n{text}\n\n</details>" for title, text in folded)
 
 
 def options(item):

@@ -88,7 +88,9 @@ def save(known):
 # --- The code -------------------------------------------------------------------------------------------------------
 
 def encode(ids):
-    """A short code for solved exercises: "mha1-1.7-2.3-xx" has a bit for each exercise of a chapter, then a check."""
+    """A short code for solved exercises: "mha1-1.7-2.3-xx" has a bit for each exercise of a chapter, then a check. An
+    id such as "c2.1", completed in the page, belongs to a chapter "c2".
+    """
     bits = {}
     for id in ids:
         chapter, number = id.split(".")

@@ -1,0 +1,107 @@
+"""Makes the code of an exercise something to complete in the page: its program with a choice in each blank, and all
+that `check` says to any filling (mha/exercises/replies.py), computed here once and kept while nothing changes.
+"""
+import hashlib
+import json
+import os
+import re
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from html import escape
+from pathlib import Path
+
+import torch
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+
+import mha.exercises
+from mha.exercises import EXERCISES
+from mha.exercises.blanks import BLANK
+from mha.exercises.replies import replies, shuffled
+
+FORM = """\
+<form class="ask complete" id="complete-{name}" data-exercise="{id}" aria-label="Complete the code of exercise {id}">\
+<script type="application/json">{data}</script><fieldset disabled>
+<div class="highlight"><pre class="complete-code">{code}</pre></div>
+<p class="ask-send"><button type="submit">Check</button> <span class="complete-count"></span></p></fieldset>
+<div class="ask-reply" role="status" aria-live="polite"></div>
+<ol class="complete-options">{options}</ol></form>"""
+
+
+def form(app, item):
+    """The program of an exercise with its blanks, as a form. Without a script it is a program and its choices to read.
+    """
+    blanks = item.program.offered
+    code = highlight(item.program.filled(**{name: f"BLANK_{name}_" for name in blanks}), PythonLexer(),
+                     HtmlFormatter(nowrap=True)).rstrip()
+    places = {name: i for i, name in enumerate(blanks)}
+    code = re.sub(r'<span class="\w+">BLANK_(\w+)_</span>',
+                  lambda found: select(item, found[1], places[found[1]], len(blanks)), code)
+    lists = "".join(f'<li value="{i + 1}"><ul>{"".join(f"<li><code>{shown(text)}</code></li>" for _, text in choices)}'
+                    "</ul></li>" for i, choices in enumerate(offered(item, name) for name in blanks))
+    data = json.dumps(kept(app, item), ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
+    return FORM.format(name=item.id.replace(".", "-"), id=item.id, data=data, code=code, options=lists)
+
+
+def offered(item, name):
+    """(place, fragment) of the choices of a blank, in the order in which they are shown."""
+    choices = item.program.blanks[name].choices
+    return [(place, choices[place]) for place in shuffled(item, name)]
+
+
+def select(item, name, place, count):
+    options = "".join(f'<option value="{i}">{shown(text)}</option>' for i, text in offered(item, name))
+    return (f'<select aria-label="Blank {place + 1} of {count}" data-blank="{place}" required>'
+            f'<option value="">({place + 1})</option>{options}</select>')
+
+
+def shown(text):
+    """A fragment on one line; nothing at all is a choice too."""
+    return escape("; ".join(text.splitlines())) or "(nothing)"
+
+
+# --- What is kept ---------------------------------------------------------------------------------------------------
+
+def prepare(app, env, docnames):
+    """Judge the programs of the pages that are about to be read, on all cores."""
+    chapters = {docname.rpartition("/")[2] for docname in docnames}
+    wanted = [item for item in EXERCISES.values() if item.in_code and item.program and item.chapter in chapters
+              and not place_of(app, item).exists()]
+    if app.builder.format != "html" or not wanted:
+        return
+    with ProcessPoolExecutor(os.cpu_count(), initializer=torch.set_num_threads, initargs=(1,)) as workers:
+        for item, found in zip(wanted, workers.map(of_id, [item.id for item in wanted])):
+            keep(app, item, found)
+
+
+def of_id(id):
+    return replies(EXERCISES[id])
+
+
+def kept(app, item):
+    path = place_of(app, item)
+    return json.loads(path.read_text("utf8")) if path.exists() else keep(app, item, replies(item))
+
+
+def keep(app, item, found):
+    path = place_of(app, item)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(found), "utf8")
+    return found
+
+
+def place_of(app, item):
+    """The file of an exercise's replies. Its name changes with the checker, the exercises and torch."""
+    folder = Path(mha.exercises.__file__).parent
+    digest = hashlib.sha256(f"{sys.version} {torch.__version__}".encode())
+    for path in sorted(folder.glob("*.py")):
+        if not re.match(r"(e\d|questions_|zoo)", path.name) or re.match(rf"e{item.id.replace('.', '_')}_", path.name):
+            digest.update(path.read_bytes())
+    digest.update(repr((item.program.source, item.program.blanks, item.program.together)).encode())
+    return Path(app.doctreedir).parent / "replies" / f"{item.id}-{digest.hexdigest()[:16]}.json"
+
+
+def setup(app):
+    app.connect("env-before-read-docs", prepare)
+    app.add_js_file("complete.js", priority=310)

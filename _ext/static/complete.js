@@ -1,0 +1,107 @@
+// Lets the programs with blanks answer: every reply was given by mha.exercises.check when the book was built
+// (mha/exercises/replies.py, _ext/completion.py). A program is judged whole, never a blank.
+(() => {
+  "use strict";
+  const { element, paragraph, completed } = window.mhaExercises;
+  const SIGNS = { "+": ["✓", "right"], "-": ["✗", "wrong numbers"], "!": ["!", "stops with an error"] };
+  const FAR = "It differs in three blanks or more from every right program, so no mistake can be named yet. "
+    + "Mend one thing, and see which test inputs change.";
+  const PATIENCE = 3; // tries before help is offered
+
+  function wake(form) {
+    const data = JSON.parse(form.querySelector("script").textContent);
+    const selects = [...form.querySelectorAll("select")];
+    const button = form.querySelector("button[type=submit]");
+    const count = form.querySelector(".complete-count");
+    const place = form.querySelector(".ask-reply");
+    let tries = 0;
+    let judged = "";
+    const key = () => selects.map((select) => (select.value === "" ? " " : Number(select.value).toString(36))).join("");
+
+    function refresh() {
+      const empty = selects.filter((select) => select.value === "").length;
+      button.disabled = empty > 0 || key() === judged;
+      const left = `${empty} of ${selects.length} blanks ${empty === 1 ? "is" : "are"} empty.`;
+      count.textContent = empty ? left : key() === judged ? "Change something to check again." : "";
+    }
+
+    function answer() {
+      judged = key();
+      tries += 1;
+      const ok = data.right.includes(judged);
+      const tried = `${tries} ${tries === 1 ? "try" : "tries"}`;
+      place.className = `ask-reply ${ok ? "is-right" : "is-wrong"}`;
+      place.replaceChildren(
+        element("p", "ask-verdict", ok ? `✓ Right, after ${tried}.` : "✗ Not yet."),
+        ...(ok ? [] : [tests(data, judged)]),
+        ...said(data, judged, ok),
+        ...(!ok && tries >= PATIENCE ? [help(data, selects, judged)] : []),
+      );
+      if (ok) completed(form.dataset.exercise);
+      refresh();
+    }
+
+    form.querySelector("fieldset").disabled = false;
+    form.addEventListener("change", refresh);
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      if (!button.disabled) answer();
+    });
+    refresh();
+  }
+
+  // One sign for each test input; which ones fail says where to look.
+  function tests(data, key) {
+    const signs = [...data.signs[key]];
+    const right = signs.filter((sign) => sign === "+").length;
+    const list = element("ul", "complete-tests");
+    signs.forEach((sign, i) => {
+      const item = element("li", sign === "+" ? "passes" : "", SIGNS[sign][0]);
+      item.title = `${data.inputs[i]}: ${SIGNS[sign][1]}`;
+      item.append(element("span", "visually-hidden", ` ${item.title}`));
+      list.append(item);
+    });
+    const line = element("div", "complete-seen", `${right} of ${signs.length} test inputs are right: `);
+    line.append(list);
+    return line;
+  }
+
+  // The question and the counterexample at once, the mistake's name on request
+  function said(data, key, ok) {
+    if (!data.said[key]) return [paragraph(FAR)];
+    const [named, asks, evidence] = data.said[key].map((part) => part.map((i) => data.lines[i]));
+    if (ok) return evidence.map(line);
+    const more = [...named, ...evidence.slice(1)].map(line);
+    const first = [...asks, ...evidence.slice(0, 1)].map(line);
+    if (!more.length) return first;
+    const show = element("button", "quiet", named.length ? "Name the mistake" : "What else was seen");
+    show.type = "button";
+    show.addEventListener("click", () => {
+      show.replaceWith(...more);
+      more[0].tabIndex = -1;
+      more[0].focus();
+    });
+    return [...first, show];
+  }
+
+  const line = (text) => (text.startsWith(" ") ? element("pre", "", text) : paragraph(text));
+
+  // A choice that is in no right program goes, one that is not chosen now: nobody is told which blank is wrong.
+  function help(data, selects, key) {
+    const button = element("button", "quiet", "Take one wrong choice away");
+    button.type = "button";
+    button.addEventListener("click", () => {
+      const wrong = selects.flatMap((select, i) => [...select.options].filter((option) => {
+        const sign = option.value && Number(option.value).toString(36);
+        return sign && !option.disabled && sign !== key[i] && data.right.every((right) => right[i] !== sign);
+      }));
+      const gone = wrong[0];
+      if (!gone) return button.replaceWith(paragraph("Only choices that fit somewhere, and those of yours, are left."));
+      gone.disabled = true;
+      return button.replaceWith(paragraph(`Gone: \`${gone.textContent}\``));
+    });
+    return button;
+  }
+
+  document.querySelectorAll("form.complete").forEach(wake);
+})();
