@@ -4,8 +4,6 @@
   "use strict";
   const { element, paragraph, completed } = window.mhaExercises;
   const SIGNS = { "+": ["✓", "right"], "-": ["✗", "wrong numbers"], "!": ["!", "stops with an error"] };
-  const FAR = "It differs in three blanks or more from every right program, so no mistake can be named yet. "
-    + "Mend one thing, and see which test inputs change.";
   const PATIENCE = 3; // tries before help is offered
 
   function wake(form) {
@@ -20,7 +18,7 @@
 
     function refresh() {
       const empty = selects.filter((select) => select.value === "").length;
-      button.disabled = empty > 0 || key() === judged;
+      button.setAttribute("aria-disabled", empty > 0 || key() === judged); // it keeps the focus
       const left = `${empty} of ${selects.length} blanks ${empty === 1 ? "is" : "are"} empty.`;
       count.textContent = empty ? left : key() === judged ? "Change something to check again." : "";
     }
@@ -45,7 +43,7 @@
     form.addEventListener("change", refresh);
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      if (!button.disabled) answer();
+      if (button.getAttribute("aria-disabled") === "false") answer();
     });
     refresh();
   }
@@ -68,7 +66,7 @@
 
   // The question and the counterexample at once, the mistake's name on request
   function said(data, key, ok) {
-    if (!data.said[key]) return [paragraph(FAR)];
+    if (!data.said[key]) return [paragraph(data.far)];
     const [named, asks, evidence] = data.said[key].map((part) => part.map((i) => data.lines[i]));
     if (ok) return evidence.map(line);
     const more = [...named, ...evidence.slice(1)].map(line);

@@ -10,6 +10,8 @@ from mha.exercises.calls import observe_run
 from mha.exercises.probe import same
 
 NEAR = 2                                  # in how many blanks a program may differ from a right one and be told why
+FAR = ("It differs in three blanks or more from every right program, so no mistake can be named yet. Mend one thing, "
+       "and see which test inputs change.")
 RIGHT, WRONG, STOPS = "+-!"               # the sign of one test input
 
 
@@ -25,6 +27,7 @@ def replies(exercise):
         said: key -> (named, asks, evidence) of its Report, as places in `lines`, for the right programs and those that
             differ from one of them in NEAR blanks at most.
         lines: the sentences.
+        far: what is said of all other programs.
     """
     blanks = exercise.program.offered
     keys = list(itertools.product(*(range(len(blank.choices)) for blank in blanks.values())))
@@ -42,7 +45,8 @@ def replies(exercise):
             "signs": {spelled(key): signs[key] for key in keys},
             "said": {spelled(key): [[place[line] for line in part] for part in parts(report)]
                      for key, report in reports.items()},
-            "lines": lines}
+            "lines": lines,
+            "far": FAR}
 
 
 def parts(report):

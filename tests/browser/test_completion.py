@@ -1,0 +1,109 @@
+"""Programs with blanks in the page: every combination gets the replies that the package gave, by mouse and by
+keyboard.
+"""
+import pytest
+
+import served
+from mha.exercises import EXERCISES, check, memory
+from mha.exercises.replies import FAR, replies
+
+PROGRAMS = [item for item in EXERCISES.values() if item.in_code and item.program]
+every_program = pytest.mark.parametrize("item", PROGRAMS if served.chromium() else [], ids=lambda item: item.id)
+# Fill in each combination, check, ask for all that there is to say, and read the reply.
+ANSWER_ALL = """
+  ([form, keys]) => {
+    const [selects, found] = [[...document.querySelectorAll(`${form} select`)], {}];
+    for (const key of keys) {
+      [...key].forEach((place, i) => { selects[i].value = String(parseInt(place, 36)); });
+      selects[0].dispatchEvent(new Event("change", { bubbles: true }));
+      document.querySelector(`${form} button[type=submit]`).click();
+      const reply = document.querySelector(`${form} .ask-reply`);
+      reply.querySelector("button.quiet")?.click();
+      found[key] = [...reply.children].filter((child) => child.matches("p, pre")).map((child) => child.textContent);
+    }
+    return found;
+  }
+"""
+
+
+def form_of(item):
+    return f"#complete-{item.id.replace('.', '-')}"
+
+
+def page_of(item):
+    return f"chapters/{item.chapter}.html"
+
+
+@every_program
+def test_every_combination_gets_the_replies_of_the_package(visit, item):
+    found = replies(item)
+    page = visit(page_of(item)).page
+    said = page.evaluate(ANSWER_ALL, [form_of(item), [*found["signs"]]])
+    for key, (verdict, *lines) in said.items():
+        named, asks, evidence = ([found["lines"][i] for i in part] for part in found["said"].get(key, [[], [], []]))
+        right = key in found["right"]
+        assert verdict.startswith("✓ Right" if right else "✗ Not yet")
+        wanted = (evidence if right else [FAR] if key not in found["said"]
+                  else [*asks, *evidence[:1], *named, *evidence[1:]])
+        assert lines[: len(wanted)] == [line.replace("`", "") for line in wanted], key
+
+
+@pytest.mark.parametrize("width, scheme", [(1200, "light"), (390, "dark")])
+def test_it_is_completed_by_keyboard_and_noted_apart_from_written(visit, width, scheme):
+    item = EXERCISES["2.1"]
+    page = visit(page_of(item), width=width, scheme=scheme).page
+    form = page.locator(form_of(item))
+    button, count = form.locator("button[type=submit]"), form.locator(".complete-count")
+    assert button.get_attribute("aria-disabled") == "true" and count.inner_text() == "4 of 4 blanks are empty."
+    for select in form.locator("select").all():
+        select.focus()
+        select.select_option(value="1")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert form.locator(".ask-verdict").inner_text() == "✗ Not yet." and form.locator(".complete-tests li").count() == 8
+    assert button.get_attribute("aria-disabled") == "true" and "Change something" in count.inner_text()
+    for select in form.locator("select").all():
+        select.select_option(value="0")
+    button.focus()
+    page.keyboard.press("Enter")
+    assert form.locator(".ask-verdict").inner_text() == "✓ Right, after 2 tries."
+    assert "◐ completed" in page.locator("#exercise-2-1 h3, h3:has(.done)").first.inner_text()
+    page.reload()
+    assert "◐ completed" in page.locator("h3:has(.done)").first.inner_text()
+    page.goto(page.url.replace(item.chapter, "index"))
+    assert memory.decode(page.locator("#progress-out").input_value()) == ["c2.1"]
+
+
+def test_after_three_tries_a_wrong_choice_can_go_and_never_tells_which_blank_is_wrong(visit):
+    item = EXERCISES["2.1"]
+    form = visit(page_of(item)).page.locator(form_of(item))
+    for attempt in range(3):
+        for select in form.locator("select").all():
+            select.select_option(value=str(1 + attempt))
+        form.locator("button[type=submit]").click()
+    chosen = [select.input_value() for select in form.locator("select").all()]
+    form.get_by_text("Take one wrong choice away").click()
+    gone = form.locator("option:disabled")
+    assert gone.count() == 1 and gone.get_attribute("value") not in ("", "0")
+    assert [select.input_value() for select in form.locator("select").all()] == chosen
+
+
+def test_without_a_script_the_program_and_its_choices_are_there_to_read(chrome, address):
+    context, item = chrome.new_context(java_script_enabled=False), EXERCISES["2.1"]
+    page = context.new_page()
+    page.goto(address + page_of(item))
+    choices = page.locator(f"{form_of(item)} .complete-options").inner_text()
+    assert all(text in choices for blank in item.program.offered.values() for text in blank.choices)
+    assert page.locator("details.write-it").first.is_visible()
+    context.close()
+
+
+@every_program
+def test_the_file_to_take_home_checks_itself(item, tmp_path):
+    from _ext.exercise_pages import file_of
+
+    source = (served.HTML / "_static" / file_of(item)).read_text("utf8")
+    assert item.stub.strip() in source and f'check("{item.id}", {item.name})' in source
+    said = []
+    exec(compile(source, item.name, "exec"), {"print": said.append})
+    assert [str(report) for report in said] == [str(check(item.id))] or not said[0].started

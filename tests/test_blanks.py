@@ -1,0 +1,96 @@
+"""Programs with blanks: what a page offers hangs together, and what it says is what `check` says."""
+import random
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from mha.exercises import EXERCISES, check
+from mha.exercises.blanks import BLANK, Blank, Program
+from mha.exercises.replies import NEAR, STOPS, replies, shuffled
+from mha.exercises.report import Mistake
+
+IN_CODE = [item for item in EXERCISES.values() if item.in_code]
+WITH_BLANKS = [item for item in IN_CODE if item.program]
+every_program = pytest.mark.parametrize("exercise", WITH_BLANKS, ids=lambda item: item.id)
+ENOUGH = 100
+DOUBLED = Program("def doubled(x):\n    y = x <times>\n    <after>\n    return y\n",
+                  {"times": Blank("* 2", {"* 3": Mistake("three", "Three."), "": Mistake("none", "Nothing.")}, 2),
+                   "after": Blank("", {"y = y + 1\ny = y * y": Mistake("more", "More.")})},
+                  {"times after": {("* 3", "y = y - x"): Mistake("both", "Both.")}})
+
+
+def test_a_program_is_filled():
+    assert DOUBLED.filled() == "def doubled(x):\n    y = x * 2\n    return y\n"
+    assert DOUBLED.filled(after="y = y + 1\ny = y * y").splitlines()[2:] == ["    y = y + 1", "    y = y * y",
+                                                                            "    return y"]
+    assert DOUBLED.reference(3) == 6 and DOUBLED.model(3, times="* 3") == 9
+    assert DOUBLED.model(3, **{"times after": ("* 3", "y = y - x")}) == 6
+    assert list(DOUBLED.offered) == ["times"] and DOUBLED.offered["times"].choices == ["* 2", "* 3", ""]
+    assert [*DOUBLED.switches] == ["times", "after", "times after"] and DOUBLED.name == "doubled"
+
+
+@every_program
+def test_source_and_table_have_the_same_blanks(exercise):
+    program = exercise.program
+    assert set(BLANK.findall(program.source)) == set(program.blanks) and program.name == exercise.name
+    assert set(" ".join(program.together).split()) <= set(program.blanks)
+
+
+@every_program
+def test_a_page_offers_enough_to_think_about(exercise):
+    offered = exercise.program.offered.values()
+    count = len(replies_of(exercise)["signs"])
+    assert len(offered) >= 4 or count >= ENOUGH, f"{len(offered)} blanks, {count} programs"
+
+
+KEPT = {}
+
+
+def replies_of(exercise):
+    if exercise.id not in KEPT:
+        KEPT[exercise.id] = replies(exercise)
+    return KEPT[exercise.id]
+
+
+@every_program
+def test_the_page_says_what_check_says(exercise):
+    """Of sixty programs drawn by lot, and of the right ones: all lines, in their order; and how far off the others are.
+    """
+    found = replies_of(exercise)
+    blanks = exercise.program.offered
+    drawn = random.Random(exercise.id).sample(sorted(found["signs"]), min(60, len(found["signs"])))
+    for key in {*drawn, *found["right"]}:
+        chosen = {name: blank.choices[int(place, 36)] for (name, blank), place in zip(blanks.items(), key)}
+        report = check(exercise.id, exercise.program.function(**chosen))
+        assert report.ok == (key in found["right"])
+        assert report.ok or set(found["signs"][key]) != {"+"} or not report.evidence == ()
+        if key in found["said"]:
+            lines = [found["lines"][place] for part in found["said"][key] for place in part]
+            wanted = [line for line in "\n".join(lines).splitlines()]
+            assert wanted == [line for line in report.text.splitlines()[1:] if not line.startswith("hint(")]
+        else:
+            assert all(sum(map(str.__ne__, key, right)) > NEAR for right in found["right"])
+
+
+@every_program
+def test_the_right_fragments_are_among_the_right_programs(exercise):
+    found = replies_of(exercise)
+    assert "0" * len(exercise.program.offered) in found["right"]
+    assert STOPS not in "".join(found["signs"][key] for key in found["right"])
+
+
+@every_program
+def test_choices_are_shown_in_one_order_for_all_and_not_the_right_one_first_everywhere(exercise):
+    orders = [shuffled(exercise, name) for name in exercise.program.offered]
+    assert orders == [shuffled(exercise, name) for name in exercise.program.offered]
+    assert all(sorted(order) == list(range(len(order))) for order in orders)
+    assert any(order[0] != 0 for order in orders)
+
+
+@every_program
+def test_the_solution_that_is_shown_is_right(exercise):
+    world = {"torch": torch, "F": F, **{item.name: item.reference for item in IN_CODE if item is not exercise}}
+    exec("import math\n" + f"def {exercise.signature}: {exercise.hints[2]}", world)
+    report = check(exercise.id, world[exercise.name])
+    assert report.ok, report.text
