@@ -250,7 +250,7 @@ def test_a_changed_stub_is_put_back_and_loses_its_output():
     stub = notebooks.stamp(notebook, "02_one_head").cells[2]
     stub.source, stub.outputs = "changed", ["old"]
     again = notebooks.stamp(notebook, "02_one_head").cells[2]
-    assert again.source.startswith("def attention") and again.outputs == []
+    assert again.source.endswith("def attention(q, k, v):\n    ...") and again.outputs == []
 
 
 def test_a_chapter_without_a_place_for_its_exercises_is_named():

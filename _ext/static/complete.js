@@ -3,7 +3,7 @@
 (() => {
   "use strict";
   const { element, paragraph, completed } = window.mhaExercises;
-  const SIGNS = { "+": ["✓", "right"], "-": ["✗", "wrong numbers"], "!": ["!", "stops with an error"] };
+  const SIGNS = { "+": ["✓", "right"], "-": ["×", "wrong numbers"], "!": ["!", "stops with an error"] };
   const PATIENCE = 3; // tries before help is offered
 
   function wake(form) {
@@ -30,7 +30,7 @@
       const tried = `${tries} ${tries === 1 ? "try" : "tries"}`;
       place.className = `ask-reply ${ok ? "is-right" : "is-wrong"}`;
       place.replaceChildren(
-        element("p", "ask-verdict", ok ? `✓ Right, after ${tried}.` : "✗ Not yet."),
+        element("p", "ask-verdict", ok ? `✓ Right, after ${tried}.` : "× Not yet."),
         ...(ok ? [] : [tests(data, judged)]),
         ...said(data, judged, ok),
         ...(!ok && tries >= PATIENCE ? [help(data, selects, judged)] : []),

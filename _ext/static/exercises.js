@@ -197,7 +197,7 @@
   function say(place, found) {
     place.className = `ask-reply ${found.ok ? "is-right" : "is-wrong"}`;
     const sentence = found.verdict[0].toUpperCase() + found.verdict.slice(1);
-    const verdict = element("p", "ask-verdict", `${found.ok ? "✓" : "✗"} ${sentence}`);
+    const verdict = element("p", "ask-verdict", `${found.ok ? "✓" : "×"} ${sentence}`);
     place.replaceChildren(verdict, ...found.lines.map(paragraph));
   }
 

@@ -42,7 +42,7 @@ def test_every_combination_gets_the_replies_of_the_package(visit, item):
     for key, (verdict, *lines) in said.items():
         named, asks, evidence = ([found["lines"][i] for i in part] for part in found["said"].get(key, [[], [], []]))
         right = key in found["right"]
-        assert verdict.startswith("✓ Right" if right else "✗ Not yet")
+        assert verdict.startswith("✓ Right" if right else "× Not yet")
         wanted = (evidence if right else [FAR] if key not in found["said"]
                   else [*asks, *evidence[:1], *named, *evidence[1:]])
         assert lines[: len(wanted)] == [line.replace("`", "") for line in wanted], key
@@ -60,7 +60,7 @@ def test_it_is_completed_by_keyboard_and_noted_apart_from_written(visit, width, 
         select.select_option(value="1")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    assert form.locator(".ask-verdict").inner_text() == "✗ Not yet." and form.locator(".complete-tests li").count() == 8
+    assert form.locator(".ask-verdict").inner_text() == "× Not yet." and form.locator(".complete-tests li").count() == 8
     assert button.get_attribute("aria-disabled") == "true" and "Change something" in count.inner_text()
     for select in form.locator("select").all():
         select.select_option(value="0")

@@ -67,7 +67,7 @@ def test_every_figure_keeps_its_height(look, page, width):
 def test_every_question_replies_to_a_wrong_and_to_a_right_answer(look, page):
     for item, answer, paragraphs in look(page)["replies"]:
         report = check(item.id, answer)
-        assert paragraphs[0].startswith("\u2713" if report.ok else "\u2717"), (item.id, answer, paragraphs)
+        assert paragraphs[0].startswith("\u2713" if report.ok else "\u00d7"), (item.id, answer, paragraphs)
         if not answer:
             continue                            # what a kernel says of no words at all is said of quotation marks
         said = [line for line in report.text.replace("`", "").splitlines()[1:]
