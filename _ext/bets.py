@@ -213,8 +213,13 @@ def place_tally(document, count):
 
 
 def add_script(app, pagename, templatename, context, doctree):
-    """bets.js must run before what it covers is painted: base.html loads it first of all."""
-    context["has_bets"] = 'class="bet-cover"' in context.get("body", "") or 'class="ask"' in context.get("body", "")
+    """bets.js must run before what it covers is painted: base.html loads it first of all. It also says whether the
+    claims of the folklore are covered, which claims.js asks about.
+    """
+    body = context.get("body", "")
+    context["has_bets"] = any(f'class="{name}"' in body for name in ("bet-cover", "ask", "claim"))
+    if 'class="claim"' in body:
+        app.add_js_file("claims.js")
 
 
 def setup(app):

@@ -68,14 +68,20 @@ class Told:
                            for claim, found in self.told)
 
     def _repr_html_(self):
-        return "".join("<p>" + "<br>".join(_marked(line) for line in _lines(claim, found)) + "</p>"
-                       for claim, found in self.told)
+        """A card for each claim; the page asks for a verdict before it shows what came (_ext/static/claims.js)."""
+        return "".join(_card(claim, *map(_marked, _lines(claim, found))) for claim, found in self.told)
 
 
 def _lines(claim, found):
     """The three lines of a claim: what is printed, what came out, what follows."""
     said = claim.printed if claim.quoted else f"In our words: {claim.printed}"
     return f"{claim.number}. {said}", f"Found: {found}", f"Verdict: {claim.verdict} (chapter {_number(claim.chapter)})"
+
+
+def _card(claim, said, found, verdict):
+    return (f'<div class="claim" id="claim-{claim.number}" data-number="{claim.number}" data-verdict="{claim.verdict}" '
+            f'data-chapter="{_number(claim.chapter)}"><p>{said}</p>'
+            f'<div class="claim-came"><p>{found}</p><p>{verdict}</p></div></div>')
 
 
 def _number(chapter):

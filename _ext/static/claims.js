@@ -1,0 +1,133 @@
+// Makes the claims of the folklore a game: a verdict first, then what came out. What was said is kept in this browser.
+// Covered is by style alone (html.bets, set by bets.js): without a script, or without bets, all stands open.
+(() => {
+  "use strict";
+  const KEY = "mha-claims"; // {"12": "wrong"}
+  const VERDICTS = ["right", "true under a condition", "wrong", "not found here"];
+  const cards = [...document.querySelectorAll(".claim")].map((card) => ({ card, ...card.dataset }));
+
+  function read() {
+    try {
+      return Object(JSON.parse(localStorage.getItem(KEY)));
+    } catch {
+      return {};
+    }
+  }
+
+  let said = read();
+
+  function say(number, verdict) {
+    said = { ...said, ...read(), [number]: verdict };
+    keep();
+  }
+
+  function keep() {
+    try {
+      localStorage.setItem(KEY, JSON.stringify(said));
+    } catch {
+      // A browser that keeps nothing: then it holds for this visit.
+    }
+  }
+
+  function element(tag, properties, ...children) {
+    const made = Object.assign(document.createElement(tag), properties);
+    made.append(...children);
+    return made;
+  }
+
+  // ---- a card --------------------------------------------------------------------------------------
+  function wake({ card, number }) {
+    const buttons = VERDICTS.map((verdict) => element("button", { type: "button", value: verdict }, verdict));
+    const ask = element("div", { className: "claim-ask", role: "group", ariaLabel: `Your verdict on claim ${number}` },
+      ...buttons);
+    const told = element("p", { className: "claim-told", tabIndex: -1 });
+    card.querySelector(".claim-came").before(ask, told);
+    ask.addEventListener("click", ({ target }) => {
+      if (!target.matches("button")) return;
+      say(number, target.value);
+      show();
+      told.focus({ preventScroll: true });
+    });
+  }
+
+  function showCard({ card, number, verdict }) {
+    const mine = said[number];
+    card.classList.toggle("is-judged", Boolean(mine));
+    if (!mine) return;
+    const came = mine === verdict ? "It came out so." : `It came out otherwise: ${verdict}.`;
+    card.querySelector(".claim-told").textContent = `You said: ${mine}. ${came}`;
+  }
+
+  // ---- the score, and what is shown ----------------------------------------------------------------
+  const SHOWN = {
+    "all claims": () => true,
+    "not judged yet": ({ number }) => !said[number],
+    "as you said": ({ number, verdict }) => said[number] === verdict,
+    "otherwise than you said": ({ number, verdict }) => said[number] && said[number] !== verdict,
+    ...Object.fromEntries(VERDICTS.map((name) => [
+      `judged, and ${name}`, ({ number, verdict }) => said[number] && verdict === name,
+    ])),
+  };
+  const chapters = [...new Set(cards.map(({ chapter }) => chapter))].sort((a, b) => a.localeCompare(b, "en"));
+  const sum = element("p", { role: "status" });
+  const which = select("Show", Object.keys(SHOWN));
+  const where = select("of", ["all chapters", ...chapters.map((chapter) => `chapter ${chapter}`)]);
+  const share = element("button", { type: "button" }, "Copy your score");
+  const again = element("button", { type: "button" }, "Judge them all again");
+
+  function select(label, options) {
+    const field = element("select", {}, ...options.map((option) => element("option", {}, option)));
+    field.addEventListener("change", show);
+    return element("label", {}, `${label} `, field);
+  }
+
+  const valueOf = (label) => label.lastElementChild.value;
+  const judged = () => cards.filter(({ number }) => said[number]);
+  const hits = () => judged().filter(({ number, verdict }) => said[number] === verdict);
+
+  function show() {
+    cards.forEach(showCard);
+    const fits = SHOWN[valueOf(which)];
+    for (const one of cards) {
+      one.card.hidden = !fits(one) || !["all chapters", `chapter ${one.chapter}`].includes(valueOf(where));
+    }
+    const count = cards.filter(({ card }) => !card.hidden).length;
+    const score = judged().length
+      ? `You judged ${judged().length} of ${cards.length}: ${hits().length} came out as you said.`
+      : `${cards.length} claims. Say of each what you think, and see what came out.`;
+    sum.textContent = count === cards.length ? score : `${score} ${count} are shown.`;
+    share.hidden = again.hidden = !judged().length;
+  }
+
+  async function copy() {
+    const link = document.querySelector("link[rel=canonical]")?.href ?? location.href.split("#")[0];
+    const text = `The folklore of attention: ${hits().length} of ${judged().length} claims came out as I said. ${link}`;
+    try {
+      await navigator.clipboard.writeText(text);
+      sum.textContent = `Copied: ${text}`;
+    } catch {
+      sum.textContent = text;
+    }
+  }
+
+  if (!cards.length) return;
+  cards.forEach(wake);
+  share.addEventListener("click", copy);
+  again.addEventListener("click", () => {
+    said = {};
+    keep();
+    show();
+  });
+  addEventListener("storage", ({ key }) => {
+    if (key !== KEY) return;
+    said = read();
+    show();
+  });
+  const panel = element("aside", { className: "claims-panel", ariaLabel: "Your verdicts" }, sum,
+    element("p", { className: "claims-filter" }, which, " ", where),
+    element("p", {}, share, " ", again, " ",
+      element("button", { type: "button", className: "bet-off" }, "Show all that came out"),
+      element("button", { type: "button", className: "bet-on" }, "Judge first after all")));
+  cards[0].card.closest("article > section > section")?.before(panel);
+  show();
+})();

@@ -1,0 +1,55 @@
+"""The folklore as a game: a verdict first, then what came out; kept, filtered, counted; open without a script."""
+import pytest
+
+from mha.folklore import CLAIMS
+
+PAGE = "chapters/A_folklore.html"
+WRONG, RIGHT = (next(claim for claim in CLAIMS if claim.verdict == verdict) for verdict in ("wrong", "right"))
+
+
+@pytest.mark.parametrize("width, scheme", [(1200, "light"), (390, "dark")])
+def test_a_verdict_is_said_first_and_then_shown_kept_and_counted(visit, width, scheme):
+    page = visit(PAGE, width=width, scheme=scheme, bets=True).page
+    cards = page.locator(".claim")
+    assert cards.count() == len(CLAIMS) and page.locator(".claim-came:visible").count() == 0
+    judge(page, WRONG, "right")
+    judge(page, RIGHT, "right")
+    told = page.locator(f"#claim-{WRONG.number} .claim-told")
+    assert told.inner_text() == "You said: right. It came out otherwise: wrong."
+    assert page.locator(".claim-came:visible").count() == 2
+    page.reload()
+    assert page.locator(".claims-panel [role=status]").inner_text() == (
+        f"You judged 2 of {len(CLAIMS)}: 1 came out as you said.")
+    page.locator(".claims-panel select").first.select_option("otherwise than you said")
+    assert page.locator(".claim:visible").count() == 1 and page.locator(f"#claim-{WRONG.number}").is_visible()
+    page.locator(".claims-panel select").first.select_option("all claims")
+    page.locator(".claims-panel select").last.select_option("chapter 9")
+    assert page.locator(".claim:visible").count() == sum(claim.chapter.startswith("09") for claim in CLAIMS)
+    page.locator(".claims-panel select").last.select_option("all chapters")
+    page.get_by_text("Show all that came out").click()
+    assert page.locator(".claim-came:visible").count() == len(CLAIMS)
+    page.get_by_text("Judge first after all").click()
+    page.get_by_text("Judge them all again").click()
+    assert page.locator(".claim-came:visible").count() == 0
+
+
+def judge(page, claim, verdict):
+    page.locator(f"#claim-{claim.number} .claim-ask button[value='{verdict}']").click()
+
+
+def test_by_keyboard_the_reply_gets_the_focus(visit):
+    page = visit(PAGE, bets=True).page
+    page.locator("#claim-1 .claim-ask button").first.focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.className") == "claim-told"
+
+
+def test_without_a_script_and_on_paper_all_stands_open(chrome, address, visit):
+    context = chrome.new_context(java_script_enabled=False)
+    tab = context.new_page()
+    tab.goto(address + PAGE)
+    assert tab.locator(".claim-came:visible").count() == len(CLAIMS)
+    context.close()
+    page = visit(PAGE, bets=True).page
+    page.emulate_media(media="print")
+    assert page.locator(".claim-came:visible").count() == len(CLAIMS)
