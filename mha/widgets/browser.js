@@ -64,19 +64,14 @@ function render({ model, el }) {
   }
 
   // The small maps change with the sentence alone
+  const smallPlaces = tabulate(layers * heads, (i) => (
+    { x: (i % heads) + 0.02, y: Math.floor(i / heads) + 0.02, width: 0.96, height: 0.96 }));
   let drawn = -1;
   function drawSmall(sentence) {
     if (drawn === sentence) return;
     drawn = sentence;
     const n = sentences[sentence].tokens.length;
-    smallMaps.show(heads, (map) => {
-      for (let layer = 0; layer < layers; layer++) {
-        for (let head = 0; head < heads; head++) {
-          const place = { x: head + 0.02, y: layer + 0.02, width: 0.96, height: 0.96 };
-          map(weightsOf(sentences[sentence], layer, head), n, place);
-        }
-      }
-    });
+    smallMaps.show(heads, sentences[sentence].maps, n, smallPlaces);
   }
 
   function drawLarge(tokens, weights, word) {
@@ -89,7 +84,7 @@ function render({ model, el }) {
       for (const text of [rowNames[i], columnNames[i]]) write(text, tokens[i] ?? "");
     }
     set(mark, { y: TOP + word * cell - 1, height: cell + 1 });
-    largeMap.show(LEFT + side, (map) => map(weights, n, { x: LEFT, y: TOP, width: side, height: side }, 1));
+    largeMap.show(LEFT + side, weights, n, [{ x: LEFT, y: TOP, width: side, height: side }], 1);
   }
 
   function barRow() {

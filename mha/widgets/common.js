@@ -25,6 +25,9 @@ const longestOf = (texts) => texts.reduce((a, b) => (b.length > a.length ? b : a
 // A number with a real minus sign
 const signed = (value, digits = 2) => value.toFixed(digits).replace("-", "\u2212");
 
+// With commas between thousands and at most one decimal. toLocaleString would do, but takes up to 40 ms the first time.
+const comma = (value) => String(Math.round(10 * value) / 10).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
+
 // The same as a power of ten, with one decimal
 const scientific = (value) => value.toExponential(1).replace("-", "\u2212");
 
@@ -41,7 +44,9 @@ function float16(view) {
 
 // The text of `packed` in figure.py -> Float64Array
 function unpacked(text, steps) {
-  return Float64Array.from(text, (letter) => (letter.charCodeAt(0) - "#".charCodeAt(0)) / steps);
+  const out = new Float64Array(text.length);
+  for (let i = 0; i < out.length; i++) out[i] = (text.charCodeAt(i) - "#".charCodeAt(0)) / steps;
+  return out;
 }
 
 // softmax of a plain list or typed array, safe for large scores
@@ -52,33 +57,18 @@ function softmax(scores) {
   return powers.map((power) => power / total);
 }
 
-// Columns of an n-row matrix, copied side by side
-function take(matrix, n, columns) {
-  const width = matrix.length / n;
-  const d = columns.length;
-  const out = new Float64Array(n * d);
-  for (let i = 0; i < n; i++) {
-    for (let c = 0; c < d; c++) out[i * d + c] = matrix[i * width + columns[c]];
-  }
-  return out;
-}
-
-// Weights (n * n, row by row) of one head that owns `columns` of Q and K (n rows each): softmax(Q K^T / sqrt(d_k))
-function headWeights(Q, K, n, columns) {
-  const d = columns.length;
-  const q = take(Q, n, columns);
-  const k = take(K, n, columns);
-  const out = new Float64Array(n * n);
-  for (let i = 0; i < n; i++) {
-    const scores = new Float64Array(n);
-    for (let j = 0; j < n; j++) {
-      let product = 0;
-      for (let c = 0; c < d; c++) product += q[i * d + c] * k[j * d + c];
-      scores[j] = product / Math.sqrt(d);
+// The same of each row of n numbers, in place: for figures that ask for thousands of rows in one frame
+function softmaxRows(scores, n) {
+  for (let row = 0; row < scores.length; row += n) {
+    let top = -Infinity;
+    let total = 0;
+    for (let j = row; j < row + n; j++) top = Math.max(top, scores[j]);
+    for (let j = row; j < row + n; j++) {
+      scores[j] = Math.exp(scores[j] - top);
+      total += scores[j];
     }
-    out.set(softmax(scores), i * n);
+    for (let j = row; j < row + n; j++) scores[j] /= total;
   }
-  return out;
 }
 
 // Corners of the convex hull of points in the plane, in order (Andrew's monotone chain)
@@ -185,30 +175,30 @@ const PIXELS = Uint32Array.from(SHADES, (colour) => {
 });
 
 // Maps of weights under an svg of words and marks. They are drawn on a canvas of the svg's size, whose pixels are as
-// fine as those of the screen, since thousands of elements would take several frames to colour. `show(width, paint)` is
-// told the width in the svg's units, and calls paint(map) whenever the maps must be drawn: now, and when the size has
-// changed.
+// fine as those of the screen, since thousands of elements would take several frames to colour. `show` is told the
+// width in the svg's units, the weights of all maps one after the other, row by row, how many columns each has, and
+// their places. Cells end where pixels end, and between them stay `gap` units of nothing.
 function mapsUnder(svg) {
   const canvas = h("canvas", { "aria-hidden": "true" });
   const pen = canvas.getContext("2d");
   const cells = h("canvas").getContext("2d");
-  let units = 0;
-  let paintAll = () => {};
+  let shown = { places: [] };
 
-  // One map, row by row. Its cells end where pixels end, and between them stay `gap` units of nothing.
-  function map(weights, columns, { x, y, width, height }, gap = 0) {
-    const rows = weights.length / columns;
-    const image = new ImageData(columns, rows);
+  // The maps one below the other, a pixel a cell
+  function fillCells(weights, columns) {
+    const image = new ImageData(columns, weights.length / columns);
     const pixels = new Uint32Array(image.data.buffer);
     for (let i = 0; i < weights.length; i++) pixels[i] = PIXELS[shadeAt(weights[i])];
-    set(cells.canvas, { width: columns, height: rows });
+    set(cells.canvas, { width: image.width, height: image.height });
     cells.putImageData(image, 0, 0);
+  }
+  function paintMap({ x, y, width, height }, k) {
+    const { units, columns, rows, gap } = shown;
     const scale = canvas.width / units;
     const edge = (from, size, share) => Math.round((from + size * share) * scale);
     const [left, top] = [edge(x, 0, 0), edge(y, 0, 0)];
     const [wide, high] = [edge(x, width, 1) - left, edge(y, height, 1) - top];
-    pen.imageSmoothingEnabled = false;
-    pen.drawImage(cells.canvas, left, top, wide, high);
+    pen.drawImage(cells.canvas, 0, k * rows, columns, rows, left, top, wide, high);
     const line = Math.round(gap * scale);
     if (!line) return;
     for (let j = 1; j <= columns; j++) pen.clearRect(edge(x, width, j / columns) - line, top, line, high);
@@ -216,15 +206,17 @@ function mapsUnder(svg) {
   }
   function paint() {
     pen.clearRect(0, 0, canvas.width, canvas.height);
-    if (units && canvas.width) paintAll(map);
+    pen.imageSmoothingEnabled = false;
+    if (canvas.width) shown.places.forEach(paintMap);
   }
   new ResizeObserver(([{ contentRect: { width, height } }]) => {
     const sharp = Math.max(2, devicePixelRatio); // twice is enough for paper
     set(canvas, { width: Math.round(width * sharp), height: Math.round(height * sharp) });
     paint();
   }).observe(canvas);
-  function show(width, paintMaps) {
-    [units, paintAll] = [width, paintMaps];
+  function show(units, weights, columns, places, gap = 0) {
+    shown = { units, columns, rows: weights.length / columns / places.length, places, gap };
+    fillCells(weights, columns);
     paint();
   }
   return { box: h("div", { class: "mapped" }, canvas, svg), show };
@@ -310,7 +302,7 @@ function redraw(model, root, names, draw) {
 // A number in a table: 0 is exactly nothing, and what three decimals would make nothing is a power of ten
 function readable(value) {
   if (typeof value !== "number") return value;
-  if (Number.isInteger(value)) return value.toLocaleString("en").replace("-", "\u2212");
+  if (Number.isInteger(value)) return comma(value).replace("-", "\u2212");
   return Math.abs(value) < 0.0005 ? scientific(value) : signed(value, 3);
 }
 

@@ -13,27 +13,19 @@ const HIGH = 4;
 
 // ---- the fit ---------------------------------------------------------------------------------------
 
-// Weights (n * n, row by row) of Q and K (n * d). This is headWeights of common.js without its copies, since a fit asks
-// for them at every step.
-function weightsOf(Q, K, n, d) {
-  const weights = new Float64Array(n * n);
+// A fit makes hundreds of steps for each width in one frame, so its numbers stand in arrays that are made once.
+
+// Weights (n * n, row by row) of Q and K (n * d)
+function weigh(weights, Q, K, n, d) {
   const root = Math.sqrt(d);
   for (let i = 0; i < n; i++) {
-    let top = -Infinity;
-    let total = 0;
     for (let j = 0; j < n; j++) {
       let score = 0;
       for (let c = 0; c < d; c++) score += Q[i * d + c] * K[j * d + c];
       weights[i * n + j] = score / root;
-      top = Math.max(top, weights[i * n + j]);
     }
-    for (let j = i * n; j < (i + 1) * n; j++) {
-      weights[j] = Math.exp(weights[j] - top);
-      total += weights[j];
-    }
-    for (let j = i * n; j < (i + 1) * n; j++) weights[j] /= total;
   }
-  return weights;
+  softmaxRows(weights, n);
 }
 
 // KL(wanted || weights) of the cells from one on up to another, in nats
@@ -61,9 +53,9 @@ function rightRows(wanted, weights, n) {
 }
 
 // The gradient of the mean KL with respect to Q and K, both n * d
-function gradients(wanted, weights, Q, K, n, d) {
-  const gradQ = new Float64Array(n * d);
-  const gradK = new Float64Array(n * d);
+function gradients([gradQ, gradK], wanted, weights, Q, K, n, d) {
+  gradQ.fill(0);
+  gradK.fill(0);
   const share = n * Math.sqrt(d);
   for (let i = 0; i < n; i++) {
     for (let j = 0; j < n; j++) {
@@ -75,18 +67,17 @@ function gradients(wanted, weights, Q, K, n, d) {
       }
     }
   }
-  return [gradQ, gradK];
 }
 
-// One step of Adam (Kingma and Ba 2015) for numbers x, in place; m and v remember the mean of the gradient and of its
+// One step of Adam (Kingma and Ba 2015) from numbers x to `next`; m and v remember the mean of the gradient and of its
 // square
-function adam({ x, m, v }, gradient, step, { rate, eps }) {
+function adam({ m, v }, x, next, gradient, step, { rate, eps }) {
   const sure = 1 - 0.9 ** step;
   const known = Math.sqrt(1 - 0.99 ** step);
   for (let i = 0; i < x.length; i++) {
     m[i] += 0.1 * (gradient[i] - m[i]);
     v[i] += 0.01 * (gradient[i] ** 2 - v[i]);
-    x[i] -= ((rate / sure) * m[i]) / (Math.sqrt(v[i]) / known + eps);
+    next[i] = x[i] - ((rate / sure) * m[i]) / (Math.sqrt(v[i]) / known + eps);
   }
 }
 
@@ -94,19 +85,26 @@ function adam({ x, m, v }, gradient, step, { rate, eps }) {
 // and their mean KL.
 function fit(wanted, start, d, plan) {
   const { n, steps } = plan;
-  const columns = tabulate(d, (c) => c);
-  const free = (numbers) => ({ x: take(numbers, n, columns), m: new Float64Array(n * d), v: new Float64Array(n * d) });
-  const [Q, K] = start.map(free);
-  const path = [];
-  for (let step = 0; step <= steps; step++) {
-    const weights = weightsOf(Q.x, K.x, n, d);
-    const kl = divergence(wanted, weights, 0, n * n) / n;
-    path.push({ Q: Q.x.slice(), K: K.x.slice(), weights, kl });
-    const [gradQ, gradK] = gradients(wanted, weights, Q.x, K.x, n, d);
-    adam(Q, gradQ, step + 1, plan);
-    adam(K, gradK, step + 1, plan);
-  }
-  return path;
+  const zeros = (count = n * d) => new Float64Array(count);
+  const pieces = (length, many) => {
+    const all = zeros(length * many);
+    return tabulate(many, (step) => all.subarray(step * length, (step + 1) * length));
+  };
+  const [Q, K] = start.map(() => pieces(n * d, steps + 2));
+  const weights = pieces(n * n, steps + 1);
+  const memories = start.map(() => ({ m: zeros(), v: zeros() }));
+  const slopes = start.map(() => zeros());
+  // The first d of the numbers of each token
+  [Q, K].forEach(([first], k) => first.forEach((_, i) => {
+    first[i] = start[k][Math.floor(i / d) * n + (i % d)];
+  }));
+  return tabulate(steps + 1, (step) => {
+    weigh(weights[step], Q[step], K[step], n, d);
+    gradients(slopes, wanted, weights[step], Q[step], K[step], n, d);
+    [Q, K].forEach((x, k) => adam(memories[k], x[step], x[step + 1], slopes[k], step + 1, plan));
+    const kl = divergence(wanted, weights[step], 0, n * n) / n;
+    return { Q: Q[step], K: K[step], weights: weights[step], kl };
+  });
 }
 
 // ---- the pictures ----------------------------------------------------------------------------------
@@ -127,7 +125,7 @@ function patternMap(title, note, n) {
   const right = tabulate(n, (i) => svg.appendChild(markAt(i)));
   const cells = mapsUnder(svg);
   const place = { x: EDGE, y: EDGE, width: side, height: side };
-  const fill = (weights) => cells.show(width, (map) => map(weights, n, place, 1));
+  const fill = (weights) => cells.show(width, weights, n, [place], 1);
   return { box: h("div", { class: "plane map" }, planeTitle(title, note), cells.box), fill, right };
 }
 
@@ -215,10 +213,18 @@ function curves(n, steps) {
   const chosenLine = add("path", { class: "curve chosen" });
   const chosenDot = add("circle", { r: 4.5, class: "dot chosen" });
 
+  // The points of all curves of a fit, which other steps of it draw again
+  let drawn;
+  let points;
+  function keepPoints(paths) {
+    if (paths === drawn) return;
+    drawn = paths;
+    points = paths.map((path) => path.map(({ kl }, t) => `${x(t).toFixed(1)},${y(kl).toFixed(1)}`));
+  }
+
   // The curve of one width; gives its path and the place of its dot
   function showCurve(i, path, step) {
-    const points = path.slice(0, step + 1).map(({ kl }, t) => `${x(t).toFixed(1)},${y(kl).toFixed(1)}`);
-    const outline = `M${points.join(" L")}`;
+    const outline = `M${points[i].slice(0, step + 1).join(" L")}`;
     const { kl } = path[step];
     const end = { cx: x(step), cy: y(kl) };
     set(lines[i].line, { d: outline });
@@ -233,6 +239,7 @@ function curves(n, steps) {
   }
 
   function show(paths, d, step) {
+    keepPoints(paths);
     const chosen = d - 1;
     const { outline, end } = showCurve(chosen, paths[chosen], step);
     set(chosenLine, { d: outline });

@@ -34,7 +34,6 @@ function textPool(parent, attributes) {
 
 // What the setting costs: shapes, numbers, parameters; with room for those of `most` heads as wide as the layer
 function costLedger(most, n, d) {
-  const comma = (x) => x.toLocaleString("en", { maximumFractionDigits: 1 });
   const lines = (heads, d_k, tokens) => {
     const cost = costOf(heads, d_k, tokens, d);
     return [
@@ -59,6 +58,30 @@ const asTrained = (heads, d_k) => heads === 12 && d_k === 32;
 // A trained head is called layer.head, both counted from 0; any other cut of the columns is no trained head
 const nameOf = (heads, d_k, i) => (asTrained(heads, d_k) ? `head 0.${i}` : `cut ${i}`);
 
+// For each query and key their products over the first 0, 1, ..., d columns. A head owns columns in a row, so each of
+// its scores is a difference of two of these, however many columns it has.
+function runningProducts(Q, K, n, d) {
+  const sums = new Float64Array(n * n * (d + 1));
+  for (let pair = 0; pair < n * n; pair++) {
+    const [q, k, at] = [Math.floor(pair / n) * d, (pair % n) * d, pair * (d + 1)];
+    for (let c = 0; c < d; c++) sums[at + c + 1] = sums[at + c] + Q[q + c] * K[k + c];
+  }
+  return sums;
+}
+
+// Weights (n * n, row by row) of the head that owns d_k columns from `first` on; after the last of d comes the first
+function headWeights(sums, n, d, first, d_k) {
+  const weights = new Float64Array(n * n);
+  const end = first + d_k;
+  for (let pair = 0; pair < n * n; pair++) {
+    const at = pair * (d + 1);
+    const score = sums[at + Math.min(end, d)] - sums[at + first] + sums[at + Math.max(end - d, 0)];
+    weights[pair] = score / Math.sqrt(d_k);
+  }
+  softmaxRows(weights, n);
+  return weights;
+}
+
 // What becomes of the d trained columns
 function kindOfCut(heads, d_k, d) {
   if (asTrained(heads, d_k)) return "The heads as they were trained.";
@@ -71,7 +94,7 @@ function render({ model, el }) {
   const cuts = model.get("cuts");
   const most = model.get("maps");
   const d = model.get("d_model");
-  const sentences = model.get("sentences").map(({ tokens, q, k }) => ({ tokens, Q: float16(q), K: float16(k) }));
+  const sentences = model.get("sentences");
   const longestSentence = Math.max(...sentences.map(({ tokens }) => tokens.length));
   const longestWord = longestOf(sentences.flatMap(({ tokens }) => tokens));
 
@@ -95,14 +118,16 @@ function render({ model, el }) {
   const columnNamesOf = textPool(large, { "text-anchor": "start" });
 
   // The maps of a setting; marking another row or another head asks for the same ones again
+  const products = []; // of each sentence
   let last = "";
   let weights = [];
   function weightsOf(heads, d_k, sentence, count) {
     const key = [heads, d_k, sentence].join();
     if (key === last) return weights;
-    const { tokens, Q, K } = sentences[sentence];
-    const columnsOf = (i) => tabulate(d_k, (c) => (Math.floor((i * d) / heads) + c) % d);
-    weights = tabulate(count, (i) => headWeights(Q, K, tokens.length, columnsOf(i)));
+    const { tokens, q, k } = sentences[sentence];
+    const n = tokens.length;
+    const sums = (products[sentence] ??= runningProducts(float16(q), float16(k), n, d));
+    weights = tabulate(count, (i) => headWeights(sums, n, d, Math.floor((i * d) / heads), d_k));
     last = key;
     return weights;
   }
@@ -147,9 +172,7 @@ function render({ model, el }) {
     });
     if (all === painted && width === paintedWidth) return; // another row or head is marked: the maps are the same
     [painted, paintedWidth] = [all, width];
-    gridMaps.show(width, (map) => all.forEach((weights, i) => {
-      map(weights, n, { ...places[i], width: side, height: side });
-    }));
+    gridMaps.show(width, joined(all), n, places.map(({ x, y }) => ({ x, y, width: side, height: side })));
   }
 
   // As large with each sentence, so that nothing below it moves
@@ -172,7 +195,7 @@ function render({ model, el }) {
       write(rowNames[i], token);
       write(columnNames[i], token);
     });
-    largeMap.show(width, (map) => map(weights, n, { ...largePlace, width: side, height: side }, 1));
+    largeMap.show(width, weights, n, [{ ...largePlace, width: side, height: side }], 1);
   }
 
   function sentenceFor(heads, d_k, name, asking, asked, weight) {

@@ -2,7 +2,13 @@
 
 const dot = (a, b) => a.reduce((total, value, i) => total + value * b[i], 0);
 const transpose = (W) => W[0].map((_, c) => W.map((row) => row[c]));
-const times = (x, W) => x.map((row) => W[0].map((_, c) => row.reduce((total, value, r) => total + value * W[r][c], 0)));
+function times(x, W) {
+  return x.map((row) => W[0].map((_, c) => {
+    let total = 0;
+    for (let r = 0; r < W.length; r++) total += row[r] * W[r][c];
+    return total;
+  }));
+}
 
 // What each query shares out over the keys. A mask applied after the softmax hides nothing from it.
 function sharesOf(Q, K, seen, after) {
@@ -14,10 +20,10 @@ function sharesOf(Q, K, seen, after) {
   });
 }
 
-// One layer on x (n rows of d numbers): outputs, weights, and jacobian[l][i][a][b] = d out_i[b] / d x_l[a]
+// One layer on x (n rows of d numbers): outputs, weights, and jacobian[l * d + a][i * d + b] = d out_i[b] / d x_l[a]
 function layer(x, [WQ, WK, WV], seen, after) {
-  const n = x.length;
-  const root = Math.sqrt(x[0].length);
+  const [n, d] = [x.length, x[0].length];
+  const root = Math.sqrt(d);
   const [Q, K, V] = [WQ, WK, WV].map((W) => times(x, W));
   const shares = sharesOf(Q, K, seen, after);
   const weights = shares.map((row, i) => row.map((share, j) => (seen[i][j] ? share : 0)));
@@ -34,21 +40,10 @@ function layer(x, [WQ, WK, WV], seen, after) {
     for (let j = 0; j < n; j++) total += (pull[i][j][b] * byQuery[j][a]) / root;
     return total;
   }
-  const block = (l, i) => x[0].map((_, a) => x[0].map((_, b) => derivative(l, i, a, b)));
-  const jacobian = x.map((_, l) => x.map((_, i) => block(l, i)));
+  const token = (index) => Math.floor(index / d);
+  const jacobian = tabulate(n * d, (from) =>
+    tabulate(n * d, (to) => derivative(token(from), token(to), from % d, to % d)));
   return { out, weights, jacobian };
-}
-
-// The chain rule: what x_l does to the second layer's output i, by way of every token k between
-function chain(first, second) {
-  return first.map((row, l) => row.map((_, i) => {
-    const block = row[0].map((line) => line.map(() => 0));
-    for (let k = 0; k < row.length; k++) {
-      const part = times(first[l][k], second[k][i]);
-      part.forEach((line, a) => line.forEach((value, b) => { block[a][b] += value; }));
-    }
-    return block;
-  }));
 }
 
 // ---- the figure ------------------------------------------------------------------------------------
@@ -108,6 +103,14 @@ function render({ model, el }) {
     buttons[i][j].addEventListener("click", () => paint(i, j));
     buttons[i][j].addEventListener("keydown", (event) => walk(event, i, j));
   });
+  // What a cell stands for is its title, written when the pointer comes to it
+  let shown = {};
+  const tellOf = (cells, text) => all((i, j) =>
+    cells[i][j].addEventListener("pointerenter", () => set(cells[i][j], { title: text(i, j) })));
+  tellOf(buttons, (i, j) => buttons[i][j].getAttribute("aria-label"));
+  tellOf(weightCells, (i, j) => shown.weights[i][j].toPrecision(3));
+  tellOf(leakCells, (i, j) => shown.leaks[i][j].toPrecision(3));
+
   const choose = () => change(model, { painted: [...presets[model.get("mask")]] });
   model.on("change:mask", choose);
 
@@ -119,16 +122,18 @@ function render({ model, el }) {
     for (let l = 1; l < layers; l++) {
       const before = reach;
       step = layer(step.out, matrices, seen, after);
-      jacobian = chain(jacobian, step.jacobian);
+      jacobian = times(jacobian, step.jacobian); // the chain rule
       reach = all((i, j) => words.some((_, k) => (seen[i][k] || i === k) && before[k][j]));
     }
-    const size = (block) => Math.sqrt(block.flat().reduce((total, value) => total + value * value, 0));
-    return { weights: step.weights, leaks: all((i, j) => size(jacobian[j][i])), reach };
+    const d = x0[0].length;
+    const cut = (list, token) => list.slice(token * d, (token + 1) * d);
+    const leaks = all((i, j) => Math.hypot(...cut(jacobian, j).flatMap((line) => cut(line, i))));
+    return { weights: step.weights, leaks, reach };
   }
 
   function showButton(i, j, seen) {
     const says = `${words[i]} (${i + 1}) may ${seen ? "" : "not "}look at ${words[j]} (${j + 1})`;
-    set(buttons[i][j], { "aria-pressed": seen, "aria-label": says, title: says });
+    set(buttons[i][j], { "aria-pressed": seen, "aria-label": says });
     write(buttons[i][j], seen ? "\u2713" : "");
   }
 
@@ -136,7 +141,7 @@ function render({ model, el }) {
   function showCell(cell, value, colour, bad = false) {
     const nothing = value === 0;
     const ink = !nothing && Math.sqrt(colour) < 0.55 ? "#fff" : "inherit";
-    set(cell, { class: bad ? "cell leak" : "cell", title: value.toPrecision(3) });
+    set(cell, { class: bad ? "cell leak" : "cell" });
     cell.style.background = nothing ? "none" : shade(colour); // no attribute, which a strict policy forbids
     cell.style.color = ink;
     write(cell, (bad && "!") || (nothing ? "\u00b7" : ""));
@@ -167,6 +172,7 @@ function render({ model, el }) {
     const after = model.get("applied") === 1;
     const layers = model.get("layers");
     const { weights, leaks, reach } = compute(seen, after, layers);
+    shown = { weights, leaks };
 
     const top = Math.max(...leaks.flat()) || 1;
     let wrong = 0;

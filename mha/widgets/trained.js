@@ -117,7 +117,7 @@ function render({ model, el }) {
       write(text, named ? `head ${head + 1}` : "");
     });
     const place = { x: NAMES, y: TITLES, width: columns * broad, height: count * cell };
-    rightMap.show(NAMES + ROOM + 4, (map) => map(weights, columns, place, 1));
+    rightMap.show(NAMES + ROOM + 4, weights, columns, [place], 1);
   }
 
   function limit(count, r) {
