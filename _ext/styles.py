@@ -2,6 +2,7 @@
 
 Theirs stand in a layer, so that every rule of ours outweighs any of theirs.
 """
+import re
 from pathlib import Path
 
 from .generated import static
@@ -9,6 +10,10 @@ from .generated import static
 HERE = Path(__file__).parent / "static"
 FIGURES = Path(__file__).parent.parent / "mha" / "widgets"
 SHEET = "style.css"
+COMMENT = re.compile(r"/\*(?!!).*?\*/", re.S)            # all but licences
+# Furo's rules for descriptions of functions, of which the book has none. Because of them a browser would style all that
+# stands in an element anew whenever its class changes, and that of the whole page changes as it loads.
+OF_INTERFACES = re.compile(r"[^{}]*dl\[class\][^{}]*{[^{}]*}")
 DARK = "a11y-high-contrast-dark"                # the colours of code on dark pages; on light ones: see _config.yml
 
 
@@ -18,8 +23,8 @@ def sheet():
 
     theirs = [(furo.THEME_PATH / "static/styles/furo.css").read_text("utf8"), furo.get_pygments_stylesheet()]
     ours = [(FIGURES / "common.css"), *sorted(set(FIGURES.glob("*.css")) - {FIGURES / "common.css"}), HERE / "book.css"]
-    layer = "\n".join(theirs).replace('@charset "utf-8";', "")
-    return f"@layer theirs {{\n{layer}\n}}\n" + "\n".join(path.read_text("utf8") for path in ours)
+    layer = OF_INTERFACES.sub("", "\n".join(theirs).replace('@charset "utf-8";', ""))
+    return COMMENT.sub("", f"@layer theirs {{\n{layer}\n}}\n" + "\n".join(path.read_text("utf8") for path in ours))
 
 
 def name_dark_style(app):
