@@ -116,7 +116,7 @@ def write(app, error):
     if error or app.builder.format != "html":
         return
     site = Path(app.outdir)
-    scripts = [*(HERE / "static").glob("*.js"), *Path(app.srcdir, "mha", "widgets").glob("*.js")]
+    scripts = [*(HERE / "static").glob("*.js"), *site.glob("_static/figures/*.js")]
     text, formulas = set(map(ord, string.printable.strip())), set()
     for path in [*site.rglob("*.html"), *scripts]:
         of_text, of_formulas = shown(path.read_text("utf8"))

@@ -3,7 +3,8 @@
 A picture is an output with SVG and text. A live figure has a widget view as well. Both become a <figure>
 with the SVG inlined, named by the first line of the text, and the numbers of the text below it. A live
 figure also gets its controls and the state of its widgets, from which host.js makes it move. The module that draws it
-is a file of the site, so that pages share it and the page's policy allows it.
+is a file of the site, so that pages share it and the page's policy allows it. The states of a page are a file too: its
+text is read before it comes.
 """
 import json
 import re
@@ -22,6 +23,7 @@ from .generated import static
 logger = logging.getLogger(__name__)
 VIEW = "application/vnd.jupyter.widget-view+json"
 STATE = "application/vnd.jupyter.widget-state+json"
+STATES = re.compile(f'<script type="{re.escape(STATE)}">(.*?)</script>', re.S)
 LINKS = ("LinkModel", "DirectionalLinkModel")
 WIDGETS = Path(__file__).parent.parent / "mha" / "widgets"
 # A plain script and no module, which a page from file:// could not load.
@@ -150,13 +152,17 @@ def write_modules(app):
 
 
 def add_host(app, pagename, templatename, context, doctree):
-    """Load host.js and the modules where a page has live figures; drop the page's own state, for each figure carries
-    its part.
-    """
-    for name in sorted(set(re.findall(r'"module":"(\w+)"', context.get("body", "")))):
+    """Load host.js, the modules and the states where a page has live figures; drop the state of the whole notebook."""
+    body = context.get("body", "")
+    for name in sorted(set(re.findall(r'"module":"(\w+)"', body))):
         app.add_js_file(f"figures/{name}.js", priority=290)
-    context["has_figures"] = STATE in context.get("body", "")
-    if context["has_figures"]:
+    states = STATES.findall(body)
+    context["has_figures"] = bool(states)
+    if states:
+        context["body"] = STATES.sub("", body)
+        name = f"figures/states_of_{Path(pagename).name}.js"
+        Path(app.outdir, "_static", name).write_text(f"window.figureStates = [{','.join(states)}];\n", "utf8")
+        app.add_js_file(name, priority=295)
         app.add_js_file("host.js", priority=300)
     context["script_files"] = [script for script in context["script_files"] if script.attributes.get("type") != STATE]
 

@@ -1,9 +1,9 @@
 // Brings the live figures of a page to life, with no kernel and no widget manager.
 //
 // The build wrote each figure's controls as disabled HTML, a picture of the first setting in place of its
-// canvas, and the state of its widgets as JSON (_ext/live_figures.py). Here the links of jslink are tied
-// again, the figure's own module (an anywidget) draws in place of the picture, and the controls wake up.
-// A figure that fails keeps its picture, says so in one line, and leaves the others alone.
+// canvas, and the states of the widgets of all figures, in their order (_ext/live_figures.py). Here the links
+// of jslink are tied again, the figure's own module (an anywidget) draws in place of the picture, and the
+// controls wake up. A figure that fails keeps its picture, says so in one line, and leaves the others alone.
 (() => {
   "use strict";
   const PREFIX = "IPY_MODEL_";
@@ -147,11 +147,10 @@
   }
 
   // ---- figures -----------------------------------------------------------------------------------
-  async function start(figure) {
-    const state = figure.querySelector('script[type="application/vnd.jupyter.widget-state+json"]');
+  async function start(figure, index) {
     const fail = once((error) => lay(figure, error));
     try {
-      const records = Object.entries(JSON.parse(state.textContent).models);
+      const records = Object.entries(window.figureStates[index].models);
       const models = new Map(records.map(([id, record]) => [id, new Model(record, fail)]));
       const elements = [...figure.querySelectorAll("[data-model]")];
       const parts = elements.map((element) => [element, models.get(element.dataset.model)]);
