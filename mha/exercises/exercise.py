@@ -44,6 +44,8 @@ class Exercise(Item):
             output is no tensor.
         wanted: what the function should return, in words: said to a learner whose output has the wrong type.
         compared: what `observe` gives, in a sentence.
+        told: function of (what `observe` gives, what it should give) that says the difference in words, where numbers
+            made by `observe` would say nothing to a learner.
         boolean: whether the output must be of dtype bool.
         trained: indices of the cases on which gradients are compared with those of the reference; none where no
             gradient is wanted.
@@ -61,6 +63,7 @@ class Exercise(Item):
     observe: Callable = field(default=lambda output, *args: output)
     wanted: str = "a tensor"
     compared: str = ""
+    told: Callable = None
     boolean: bool = False
     trained: tuple[int, ...] = (1,)
     _made: dict = field(default_factory=dict, repr=False)
@@ -144,9 +147,9 @@ class Exercise(Item):
         """(settings, mistakes) whose model gives these outputs, single mistakes first, then pairs.
 
         Args:
-            outputs: index of a case -> what the learner's answer gave for it.
+            outputs: index of a case -> what the learner's answer gave for it; None where it gave no tensor.
         """
-        first = min(outputs)
+        first = min(i for i, output in outputs.items() if output is not None)
         for catalogue in self._catalogues(first):
             settings, results = catalogue.get(outputs[first].shape, ([], None))
             if not settings:
@@ -181,7 +184,7 @@ class Exercise(Item):
         wrong = False
         for i, output in outputs.items():
             modelled = self.modelled(i, settings)
-            if modelled is None or not same(output, modelled, 1e-5):
+            if (modelled is None) != (output is None) or output is not None and not same(output, modelled, 1e-5):
                 return False
-            wrong |= not same(modelled, self.expected[i])
+            wrong |= output is None or not same(modelled, self.expected[i])
         return wrong
