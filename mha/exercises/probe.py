@@ -70,6 +70,19 @@ def most_of(weights):
     return "; ".join(told)
 
 
+def preferred(tables, wanted):
+    """What the two tables of `preferences` say of a head, beside those that are wanted, in words."""
+    (strong, most), (_, right) = tables.bool(), wanted.bool()
+    wrong = (most != right).any(-1).nonzero().flatten().tolist()
+    if not wrong:
+        weak = int((~strong & right).any(-1).sum())
+        return f"every token gives most to the right one, and {weak} of these {len(right)} weights are not above 0.99."
+    i = wrong[0]
+    to = " and ".join(map(str, most[i].nonzero().flatten().tolist()[:3])) or "nobody (NaN)"
+    return (f"token {i} gives most to {to}, wanted is {int(right[i].nonzero()[0])}; {len(wrong)} of {len(right)} "
+            "tokens look elsewhere than they should.")
+
+
 PREFERENCES = "Compared are two tables: which weights pass 0.99, and which keys are the strongest of their row."
 
 
