@@ -90,8 +90,10 @@ EXERCISE = Exercise(
     id="4.1", name="head", chapter="04_value_and_output", stars=2, core=True, minutes=15, after="section 2",
     signature="head(x, W_Q, W_K, W_V)",
     statement="Write `head(x, W_Q, W_K, W_V)`: x is `(..., n, d)`, W_Q and W_K are `(d, d_k)`, W_V is `(d, d_v)`. "
-              "Return the head's output, `(..., n, d_v)`, with the scores divided by the root of d_k.",
-    stub="def head(x, W_Q, W_K, W_V):\n    ...\n",
+              "Return the head's output, `(..., n, d_v)`, with the scores divided by the root of d_k. Gradients must "
+              "reach x and the three matrices.",
+    stub="# one = torch.ones(1, 1)\n# head(torch.tensor([[0.], [1.]]), one, one, one) -> 0.5 0.7311\n"
+         "def head(x, W_Q, W_K, W_V):\n    ...\n",
     program=PROGRAM,
     cases=[Case((numbers(71, 2, 3), numbers(72, 3, 4), numbers(73, 3, 4), numbers(74, 3, 5))),
            Case((numbers(75, 5, 6), numbers(76, 6, 2), numbers(77, 6, 2), numbers(78, 6, 3))),
