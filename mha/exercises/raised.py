@@ -33,6 +33,9 @@ MEANINGS = [  # what the exception says -> what that means
     (r"values to unpack|too many indices|number of subscripts in the equation|expects a tensor with", FIXED_AXES),
     (r"must be a matrix|must be a 3D tensor|1D tensors expected|2D tensors expected|permute\(sparse_coo\)|number of "
      r"dimensions in the tensor input", FIXED_AXES),
+    (r"index .*out of (bounds|range)", Mistake("index-out-of-range",
+                                               "An index points past the last place: of n things, counted from 0, the "
+                                               "last has the number n - 1.")),
     (r"Dimension out of range", Mistake("axis-out-of-range",
                                         "An axis is asked for that this input does not have. Counted from the back, "
                                         "-1 is the last axis however many stand in front.")),
