@@ -1,37 +1,85 @@
 """7.2: two numbers are enough."""
-import math
-
 import torch
 
+from mha.exercises.blanks import Blank, Program
 from mha.exercises.exercise import Case, Exercise
 from mha.exercises.probe import PREFERENCES, most_of, preferences
 from mha.exercises.report import Mistake
 
+TOO_SOFT = Mistake("too-soft",
+    "No weight passes 0.99: the largest score of a row does not lead by enough.",
+    "Which lead does a weight of 0.99 need, and how close are neighbours on the circle?")
+TOO_SOFT_FOR_MANY = Mistake("too-soft-for-many",
+    "For few tokens the largest score of a row leads by enough. For many, neighbours on the circle come close, and the "
+    "lead gets too small.",
+    "How does the lead over the neighbour shrink with n?")
+ON_A_LINE = Mistake("keys-on-a-line",
+    "The keys lie on a line, so only the two outermost can win.",
+    "Which direction makes the middle key the farthest?")
+NO_CIRCLE = Mistake("keys-of-other-lengths",
+    "The keys do not lie on a circle: some are longer than others, and along the direction of a short one a longer one "
+    "is farther.",
+    "Which keys have the largest dot product with a short one?")
 
+PROGRAM = Program("""\
 def on_a_circle(order):
     n = len(order)
-    angles = 2 * math.pi * torch.arange(n, dtype=torch.float64) / n
-    K = torch.stack([angles.cos(), angles.sin()], -1)
-    return 10 * n**2 * K[order], K
-
-
-def model(order, how="right", sharp="sharp"):
-    """Queries and keys on a circle, with switches: each can be set wrong."""
-    n = len(order)
-    turns = 2 * math.pi * torch.arange(n, dtype=torch.float64) / n
-    if how == "half-circle":
-        turns = turns / 2
-    K = torch.stack([turns.cos(), turns.sin()], -1)
-    if how == "line":
-        K = torch.stack([torch.arange(n, dtype=torch.float64) - (n - 1) / 2, torch.zeros(n, dtype=torch.float64)], -1)
-    inverse = order.argsort()
-    which = {"inverse": inverse, "identity": torch.arange(n)}.get(how, order)
-    Q = 10 * n**2 * K[which] / K.norm(dim=-1).max()
-    if sharp == "one":
-        Q = K[which]
-    if sharp == "fixed":
-        Q = 20 * K[which]
-    return (K, Q) if how == "exchanged" else (Q, K)
+    angles = <angles>
+    K = torch.stack([<across>, <along>], -1)
+    Q = <length> * <wanted>
+    return <result>
+""", {
+    "angles": Blank("2 * math.pi * torch.arange(n) / n", offered=3, wrong={
+        "torch.linspace(0, 2 * math.pi, n)": Mistake("ends-meet",
+            "The first key and the last lie in the same place: the angles run from 0 to the whole circle, and both "
+            "ends are counted.",
+            "How many steps of 2 pi / n lead from the first key to the last?"),
+        "360 * torch.arange(n) / n": Mistake("degrees",
+            "The angles are in degrees. cos and sin of torch want radians: the whole circle is 2 pi.",
+            "What is the cosine of 180, in torch?"),
+        "torch.arange(n) / n": Mistake("part-of-the-circle",
+            "The angles run from 0 to 1, a sixth of the circle: neighbours are so close that no weight passes 0.99.",
+            "How large is the angle of the whole circle?"),
+    }),
+    "across": Blank("angles.cos()", wrong={
+        "angles": NO_CIRCLE,
+        "0 * angles": ON_A_LINE,
+        "torch.arange(n) - (n - 1) / 2": NO_CIRCLE,
+    }),
+    "along": Blank("angles.sin()", offered=3, wrong={
+        "angles.cos()": ON_A_LINE,
+        "angles": NO_CIRCLE,
+        "0 * angles": ON_A_LINE,
+    }),
+    "length": Blank("10 * n**2", offered=3, wrong={
+        "10 * n": TOO_SOFT_FOR_MANY,
+        "20": TOO_SOFT_FOR_MANY,
+        "1": TOO_SOFT,
+        # from how many tokens on a constant length is too short: each of these fails at another n
+        **dict.fromkeys(("10", "30", "100", "200"), TOO_SOFT_FOR_MANY),
+    }),
+    "wanted": Blank("K[order]", offered=2, wrong={
+        "K[order.argsort()]": Mistake("inverse-order",
+            "Token order[i] looks at token i; it should be the other way round: token i looks at order[i].",
+            "Which row of Q belongs to token i?"),
+        "K": Mistake("looks-at-itself",
+            "Every token looks at itself, whatever the order.",
+            "Where should the query of token i point?"),
+        "-K[order]": Mistake("points-away",
+            "Each query points away from the key that it wants.",
+            "Which score is largest, that of two vectors along each other or against?"),
+    }),
+    "result": Blank("Q, K", wrong={
+        "K, Q": Mistake("roles-exchanged",
+            "Queries and keys are exchanged.",
+            "Which of the two should depend on order?"),
+    }),
+}, together={
+    "across along": {
+        ("torch.arange(n) - (n - 1) / 2", "0 * angles"): ON_A_LINE,
+        ("angles", "0 * angles"): ON_A_LINE,
+    },
+})
 
 
 def weights_of(output, order):
@@ -43,32 +91,6 @@ def weights_of(output, order):
 
 def observe(output, order):
     return preferences(weights_of(output, order))
-
-
-SWITCHES = {
-    "how": {
-        "inverse": Mistake("inverse-order",
-                           "Token order[i] looks at token i; it should be the other way round: token i looks at "
-                           "order[i].",
-                           "Which row of Q belongs to token i?"),
-        "identity": Mistake("looks-at-itself", "Every token looks at itself, whatever the order.",
-                            "Where should the query of token i point?"),
-        "line": Mistake("keys-on-a-line",
-                        "The keys lie on a line, so only the two outermost can win.",
-                        "Which direction makes the middle key the farthest?"),
-        "exchanged": Mistake("roles-exchanged", "Queries and keys are exchanged.",
-                             "Which of the two should depend on order?"),
-    },
-    "sharp": {
-        "one": Mistake("too-soft",
-                       "No weight passes 0.99: the largest score of a row does not lead by enough.",
-                       "Which lead does a weight of 0.99 need, and how close are neighbours on the circle?"),
-        "fixed": Mistake("too-soft-for-many",
-                         "For few tokens the largest score of a row leads by enough. For many, neighbours on the "
-                         "circle come close, and the lead gets too small.",
-                         "How does the lead over the neighbour shrink with n?"),
-    },
-}
 
 
 def measure(answer):
@@ -89,10 +111,10 @@ EXERCISE = Exercise(
               "`on_a_circle(order)`: return queries Q and keys K, both `(n, 2)`, so that in `softmax(Q K^T / "
               "sqrt(2))` token i gives more than 0.99 to token order[i], for every i. n is up to 32.",
     stub="def on_a_circle(order):\n    ...\n",
-    reference=on_a_circle,
+    program=PROGRAM,
     cases=[Case((torch.tensor([1, 2, 0]),)), Case((shuffled(5, 1),)), Case((torch.tensor([1, 0]),)),
            *(Case((shuffled(n, n),)) for n in (4, 8, 13, 19, 25, 32))],
-    model=model, switches=SWITCHES, measure=measure, observe=observe, wanted="a pair Q, K, both of shape (n, 2)",
+    measure=measure, observe=observe, wanted="a pair Q, K, both of shape (n, 2)",
     trained=(),
     compared=PREFERENCES,
     hints=("Where must a key lie so that some direction makes it the farthest of all? Where must all keys lie?",

@@ -1,34 +1,104 @@
 """7.7: one head, two numbers."""
 import torch
 
+from mha.exercises.blanks import Blank, Program
 from mha.exercises.exercise import Case, Exercise
 from mha.exercises.probe import listed, off
 from mha.exercises.report import Mistake
 
-
+PROGRAM = Program("""\
 def two_from_one(error):
-    W_K = torch.tensor([[0.0], [0.0], [error / 2]])
-    W_V = torch.tensor([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]])
-    W_O = torch.tensor([[2 / error, -2 / error], [1.0, 1.0]])
+    b = <little>
+    W_K = torch.tensor(<scores>)
+    W_V = torch.tensor([<names>, [0.0, 1.0]])
+    W_O = torch.tensor([<difference>, <mean>])
     return W_K, W_V, W_O
-
-
-def model(error, see="little", read="right"):
-    """The three matrices with switches: each can be set wrong."""
-    b = {"little": error / 2, "one": 1.0, "fixed": 0.05, "one-token": 0.0, "blind": 0.0}[see]
-    W_K = torch.tensor([[50.0 * (see == "one-token")], [0.0], [b]])
-    W_V = torch.tensor([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]])
-    gain = {"half": 0.5, "twice": 2.0, "turned": -1.0, "unread": 0.0}.get(read, 1.0) / b if b else 0.0
-    W_O = torch.tensor([[gain, -gain], [1.0, 1.0]])
-    if read == "plain":
-        W_O = torch.tensor([[1.0, -1.0], [1.0, 1.0]])
-    if read == "difference":
-        W_O = torch.tensor([[2 * gain, 2 * gain], [0.0, 0.0]])
-    if read == "no-mean":
-        W_O = torch.tensor([[gain, -gain], [0.0, 0.0]])
-    if read == "sum":
-        W_O = torch.tensor([[gain, -gain], [2.0, 2.0]])
-    return W_K, W_V, W_O
+""", {
+    "little": Blank("error / 2", offered=3, wrong={
+        "1.0": Mistake("sees-too-much",
+            "The contents enter the scores with the factor 1. The weights then follow them along a curve, and what is "
+            "read off by a linear map is off.",
+            "Where is a softmax of two scores nearly straight?"),
+        "error": Mistake("factor-too-large",
+            "The contents enter the scores with the factor error. The guesses are then off by a little more than "
+            "error: a smaller factor is needed.",
+            "How does the error go with the factor?"),
+        "0.05": Mistake("fixed-factor",
+            "The contents enter the scores with the factor 0.05, whatever error is allowed. A smaller error needs a "
+            "smaller factor.",
+            "How does the error go with the factor?"),
+        "2 * error": Mistake("factor-too-large",
+            "The contents enter the scores with the factor 2 error. The guesses are then off by more than error: a "
+            "smaller factor is needed.",
+            "How does the error go with the factor?"),
+    }),
+    "scores": Blank("[[0.0], [0.0], [b]]", offered=1, wrong={
+        "[[b], [-b], [0.0]]": Mistake("scores-of-names",
+            "The scores see the names and not the contents, so the weights are the same whatever the contents are.",
+            "What must the score of a token depend on, if the weights are to say something about the contents?"),
+    }),
+    "names": Blank("[1.0, 0.0], [-1.0, 0.0]", offered=3, wrong={
+        "[1.0, 0.0], [1.0, 0.0]": Mistake("names-alike",
+            "Both names are carried by the same value. The two weights add up to 1, so what comes home of the names is "
+            "always the same.",
+            "Which part of a value could tell the two weights apart?"),
+        "[1.0, 0.0], [0.0, 0.0]": Mistake("one-name",
+            "Only the name of token 1 is carried, so its weight comes home, about one half. What is needed is the "
+            "difference of the two weights, which is 0 where the contents are equal.",
+            "What do the guesses show for the contents 0, 0?"),
+        "[0.0, 0.0], [0.0, 0.0]": Mistake("weights-unread",
+            "Both guesses are what the head mixes from the contents. How the weight is divided is not read.",
+            "Which part of a value could tell the two weights apart?"),
+    }),
+    "difference": Blank("[1 / b, -1 / b]", offered=4, wrong={
+        "[1.0, -1.0]": Mistake("no-gain",
+            "The difference of the two weights is read as it is. It is far smaller than that of the contents, since "
+            "the scores see little of them.",
+            "By which factor is the difference of the weights too small?"),
+        "[1 / b, 1 / b]": Mistake("same-for-both",
+            "The difference of the two weights enters both guesses alike, so both are about c1.",
+            "c1 is the mean plus half the difference. What is c2?"),
+        "[2 / b, -2 / b]": Mistake("gain-doubled",
+            "The difference of the two weights is read with twice the gain that is needed, so the guesses differ by "
+            "twice of what the contents do.",
+            "With scores b c1 and b c2, by how much do the two weights differ, to first order?"),
+        "[-1 / b, 1 / b]": Mistake("contents-exchanged",
+            "The two guesses are exchanged.",
+            "Which token gets more weight when c1 is the larger one?"),
+        "[0.5 / b, -0.5 / b]": Mistake("gain-halved",
+            "The difference of the two weights is read with half the gain that is needed, so the guesses differ by "
+            "half of what the contents do.",
+            "With scores b c1 and b c2, by how much do the two weights differ, to first order?"),
+    }),
+    "mean": Blank("[1.0, 1.0]", offered=2, wrong={
+        "[0.0, 0.0]": Mistake("mean-missing",
+            "The guesses are plus and minus half the difference of the contents. Their mean is missing.",
+            "What does the head mix from the contents when the weights are nearly equal?"),
+        "[2.0, 2.0]": Mistake("mean-doubled",
+            "The mixture of the contents is counted twice: it is their mean already.",
+            "What are two weights of about one half?"),
+        "[0.5, 0.5]": Mistake("mean-halved",
+            "Only half of what the head mixes from the contents is counted. It is their mean already.",
+            "What are two weights of about one half?"),
+    }),
+}, together={
+    "difference mean": {
+        ("[2 / b, 2 / b]", "[0.0, 0.0]"): Mistake("difference-for-both",
+            "Both guesses are the difference of the contents.",
+            "Which two numbers do you know, and how do they make c1 and c2?"),
+    },
+    "little difference": {
+        ("0.0", "[0.0, 0.0]"): Mistake("blind-scores",
+            "The scores do not see the contents, and both guesses are the mean of the two. In mean square, one fixed "
+            "mixture allows no better.",
+            "What must the score of a token depend on, if the weights are to say something about the contents?"),
+    },
+    "scores difference": {
+        ("[[50.0], [0.0], [0.0]]", "[0.0, 0.0]"): Mistake("one-token-only",
+            "All weight goes to token 1, and both guesses are its content. Nothing of token 2 comes through.",
+            "How much weight must each token keep?"),
+    },
+})
 
 
 GRID = torch.cartesian_prod(*2 * [torch.linspace(-1, 1, 9, dtype=torch.float64)])       # (81, 2), the contents
@@ -50,58 +120,6 @@ def observe(output, error):
     contents = GRID.to(output[0].device)
     guess, _ = guesses(output, contents)
     return torch.where((guess - contents).abs() <= error * (1 + 1e-6), contents, guess)
-
-
-SWITCHES = {
-    "see": {
-        "blind": Mistake("blind-scores",
-                         "The scores do not see the contents, and both guesses are the mean of the two. In mean "
-                         "square, one fixed mixture allows no better.",
-                         "What must the score of a token depend on, if the weights are to say something about the "
-                         "contents?"),
-        "one-token": Mistake("one-token-only",
-                             "All weight goes to token 1, and both guesses are its content. Nothing of token 2 comes "
-                             "through.",
-                             "How much weight must each token keep?"),
-        "one": Mistake("sees-too-much",
-                       "The contents enter the scores with the factor 1. The weights then follow them along a curve, "
-                       "and what is read off by a linear map is off.",
-                       "Where is a softmax of two scores nearly straight?"),
-        "fixed": Mistake("fixed-factor",
-                         "The contents enter the scores with the factor 0.05, whatever error is allowed. A smaller "
-                         "error needs a smaller factor.",
-                         "How does the error go with the factor?"),
-    },
-    "read": {
-        "half": Mistake("gain-halved",
-                        "The difference of the two weights is read with half the gain that is needed, so the guesses "
-                        "differ by half of what the contents do.",
-                        "With scores b c1 and b c2, by how much do the two weights differ, to first order?"),
-        "twice": Mistake("gain-doubled",
-                         "The difference of the two weights is read with twice the gain that is needed, so the "
-                         "guesses differ by twice of what the contents do.",
-                         "With scores b c1 and b c2, by how much do the two weights differ, to first order?"),
-        "turned": Mistake("contents-exchanged", "The two guesses are exchanged.",
-                          "Which token gets more weight when c1 is the larger one?"),
-        "unread": Mistake("weights-unread",
-                          "Both guesses are what the head mixes from the contents. How the weight is divided is not "
-                          "read.",
-                          "Which part of a value could tell the two weights apart?"),
-        "plain": Mistake("no-gain",
-                         "The difference of the two weights is read as it is. It is far smaller than that of the "
-                         "contents, since the scores see little of them.",
-                         "By which factor is the difference of the weights too small?"),
-        "difference": Mistake("difference-for-both", "Both guesses are the difference of the contents.",
-                              "Which two numbers do you know, and how do they make c1 and c2?"),
-        "no-mean": Mistake("mean-missing",
-                           "The guesses are plus and minus half the difference of the contents. Their mean is "
-                           "missing.",
-                           "What does the head mix from the contents when the weights are nearly equal?"),
-        "sum": Mistake("mean-doubled",
-                       "The mixture of the contents is counted twice: it is their mean already.",
-                       "What are two weights of about one half?"),
-    },
-}
 
 
 def measure(answer):
@@ -142,9 +160,9 @@ EXERCISE = Exercise(
               "choice, so that `softmax((x @ W_K).T) @ (x @ W_V) @ W_O` (softmax along the row) is (c1, c2), each "
               "within error, whatever the contents. error is at least `0.01`.",
     stub="def two_from_one(error):\n    ...\n",
-    reference=two_from_one,
+    program=PROGRAM,
     cases=[Case((error,)) for error in (0.5, 0.2, 0.05, 0.02, 0.01)],
-    model=model, switches=SWITCHES, measure=measure, observe=observe, trained=(),
+    measure=measure, observe=observe, trained=(),
     wanted="three matrices: W_K of shape (3, 1), W_V of shape (3, d_v), W_O of shape (d_v, 2)",
     compared="Compared are the guesses for 81 pairs of contents, one pair a row, with the contents; a guess that is "
              "close enough counts as equal.",
