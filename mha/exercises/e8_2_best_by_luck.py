@@ -3,13 +3,9 @@ import math
 
 import torch
 
+from mha.exercises.blanks import Blank, Program
 from mha.exercises.exercise import Case, Exercise
 from mha.exercises.report import Mistake
-
-
-def best_by_luck(heads, questions, k):
-    below = sum(math.comb(questions, right) for right in range(k)) / 2**questions
-    return 1 - below**heads
 
 
 def bell(questions, right):
@@ -17,124 +13,110 @@ def bell(questions, right):
     return math.erfc((right - questions / 2) / (questions / 4) ** 0.5 / 2**0.5) / 2
 
 
-def model(heads, questions, k, tail="at-least", join="any"):
-    """The chance that the best gets k, with switches: each can be set wrong."""
-    def above(least):
-        return sum(math.comb(questions, right) for right in range(max(0, least), questions + 1)) / 2**questions
-
-    chances = {
-        "at-least": lambda k: above(k),
-        "more-than": lambda k: above(k + 1),
-        "one-fewer": lambda k: above(k - 1),
-        "exactly": lambda k: above(k) - above(k + 1),
-        "at-most": lambda k: 1 - above(k + 1),
-        "below": lambda k: 1 - above(k),
-        "bell": lambda k: bell(questions, k),
-        "bell-half": lambda k: bell(questions, k - 0.5),
-        "no-coefficients": lambda k: (questions + 1 - k) / 2**questions,
-        "no-coefficients-below": lambda k: 1 - k / 2**questions,
-        "share": lambda k: k / questions,
-        "none-left-out": lambda k: above(k) + (k > 0) / 2**questions,
-        "all-left-out": lambda k: above(k) - 1 / 2**questions,
-        "first-k": lambda k: 0.5**k,
-    }[tail]
-    p = chances(k)
-    if join == "best-is-k" and tail != "at-least":
-        raise ValueError("the two do not go together")
-    return {
-        "any": lambda: 1 - (1 - p) ** heads,
-        "one": lambda: p,
-        "sum": lambda: heads * p,
-        "sum-cut": lambda: min(1.0, heads * p),
-        "all": lambda: p**heads,
-        "none": lambda: (1 - p) ** heads,
-        "times": lambda: 1 - heads * (1 - p),
-        "questions": lambda: 1 - (1 - p) ** questions,
-        "exactly-one": lambda: heads * p * (1 - p) ** (heads - 1),
-        "best-is-k": lambda: (1 - chances(k + 1)) ** heads - (1 - p) ** heads,
-    }[join]()
-
-
-SWITCHES = {
-    "tail": {
-        "more-than": Mistake("more-than-k",
-                             "For a head it takes the chance of more than k right. At least k includes k.",
-                             "For one head and one question, how likely is it to get at least 1 right?"),
-        "one-fewer": Mistake("one-fewer-than-k",
-                             "For a head it takes the chance of at least k - 1 right.",
-                             "Which numbers of right answers are below k? Does range(k) stop before k or after it?"),
-        "exactly": Mistake("exactly-k",
-                           "For a head it takes the chance of exactly k right. A head with more than k counts too.",
-                           "Is 29 of 30 at least 24?"),
-        "at-most": Mistake("at-most-k",
-                           "For a head it takes the chance of k right or fewer: the other end.",
-                           "Which of the two ends is the lucky one?"),
-        "below": Mistake("below-k",
-                         "For a head it takes the chance of fewer than k right: the other end.",
-                         "Which of the two ends is the lucky one?"),
-        "bell": Mistake("normal-curve",
-                        "It takes a normal curve for the binomial. Far out, and for few questions, the two differ; "
-                        "the exact number is asked for.",
-                        "How many of the 2^3 ways to answer 3 questions have at least 2 right?"),
-        "bell-half": Mistake("normal-curve",
-                             "It takes a normal curve for the binomial, with the correction of a half. It comes near; "
-                             "the exact number is asked for.",
-                             "How many of the 2^3 ways to answer 3 questions have at least 2 right?"),
-        "no-coefficients": Mistake("no-coefficients",
-                                   "Each number of right answers is counted as one of the 2^questions ways. There are "
-                                   "many ways to get x of them right.",
-                                   "In how many ways can 1 of 3 questions be right?"),
-        "no-coefficients-below": Mistake("no-coefficients",
-                                         "Each number of right answers below k is counted as one of the 2^questions "
-                                         "ways. There are many ways to get x of them right.",
-                                         "In how many ways can 1 of 3 questions be right?"),
-        "none-left-out": Mistake("none-right-left-out",
-                                 "That a head gets none right is left out of what is below k.",
-                                 "Does range(1, k) contain 0?"),
-        "all-left-out": Mistake("all-right-left-out", "That a head gets all of them right is left out.",
-                                "Does range(k, questions) contain the last?"),
-        "first-k": Mistake("first-k-right",
-                           "It takes 1/2^k for a head's chance. That is the chance that k given questions are right, "
-                           "whatever the others are; any k will do.",
-                           "How likely is it that at least 1 of 3 tosses shows heads?"),
-        "share": Mistake("share-as-chance",
-                         "It takes k / questions for a head's chance to get so many. That is the share itself, not "
-                         "how likely it is.",
-                         "How likely is it that one coin-flipper has 3 of 3 right?"),
-    },
-    "join": {
-        "one": Mistake("one-head-only",
-                       "It is the chance of one head. There are many heads, and the best of them is taken.",
-                       "Should the number grow with the heads?"),
-        "sum": Mistake("chances-added",
-                       "The chances of the heads are added up. Those in which two heads succeed are counted twice, so "
-                       "the sum can pass 1.",
-                       "What does it give when one head succeeds half of the time, and there are three?"),
-        "sum-cut": Mistake("chances-added",
-                           "The chances of the heads are added up, and cut at 1. Those in which two heads succeed are "
-                           "counted twice: the sum is a bound, not the number.",
-                           "Two coins: how likely is at least one heads?"),
-        "all": Mistake("all-heads",
-                       "It is the chance that every head gets so many. The best does already when a single one does.",
-                       "Should the number grow with the heads?"),
-        "none": Mistake("no-head",
-                        "It is the chance that no head gets so many: one step is missing.",
-                        "Should the number grow with the heads?"),
-        "times": Mistake("times-for-power",
-                         "The chance that one head stays below is multiplied by the number of heads. That all stay "
-                         "below is a product of so many chances: a power.",
-                         "How likely is it that two coins both show tails?"),
-        "questions": Mistake("power-of-questions",
-                             "The power is the number of questions. It is the heads that must all stay below.",
-                             "Who has to stay below k for the best to stay below k?"),
-        "exactly-one": Mistake("exactly-one-head",
-                               "It is the chance that one head alone gets so many. There may be several.",
-                               "Two coins: how likely is at least one heads?"),
-        "best-is-k": Mistake("best-is-exactly-k",
-                             "It is the chance that the best gets exactly k. At least k was asked for.",
-                             "Is 29 of 30 at least 24?"),
-    },
-}
+PROGRAM = Program("""\
+def best_by_luck(heads, questions, k):
+    ways = sum(<ways> for right in <fewer>)
+    below = <below>
+    return <best>
+""", {
+    "ways": Blank("math.comb(questions, right)", offered=2, wrong={
+        "1": Mistake("no-coefficients",
+            "Each number of right answers below k is counted as one of the 2^questions ways. There are many ways to "
+            "get x of them right.",
+            "In how many ways can 1 of 3 questions be right?"),
+        "math.comb(questions, k)": Mistake("ways-of-k-each-time",
+            "For every number of right answers it counts the ways to get k right.",
+            "In how many ways can 1 of 3 questions be right, and in how many 0?"),
+        "math.perm(questions, right)": Mistake("order-counted",
+            "It counts right answers in every order in which they could be picked (perm). Which questions are right "
+            "matters, and not the order in which they are named.",
+            "In how many ways can 2 of 3 questions be right?"),
+    }),
+    "fewer": Blank("range(k)", offered=3, wrong={
+        "range(k + 1)": Mistake("more-than-k",
+            "For a head it takes the chance of more than k right. At least k includes k.",
+            "For one head and one question, how likely is it to get at least 1 right?"),
+        "range(1, k)": Mistake("none-right-left-out",
+            "That a head gets none right is left out of what is below k.",
+            "Does range(1, k) contain 0?"),
+        "range(k, questions + 1)": Mistake("below-k",
+            "For a head it takes the chance of fewer than k right: the other end.",
+            "Which of the two ends is the lucky one?"),
+        "range(k - 1)": Mistake("one-fewer-than-k",
+            "For a head it takes the chance of at least k - 1 right.",
+            "Which numbers of right answers are below k? Does range(k) stop before k or after it?"),
+        "range(k + 1, questions + 1)": Mistake("at-most-k",
+            "For a head it takes the chance of k right or fewer: the other end.",
+            "Which of the two ends is the lucky one?"),
+        "{*range(questions + 1)} - {k}": Mistake("exactly-k",
+            "For a head it takes the chance of exactly k right. A head with more than k counts too.",
+            "Is 29 of 30 at least 24?"),
+    }),
+    "below": Blank("ways / 2**questions", offered=2, wrong={
+        "ways / questions**2": Mistake("base-and-power-exchanged",
+            "The number of ways is divided by questions^2. Of questions with two answers each there are 2^questions "
+            "ways in all.",
+            "In how many ways can 3 questions be answered right or wrong?"),
+        "ways / 2**k": Mistake("power-of-k",
+            "The number of ways is divided by 2^k. There are 2^questions ways in all.",
+            "In how many ways can 3 questions be answered right or wrong?"),
+        "1 - bell(questions, k)": Mistake("normal-curve",
+            "It takes a normal curve for the binomial. Far out, and for few questions, the two differ; the exact "
+            "number is asked for.",
+            "How many of the 2^3 ways to answer 3 questions have at least 2 right?"),
+        "1 - bell(questions, k - 0.5)": Mistake("normal-curve",
+            "It takes a normal curve for the binomial, with the correction of a half. It comes near; the exact number "
+            "is asked for.",
+            "How many of the 2^3 ways to answer 3 questions have at least 2 right?"),
+        "1 - (questions + 1 - k) / 2**questions": Mistake("no-coefficients",
+            "Each number of right answers is counted as one of the 2^questions ways. There are many ways to get x of "
+            "them right.",
+            "In how many ways can 1 of 3 questions be right?"),
+        "(ways + 1) / 2**questions": Mistake("all-right-left-out",
+            "That a head gets all of them right is left out.",
+            "Does range(k, questions) contain the last?"),
+        "1 - 0.5**k": Mistake("first-k-right",
+            "It takes 1/2^k for a head's chance. That is the chance that k given questions are right, whatever the "
+            "others are; any k will do.",
+            "How likely is it that at least 1 of 3 tosses shows heads?"),
+        "1 - k / questions": Mistake("share-as-chance",
+            "It takes k / questions for a head's chance to get so many. That is the share itself, not how likely it "
+            "is.",
+            "How likely is it that one coin-flipper has 3 of 3 right?"),
+    }),
+    "best": Blank("1 - below**heads", offered=4, wrong={
+        "(1 - below) ** heads": Mistake("all-heads",
+            "It is the chance that every head gets so many. The best does already when a single one does.",
+            "Should the number grow with the heads?"),
+        "heads * (1 - below)": Mistake("chances-added",
+            "The chances of the heads are added up. Those in which two heads succeed are counted twice, so the sum can "
+            "pass 1.",
+            "What does it give when one head succeeds half of the time, and there are three?"),
+        "below**heads": Mistake("no-head",
+            "It is the chance that no head gets so many: one step is missing.",
+            "Should the number grow with the heads?"),
+        "1 - heads * below": Mistake("times-for-power",
+            "The chance that one head stays below is multiplied by the number of heads. That all stay below is a "
+            "product of so many chances: a power.",
+            "How likely is it that two coins both show tails?"),
+        "1 - below": Mistake("one-head-only",
+            "It is the chance of one head. There are many heads, and the best of them is taken.",
+            "Should the number grow with the heads?"),
+        "min(1.0, heads * (1 - below))": Mistake("chances-added",
+            "The chances of the heads are added up, and cut at 1. Those in which two heads succeed are counted twice: "
+            "the sum is a bound, not the number.",
+            "Two coins: how likely is at least one heads?"),
+        "1 - below**questions": Mistake("power-of-questions",
+            "The power is the number of questions. It is the heads that must all stay below.",
+            "Who has to stay below k for the best to stay below k?"),
+        "heads * (1 - below) * below ** (heads - 1)": Mistake("exactly-one-head",
+            "It is the chance that one head alone gets so many. There may be several.",
+            "Two coins: how likely is at least one heads?"),
+        "(below + math.comb(questions, k) / 2**questions) ** heads - below**heads": Mistake("best-is-exactly-k",
+            "It is the chance that the best gets exactly k. At least k was asked for.",
+            "Is 29 of 30 at least 24?"),
+    }),
+}, scope={"bell": bell})
 
 
 def measure(answer):
@@ -161,10 +143,10 @@ EXERCISE = Exercise(
               "k)`: the probability that the best head gets at least k right, as one number and exactly (in Python's "
               "numbers or float64). k is from 0 to questions.",
     stub="def best_by_luck(heads, questions, k):\n    ...\n",
-    reference=best_by_luck,
+    program=PROGRAM,
     cases=[Case((1, 3, 2)), Case((2, 5, 4)), Case((3, 4, 2)), Case((5, 7, 7)), Case((4, 6, 0)), Case((72, 30, 24)),
            Case((72, 30, 20)), Case((13, 20, 15))],
-    model=model, switches=SWITCHES, measure=measure, observe=observe, wanted="one number", trained=(),
+    measure=measure, observe=observe, wanted="one number", trained=(),
     hints=("How likely is it that one head gets fewer than k right? Count the ways: math.comb(questions, x) of the "
            "2^questions have exactly x right.",
            "The best stays below k if all heads do. They are independent, so their chances multiply.",

@@ -1,232 +1,165 @@
 """8.3: by how much a head beats the best fixed offset."""
 import torch
 
+from mha.exercises.blanks import Blank, Program
 from mha.exercises.exercise import Case, Exercise
 from mha.exercises.probe import listed, numbers, off
 from mha.exercises.report import Mistake
 
-
+PROGRAM = Program("""\
 def above_offset(weights, asks, answers):
-    others = weights - 2 * torch.eye(weights.shape[-1]).to(weights)           # no word looks at itself
-    right = others[..., asks, :].argmax(-1) == answers                        # (..., N)
-    hits = (answers - asks).unique(return_counts=True)[1]                     # how many answers each offset finds
-    return right.to(weights.dtype).mean(-1) - hits.max().to(weights) / len(asks)
-
-
-def most_common(values):
-    """The value that stands most often in each row: (..., N) -> (..., 1)."""
-    return values.mode(-1, keepdim=True).values
-
-
-def model(weights, asks, answers, head="chooses", rule="best", result="difference"):
-    """The margin with switches: each can be set wrong."""
-    n, N = weights.shape[-1], len(asks)
-    others = weights - 2 * torch.eye(n).to(weights)
-    given, looked_at, offsets = weights[..., asks, answers], others[..., asks, :].argmax(-1), answers - asks
-    right = {
-        "chooses": lambda: looked_at == answers,
-        "itself-too": lambda: weights[..., asks, :].argmax(-1) == answers,
-        "columns": lambda: others.mT[..., asks, :].argmax(-1) == answers,
-        "exchanged": lambda: others[..., answers, :].argmax(-1) == asks,
-        "least": lambda: (others + 4 * torch.eye(n).to(weights))[..., asks, :].argmin(-1) == answers,
-        "second": lambda: weights[..., asks, :].argsort(-1, descending=True)[..., 1] == answers,
-        "top-two": lambda: (weights[..., asks, :].topk(2).indices == answers[:, None]).any(-1),
-        "among-answers": lambda: answers[others[..., asks, :][..., answers].argmax(-1)] == answers,
-        "weight": lambda: given,
-        "half": lambda: given > 0.5,
-        "even": lambda: given > 1 / n,
-    }[head]().to(weights.dtype)
-    best = offsets == most_common(offsets)
-    found = {
-        "best": lambda: best,
-        "next": lambda: offsets == 1,
-        "before": lambda: offsets == -1,
-        "neighbour": lambda: offsets.abs() == 1,
-        "sign": lambda: offsets == -most_common(offsets),
-        "mean": lambda: offsets == offsets.double().mean().round(),
-        "raw-mean": lambda: offsets == offsets.double().mean(),
-        "median": lambda: offsets == offsets.median(),
-        "distance": lambda: offsets.abs() == most_common(offsets.abs()),
-        "sign-lost": lambda: offsets == most_common(offsets.abs()),
-        "right-only": lambda: offsets == most_common(offsets[offsets > 0]) if (offsets > 0).any() else 0 * offsets,
-        "nearest": lambda: offsets == (1 if (offsets == 1).sum() > (offsets == -1).sum() else -1),
-        "target": lambda: answers == most_common(answers),
-        "heads-rule": lambda: offsets == most_common(looked_at - asks),
-        "heads-habit": lambda: looked_at - asks == most_common(looked_at - asks),
-        "chance": lambda: torch.full((N,), 1 / (n - 1)),
-        "chance-n": lambda: torch.full((N,), 1 / n),
-        "kinds": lambda: torch.full((N,), 1 / len(offsets.unique())),
-        "count": lambda: best * float(N),
-        "over-n": lambda: best * float(N) / n,
-    }[rule]().to(weights.dtype)
-    share, baseline = right.mean(-1), found.mean(-1)
-    return {
-        "difference": lambda: share - baseline,
-        "head-only": lambda: share,
-        "reversed": lambda: baseline - share,
-        "ratio": lambda: share / baseline,
-        "gain": lambda: (share - baseline) / (1 - baseline),
-        "counts": lambda: N * (share - baseline),
-        "size": lambda: (share - baseline).abs(),
-        "not-below": lambda: (share - baseline).clamp(min=0),
-        "best-head": lambda: (share - baseline).max(),
-        "one-number": lambda: (share - baseline).mean(),
-        "follows-rule": lambda: (looked_at - asks == most_common(offsets)).to(weights.dtype).mean(-1),
-        "head-alone-right": lambda: (right * (1 - found)).mean(-1),
-        "where-rule-fails": lambda: (right * (1 - found)).sum(-1) / (1 - found).sum(-1),
-    }[result]()
-
-
-SWITCHES = {
-    "head": {
-        "itself-too": Mistake("itself-too",
-                              "The word itself is among those that the head may choose. It should choose among all "
-                              "others.",
-                              "Can a word that gives 0.6 to itself and 0.3 to the answer be right?"),
-        "columns": Mistake("columns",
-                           "It reads columns for rows: the word that gives most to the asking one. Rows are queries.",
-                           "Which axis of weights belongs to the word that asks?"),
-        "exchanged": Mistake("asks-and-answers-exchanged",
-                             "It asks the answering words and looks whether they choose the asking ones.",
-                             "Whose row is read?"),
-        "least": Mistake("least-weight", "The head is given the word that gets the least, not the most.", ""),
-        "second": Mistake("second-largest",
-                          "It takes the second largest weight for the head's choice, as if the word itself always had "
-                          "the largest.",
-                          "What if a word gives little to itself?"),
-        "top-two": Mistake("among-two-largest",
-                           "It calls a head right when the answer is one of the two largest weights. The other may be "
-                           "of a word that is neither the answer nor the asking one.",
-                           "What if a word gives little to itself?"),
-        "among-answers": Mistake("among-answers-only",
-                                 "The head chooses among the answers of all pairs. It should choose among all other "
-                                 "words.",
-                                 "Is a head right that gives most to a word that is no answer at all?"),
-        "weight": Mistake("weight-not-choice",
-                          "It takes the mean weight on the answer. A head is right or wrong on a pair: does the "
-                          "answer get the most?",
-                          "Is a head with 0.4 on the answer and 0.3 on two others right?"),
-        "half": Mistake("more-than-half",
-                        "It calls a head right when the answer gets more than a half. It is enough that no other word "
-                        "gets more.",
-                        "Is a head with 0.4 on the answer and 0.3 on two others right?"),
-        "even": Mistake("more-than-even",
-                        "It calls a head right when the answer gets more than an even share. Another word may get "
-                        "more still.",
-                        "Is a head with 0.3 on the answer and 0.6 on another word right?"),
-    },
-    "rule": {
-        "next": Mistake("next-word-only",
-                        "The rule is always the next word. It should be the offset that is right most often for these "
-                        "pairs, whichever that is.",
-                        "Which offsets could be tried?"),
-        "before": Mistake("word-before-only",
-                          "The rule is always the word before. It should be the offset that is right most often for "
-                          "these pairs, whichever that is.",
-                          "Which offsets could be tried?"),
-        "neighbour": Mistake("neighbours",
-                             "The rule may point to both neighbours at once. It is one offset, and any is allowed.",
-                             "To which one word does the rule point?"),
-        "sign": Mistake("wrong-sign",
-                        "The rule is walked in the wrong direction: an offset k that is found from answer to asking "
-                        "word leads back as -k.",
-                        "If answers - asks is 2, where does the rule look from word 5?"),
-        "mean": Mistake("mean-offset",
-                        "It takes the rounded mean of the offsets. A mean may be an offset that never occurs.",
-                        "Offsets 1, 1 and 7: which rule is right most often?"),
-        "raw-mean": Mistake("mean-offset",
-                            "It takes the mean of the offsets. A mean may be an offset that never occurs.",
-                            "Offsets 1, 1 and 7: which rule is right most often?"),
-        "median": Mistake("median-offset",
-                          "It takes the median of the offsets. The one in the middle need not be the most common.",
-                          "Offsets 1, 1, 3, 4 and 5: which rule is right most often?"),
-        "distance": Mistake("distance-without-direction",
-                            "It counts how far away the answer is, to the left and to the right alike. A rule must "
-                            "say where to look.",
-                            "Are 2 to the left and 2 to the right one rule?"),
-        "sign-lost": Mistake("sign-lost",
-                             "The signs of the offsets are dropped before the most common is looked for, and the rule "
-                             "then looks to the right.",
-                             "What if the answer is always the word before?"),
-        "right-only": Mistake("to-the-right-only", "It tries offsets to the right only.",
-                              "What if the answer is always the word before?"),
-        "nearest": Mistake("neighbours-only",
-                           "It tries the offsets 1 and -1 only. Any number of words is allowed.",
-                           "What if the answer always stands two words away?"),
-        "target": Mistake("most-common-answer",
-                          "It always answers the word that is the answer most often. The rule counts from the asking "
-                          "word.",
-                          "Does the rule \"two to the right\" give two asking words the same answer?"),
-        "heads-rule": Mistake("offset-of-the-head",
-                              "It takes the offset that the head itself uses most. The rule to compare with knows the "
-                              "right answers: it is the best that any fixed offset can do.",
-                              "Does the best offset depend on the head?"),
-        "heads-habit": Mistake("habit-of-the-head",
-                               "It measures how often the head uses its own favourite offset, right or wrong. The "
-                               "rule is a rival of the head: how often is it right?",
-                               "Does the best offset depend on the head?"),
-        "chance": Mistake("chance-only",
-                          "It compares with a guess among the n - 1 other words. The best fixed offset is a stronger "
-                          "rival.",
-                          "How often is \"always one to the right\" right, if every answer stands there?"),
-        "chance-n": Mistake("chance-only",
-                            "It compares with a guess among n words. The best fixed offset is a stronger rival.",
-                            "How often is \"always one to the right\" right, if every answer stands there?"),
-        "kinds": Mistake("offsets-as-if-even",
-                         "It takes 1 divided by the number of different offsets, as if each occurred as often.",
-                         "Offsets 1, 1 and 7: how often is 1 right?"),
-        "count": Mistake("count-for-share",
-                         "From the rule it takes a count of pairs, where a share is asked for.",
-                         "Between which numbers does a share lie?"),
-        "over-n": Mistake("rule-divided-by-n",
-                          "What the rule gets right is divided by the number of words n. The pairs are what both are "
-                          "tested on.",
-                          "How many questions were asked?"),
-    },
-    "result": {
-        "head-only": Mistake("head-only",
-                             "It is the head's share. What the best offset gets is not taken off.",
-                             "What should a head get that always looks one to the right, if every answer stands "
-                             "there?"),
-        "reversed": Mistake("reversed",
-                            "It is the offset's share minus the head's: the other way round.",
-                            "Should a good head get a positive number?"),
-        "ratio": Mistake("ratio",
-                         "It divides the head's share by the offset's, where the difference is asked for.", ""),
-        "gain": Mistake("share-of-what-is-left",
-                        "The difference is divided by what the rule leaves to be gained. The difference itself is "
-                        "asked for.",
-                        ""),
-        "counts": Mistake("counts-pairs",
-                          "It counts pairs, where shares of them are asked for.",
-                          "Can the difference of two shares be 2?"),
-        "size": Mistake("size-only",
-                        "It takes the size of the difference. A head that is worse than the rule should get a "
-                        "negative number.",
-                        "Can a head be worse than the rule?"),
-        "not-below": Mistake("cut-at-zero",
-                             "Below 0 it is cut off. A head that is worse than the rule should get a negative "
-                             "number.",
-                             "Can a head be worse than the rule?"),
-        "best-head": Mistake("best-head-only",
-                             "Of all maps it keeps the best one's number. Each map should have its own.",
-                             "How many numbers do 12 heads get?"),
-        "one-number": Mistake("one-number-for-all",
-                              "The mean is taken over all maps together. Each map should have its own.",
-                              "How many numbers do 12 heads get?"),
-        "follows-rule": Mistake("follows-the-rule",
-                                "It measures how often the head looks where the best rule does, whether that is right "
-                                "or not.",
-                                "What should a head get that always follows the rule?"),
-        "head-alone-right": Mistake("head-alone-right",
-                                    "It is the share of pairs on which the head is right and the rule is wrong. Those "
-                                    "on which the rule is right and the head is wrong must be taken off.",
-                                    "What about pairs that the rule gets right and the head does not?"),
-        "where-rule-fails": Mistake("where-the-rule-fails",
-                                    "It is the head's share on those pairs alone on which the rule is wrong.",
-                                    "Over which pairs is the head's share taken?"),
-    },
-}
+    offsets = answers - asks
+    others = weights - 2 * torch.eye(weights.shape[-1]).to(weights)    # no word looks at itself
+    looked_at = others[..., asks, :].argmax(-1)
+    right = <head>
+    found = <rule>
+    share, of_rule = right.double().mean(-1), found.double().mean(-1)
+    return <result>
+""", {
+    "head": Blank("looked_at == answers", offered=3, wrong={
+        "weights[..., asks, :].argmax(-1) == answers": Mistake("itself-too",
+            "The word itself is among those that the head may choose. It should choose among all others.",
+            "Can a word that gives 0.6 to itself and 0.3 to the answer be right?"),
+        "others.mT[..., asks, :].argmax(-1) == answers": Mistake("columns",
+            "It reads columns for rows: the word that gives most to the asking one. Rows are queries.",
+            "Which axis of weights belongs to the word that asks?"),
+        "weights[..., asks, answers]": Mistake("weight-not-choice",
+            "It takes the mean weight on the answer. A head is right or wrong on a pair: does the answer get the most?",
+            "Is a head with 0.4 on the answer and 0.3 on two others right?"),
+        "others[..., answers, :].argmax(-1) == asks": Mistake("asks-and-answers-exchanged",
+            "It asks the answering words and looks whether they choose the asking ones.",
+            "Whose row is read?"),
+        "(weights + torch.eye(weights.shape[-1]).to(weights))[..., asks, :].argmin(-1) == answers":
+            Mistake("least-weight",
+            "The head is given the word that gets the least, not the most.",
+            "Should the head choose by argmax or by argmin?"),
+        "weights[..., asks, :].argsort(-1, descending=True)[..., 1] == answers": Mistake("second-largest",
+            "It takes the second largest weight for the head's choice, as if the word itself always had the largest.",
+            "What if a word gives little to itself?"),
+        "(weights[..., asks, :].topk(2).indices == answers[:, None]).any(-1)": Mistake("among-two-largest",
+            "It calls a head right when the answer is one of the two largest weights. The other may be of a word "
+            "that is neither the answer nor the asking one.",
+            "What if a word gives little to itself?"),
+        "answers[others[..., asks, :][..., answers].argmax(-1)] == answers": Mistake("among-answers-only",
+            "The head chooses among the answers of all pairs. It should choose among all other words.",
+            "Is a head right that gives most to a word that is no answer at all?"),
+        "weights[..., asks, answers] > 0.5": Mistake("more-than-half",
+            "It calls a head right when the answer gets more than a half. It is enough that no other word gets more.",
+            "Is a head with 0.4 on the answer and 0.3 on two others right?"),
+        "weights[..., asks, answers] > 1 / weights.shape[-1]": Mistake("more-than-even",
+            "It calls a head right when the answer gets more than an even share. Another word may get more still.",
+            "Is a head with 0.3 on the answer and 0.6 on another word right?"),
+    }),
+    "rule": Blank("offsets == offsets.mode().values", offered=4, wrong={
+        "offsets == offsets.double().mean().round()": Mistake("mean-offset",
+            "It takes the rounded mean of the offsets. A mean may be an offset that never occurs.",
+            "Offsets 1, 1 and 7: which rule is right most often?"),
+        "offsets.abs() == offsets.abs().mode().values": Mistake("distance-without-direction",
+            "It counts how far away the answer is, to the left and to the right alike. A rule must say where to look.",
+            "Are 2 to the left and 2 to the right one rule?"),
+        "answers == answers.mode().values": Mistake("most-common-answer",
+            "It always answers the word that is the answer most often. The rule counts from the asking word.",
+            'Does the rule "two to the right" give two asking words the same answer?'),
+        "offsets == (looked_at - asks).mode(-1, keepdim=True).values": Mistake("offset-of-the-head",
+            "It takes the offset that the head itself uses most. The rule to compare with knows the right answers: "
+            "it is the best that any fixed offset can do.",
+            "Does the best offset depend on the head?"),
+        "offsets % weights.shape[-1] == (offsets % weights.shape[-1]).mode().values": Mistake("goes-round",
+            "The rule goes round the end: with it, the word to the right of the last is the first. A rule counts words "
+            "in the sentence, and none stands to the right of the last.",
+            "What stands to the right of the last word?"),
+        "offsets == 1": Mistake("next-word-only",
+            "The rule is always the next word. It should be the offset that is right most often for these pairs, "
+            "whichever that is.",
+            "Which offsets could be tried?"),
+        "offsets == -1": Mistake("word-before-only",
+            "The rule is always the word before. It should be the offset that is right most often for these pairs, "
+            "whichever that is.",
+            "Which offsets could be tried?"),
+        "offsets.abs() == 1": Mistake("neighbours",
+            "The rule may point to both neighbours at once. It is one offset, and any is allowed.",
+            "To which one word does the rule point?"),
+        "offsets == -offsets.mode().values": Mistake("wrong-sign",
+            "The rule is walked in the wrong direction: an offset k that is found from answer to asking word leads "
+            "back as -k.",
+            "If answers - asks is 2, where does the rule look from word 5?"),
+        "offsets == offsets.double().mean()": Mistake("mean-offset",
+            "It takes the mean of the offsets. A mean may be an offset that never occurs.",
+            "Offsets 1, 1 and 7: which rule is right most often?"),
+        "offsets == offsets.median()": Mistake("median-offset",
+            "It takes the median of the offsets. The one in the middle need not be the most common.",
+            "Offsets 1, 1, 3, 4 and 5: which rule is right most often?"),
+        "offsets == offsets.abs().mode().values": Mistake("sign-lost",
+            "The signs of the offsets are dropped before the most common is looked for, and the rule then looks to "
+            "the right.",
+            "What if the answer is always the word before?"),
+        "offsets == offsets[offsets > 0].mode().values if (offsets > 0).any() else 0 * offsets":
+            Mistake("to-the-right-only",
+            "It tries offsets to the right only.",
+            "What if the answer is always the word before?"),
+        "offsets == (1 if (offsets == 1).sum() > (offsets == -1).sum() else -1)": Mistake("neighbours-only",
+            "It tries the offsets 1 and -1 only. Any number of words is allowed.",
+            "What if the answer always stands two words away?"),
+        "looked_at - asks == (looked_at - asks).mode(-1, keepdim=True).values": Mistake("habit-of-the-head",
+            "It measures how often the head uses its own favourite offset, right or wrong. The rule is a rival of "
+            "the head: how often is it right?",
+            "Does the best offset depend on the head?"),
+        "torch.full((len(asks),), 1 / (weights.shape[-1] - 1))": Mistake("chance-only",
+            "It compares with a guess among the n - 1 other words. The best fixed offset is a stronger rival.",
+            'How often is "always one to the right" right, if every answer stands there?'),
+        "torch.full((len(asks),), 1 / weights.shape[-1])": Mistake("chance-only",
+            "It compares with a guess among n words. The best fixed offset is a stronger rival.",
+            'How often is "always one to the right" right, if every answer stands there?'),
+        "torch.full((len(asks),), 1 / len(offsets.unique()))": Mistake("offsets-as-if-even",
+            "It takes 1 divided by the number of different offsets, as if each occurred as often.",
+            "Offsets 1, 1 and 7: how often is 1 right?"),
+        "(offsets == offsets.mode().values) * len(asks)": Mistake("count-for-share",
+            "From the rule it takes a count of pairs, where a share is asked for.",
+            "Between which numbers does a share lie?"),
+        "(offsets == offsets.mode().values) * len(asks) / weights.shape[-1]": Mistake("rule-divided-by-n",
+            "What the rule gets right is divided by the number of words n. The pairs are what both are tested on.",
+            "How many questions were asked?"),
+    }),
+    "result": Blank("share - of_rule", offered=4, wrong={
+        "share": Mistake("head-only",
+            "It is the head's share. What the best offset gets is not taken off.",
+            "What should a head get that always looks one to the right, if every answer stands there?"),
+        "of_rule - share": Mistake("reversed",
+            "It is the offset's share minus the head's: the other way round.",
+            "Should a good head get a positive number?"),
+        "(share - of_rule).clamp(min=0)": Mistake("cut-at-zero",
+            "Below 0 it is cut off. A head that is worse than the rule should get a negative number.",
+            "Can a head be worse than the rule?"),
+        "(share - of_rule).mean()": Mistake("one-number-for-all",
+            "The mean is taken over all maps together. Each map should have its own.",
+            "How many numbers do 12 heads get?"),
+        "share / of_rule": Mistake("ratio",
+            "It divides the head's share by the offset's, where the difference is asked for.",
+            "What does a head get that is right as often as the rule?"),
+        "(share - of_rule) / (1 - of_rule)": Mistake("share-of-what-is-left",
+            "The difference is divided by what the rule leaves to be gained. The difference itself is asked for.",
+            "By what should the difference be divided?"),
+        "len(asks) * (share - of_rule)": Mistake("counts-pairs",
+            "It counts pairs, where shares of them are asked for.",
+            "Can the difference of two shares be 2?"),
+        "(share - of_rule).abs()": Mistake("size-only",
+            "It takes the size of the difference. A head that is worse than the rule should get a negative number.",
+            "Can a head be worse than the rule?"),
+        "(share - of_rule).max()": Mistake("best-head-only",
+            "Of all maps it keeps the best one's number. Each map should have its own.",
+            "How many numbers do 12 heads get?"),
+        "(looked_at - asks == offsets.mode().values).double().mean(-1)": Mistake("follows-the-rule",
+            "It measures how often the head looks where the best rule does, whether that is right or not.",
+            "What should a head get that always follows the rule?"),
+        "(right & ~found).double().mean(-1)": Mistake("head-alone-right",
+            "It is the share of pairs on which the head is right and the rule is wrong. Those on which the rule is "
+            "right and the head is wrong must be taken off.",
+            "What about pairs that the rule gets right and the head does not?"),
+        "(right & ~found).double().sum(-1) / (~found).double().sum(-1)": Mistake("where-the-rule-fails",
+            "It is the head's share on those pairs alone on which the rule is wrong.",
+            "Over which pairs is the head's share taken?"),
+    }),
+})
 
 
 def words(*places):
@@ -283,13 +216,13 @@ EXERCISE = OfPairs(
               "minus the share of the best such rule, one k for all pairs. One number for each map: the result is "
               "`(...)`.",
     stub="def above_offset(weights, asks, answers):\n    ...\n",
-    reference=above_offset,
+    program=PROGRAM,
     cases=[Case(maps(831, 5, words(0, 1, 3), words(2, 3, 4))),
            Case(maps(832, 7, words(0, 3, 2, 4, 6), words(3, 6, 0, 5, 0), 3)),
            Case(maps(833, 13, words(11, 9, 6, 12, 1, 3, 8), words(9, 7, 4, 4, 3, 4, 7), 2, 3)),
            Case(maps(834, 4, words(3, 2, 0, 1), words(2, 1, 3, 0))),
            Case(maps(835, 11, words(0, 1, 2, 5, 6, 7, 3, 4), words(1, 2, 3, 7, 9, 10, 7, 5), 5))],
-    model=model, switches=SWITCHES, measure=measure, observe=observe, trained=(),
+    measure=measure, observe=observe, trained=(),
     hints=("For the head: which rows of the map are asked, which entry of each is forbidden, and where is the largest "
            "of the others?",
            "For the rule: how far is each answer from its question, with a sign? How many pairs share the most common "
