@@ -1,140 +1,123 @@
 """9.1: a gate for each head."""
 import torch
 
+from mha.exercises.blanks import Blank, Program
 from mha.exercises.exercise import Case, Exercise
 from mha.exercises.probe import listed, numbers
 from mha.exercises.report import Mistake
 
+TILED = Mistake("gates-tiled",
+    "After the merge the gates are repeated as g1, g2, ..., g1, g2, ...: neighbouring columns get the gates of "
+    "different heads. The first d_v columns all belong to head 1.",
+    "What is the difference between repeat and repeat_interleave?")
 
+PROGRAM = Program("""\
 def gated(y, gates, W_O):
-    return (y * gates[:, None, None]).transpose(1, 2).flatten(2) @ W_O
-
-
-def model(y, gates, W_O, gate="own", join="merged"):
-    """Gated heads with switches: each can be set wrong."""
     B, h, n, d_v = y.shape
-    factor = {"none": lambda: torch.ones_like(gates), "softmax": lambda: gates.softmax(0),
-              "shares": lambda: gates / gates.sum(), "over-mean": lambda: gates / gates.mean(),
-              "sigmoid": gates.sigmoid,
-              "all-or-nothing": lambda: (gates > 0.5).to(gates.dtype), "nonzero": lambda: (gates != 0).to(gates.dtype),
-              "clamped": lambda: gates.clamp(0, 1), "twice": gates.square,
-              "inverted": lambda: 1 - gates, "reversed": lambda: gates.flip(0), "over-h": lambda: gates / h,
-              "mean": lambda: gates.mean().expand(h)}.get(gate, lambda: gates)()
-    y_alone = y
-    if gate in ("columns", "tokens", "sentences"):
-        y = y * {"columns": gates, "tokens": gates[:, None], "sentences": gates[:, None, None, None]}[gate]
-    elif gate == "added":
-        y = y + gates[:, None, None]
-    elif gate not in ("tiled", "output"):
-        y = y * factor[:, None, None]
-    if join == "view":
-        merged = y.reshape(B, n, h * d_v)
-    elif join == "view-first":
-        merged = y_alone.reshape(B, n, h * d_v) * factor.repeat_interleave(d_v)
-    elif join == "interleaved":
-        merged = y.permute(0, 2, 3, 1).flatten(2)
-    else:
-        merged = y.transpose(1, 2).flatten(2)
-    if gate == "tiled":
-        merged = merged * gates.repeat(d_v)
-    out = {"no-W_O": lambda: merged, "W_O-turned": lambda: merged @ W_O.mT,
-           "parts": lambda: y @ W_O.unflatten(0, (h, d_v)), "averaged": lambda: merged @ W_O / h,
-           "first-rows": lambda: y.sum(1) @ W_O[:d_v]}.get(join, lambda: merged @ W_O)()
-    return out * gates if gate == "output" else out
-
-
-SWITCHES = {
-    "gate": {
-        "none": Mistake("gates-unused",
-                        "The gates are not used: it is the layer with all gates 1.",
-                        "What should the output be when all gates are 0?"),
-        "columns": Mistake("gates-on-columns",
-                           "The gates multiply the last axis: the columns of each value, not the heads. That runs "
-                           "only where there are as many columns as heads, or one.",
-                           "With which axis of y does a tensor (h,) meet, and with which should it?"),
-        "tokens": Mistake("gates-on-tokens",
-                          "The gates multiply the axis of the tokens, not that of the heads.",
-                          "With which axis of y does a tensor (h, 1) meet, and with which should it?"),
-        "sentences": Mistake("gates-on-sentences",
-                             "The gates multiply the axis of the batch, not that of the heads.",
-                             "At which place of (B, h, n, d_v) stand the heads?"),
-        "tiled": Mistake("gates-tiled",
-                         "After the merge the gates are repeated as g1, g2, ..., g1, g2, ...: neighbouring columns "
-                         "get the gates of different heads. The first d_v columns all belong to head 1.",
-                         "What is the difference between repeat and repeat_interleave?"),
-        "output": Mistake("gates-after-W_O",
-                          "The gates multiply the output of the layer. After W_O every column holds something of all "
-                          "heads, and no head can be switched off any more.",
-                          "Up to which line is each head still apart?"),
-        "softmax": Mistake("softmaxed-gates",
-                           "The gates go through a softmax first. A gate is a factor as it is: 1 leaves the head "
-                           "alone, 0 switches it off.",
-                           "What becomes of gates that are all 1?"),
-        "shares": Mistake("renormalised",
-                          "The gates are divided by their sum. Then switching one head off turns the others up.",
-                          "What becomes of gates that are all 1?"),
-        "over-mean": Mistake("renormalised",
-                             "The gates are divided by their mean. Then switching one head off turns the others up.",
-                             "What should the other heads do when one is off?"),
-        "sigmoid": Mistake("sigmoid-gates",
-                           "The gates go through a sigmoid first. A gate is a factor as it is: 1 leaves the head "
-                           "alone, 0 switches it off.",
-                           "What does a gate of 0 do then?"),
-        "all-or-nothing": Mistake("rounded-gates",
-                                  "A gate counts as 1 above one half, else as 0. A gate is a factor, and any number "
-                                  "will do.",
-                                  "What should a gate of 0.7 do?"),
-        "nonzero": Mistake("rounded-gates",
-                           "Every gate that is not 0 counts as 1. A gate is a factor, and any number will do.",
-                           "What should a gate of one half do?"),
-        "clamped": Mistake("clamped-gates",
-                           "Gates below 0 or above 1 are cut off. A gate is a factor, and any number will do.",
-                           "What should a gate of 2 do?"),
-        "twice": Mistake("gated-twice",
-                         "Each head meets its gate twice: one half becomes a quarter.",
-                         "In how many places do you multiply?"),
-        "inverted": Mistake("inverted-gates",
-                            "The factor is 1 minus the gate. A gate of 1 leaves the head alone, 0 switches it off.",
-                            "What should the output be when all gates are 0?"),
-        "reversed": Mistake("gates-reversed", "The gates are used in reverse order.", "Which gate belongs to head 1?"),
-        "over-h": Mistake("divided-by-h", "The gates are divided by the number of heads.",
-                          "What should gates that are all 1 change?"),
-        "mean": Mistake("one-gate-for-all", "All heads meet the mean of the gates.",
-                        "What should happen to the other heads when one gate is 0?"),
-        "added": Mistake("gates-added",
-                         "The gates are added to the heads' outputs. They are factors.", "What should a gate of 0 do?"),
+    <first>
+    y = <meet>
+    merged = <merge>
+    return <use>
+""", {
+    "first": Blank("", offered=2, wrong={
+        "gates = gates.softmax(0)": Mistake("softmaxed-gates",
+            "The gates go through a softmax first. A gate is a factor as it is: 1 leaves the head alone, 0 switches it "
+            "off.",
+            "What becomes of gates that are all 1?"),
+        "gates = gates / gates.sum()": Mistake("renormalised",
+            "The gates are divided by their sum. Then switching one head off turns the others up.",
+            "What becomes of gates that are all 1?"),
+        "gates = gates / gates.mean()": Mistake("renormalised",
+            "The gates are divided by their mean. Then switching one head off turns the others up.",
+            "What should the other heads do when one is off?"),
+        "gates = gates.sigmoid()": Mistake("sigmoid-gates",
+            "The gates go through a sigmoid first. A gate is a factor as it is: 1 leaves the head alone, 0 switches it "
+            "off.",
+            "What does a gate of 0 do then?"),
+        "gates = (gates > 0.5).to(gates)": Mistake("rounded-gates",
+            "A gate counts as 1 above one half, else as 0. A gate is a factor, and any number will do.",
+            "What should a gate of 0.7 do?"),
+        "gates = (gates != 0).to(gates)": Mistake("rounded-gates",
+            "Every gate that is not 0 counts as 1. A gate is a factor, and any number will do.",
+            "What should a gate of one half do?"),
+        "gates = gates.clamp(0, 1)": Mistake("clamped-gates",
+            "Gates below 0 or above 1 are cut off. A gate is a factor, and any number will do.",
+            "What should a gate of 2 do?"),
+        "gates = gates.square()": Mistake("gated-twice",
+            "Each head meets its gate twice: one half becomes a quarter.",
+            "In how many places do you multiply?"),
+        "gates = 1 - gates": Mistake("inverted-gates",
+            "The factor is 1 minus the gate. A gate of 1 leaves the head alone, 0 switches it off.",
+            "What should the output be when all gates are 0?"),
+        "gates = gates.flip(0)": Mistake("gates-reversed",
+            "The gates are used in reverse order.",
+            "Which gate belongs to head 1?"),
+        "gates = gates / h": Mistake("divided-by-h",
+            "The gates are divided by the number of heads.",
+            "What should gates that are all 1 change?"),
+        "gates = gates.mean().expand(h)": Mistake("one-gate-for-all",
+            "All heads meet the mean of the gates.",
+            "What should happen to the other heads when one gate is 0?"),
+    }),
+    "meet": Blank("y * gates[:, None, None]", offered=4, wrong={
+        "y * gates": Mistake("gates-on-columns",
+            "The gates multiply the last axis: the columns of each value, not the heads. That runs only where there "
+            "are as many columns as heads, or one.",
+            "With which axis of y does a tensor (h,) meet, and with which should it?"),
+        "y * gates[:, None]": Mistake("gates-on-tokens",
+            "The gates multiply the axis of the tokens, not that of the heads.",
+            "With which axis of y does a tensor (h, 1) meet, and with which should it?"),
+        "y * gates[:, None, None, None]": Mistake("gates-on-sentences",
+            "The gates multiply the axis of the batch, not that of the heads.",
+            "At which place of (B, h, n, d_v) stand the heads?"),
+        "y + gates[:, None, None]": Mistake("gates-added",
+            "The gates are added to the heads' outputs. They are factors.",
+            "What should a gate of 0 do?"),
+        "y": Mistake("gates-unused",
+            "The gates are not used: it is the layer with all gates 1.",
+            "What should the output be when all gates are 0?"),
+    }),
+    "merge": Blank("y.transpose(1, 2).flatten(2)", offered=2, wrong={
+        "y.reshape(B, n, h * d_v)": Mistake("view-for-transpose",
+            "The heads are reshaped into columns where the axes should be moved first: parts of different tokens meet.",
+            "In which order do the axes of y stand, and in which must they stand before the last two are joined?"),
+        "y.permute(0, 2, 3, 1).flatten(2)": Mistake("interleaved",
+            "The heads' columns are mixed: first the first column of every head, then the second. W_O wants all "
+            "columns of head 1 first.",
+            "Which rows of W_O meet head 1?"),
+    }),
+    "use": Blank("merged @ W_O", offered=2, wrong={
+        "merged": Mistake("no-W_O",
+            "W_O is missing: the gated heads stay side by side.",
+            "Which size should the last axis have?"),
+        "merged @ W_O / h": Mistake("heads-averaged",
+            "The heads' contributions are averaged; they are added up.",
+            "What is a concatenation times W_O, written as a sum over heads?"),
+        "merged @ W_O.mT": Mistake("W_O-transposed",
+            "W_O is transposed. It is (h d_v, d_model), for y @ W_O.",
+            "Which shape has W_O?"),
+        "y @ W_O.unflatten(0, (h, d_v))": Mistake("not-summed",
+            "It gives what each head adds, one by one. Asked is their sum, the output of the layer.",
+            "How many axes should the result have?"),
+        "y.sum(1) @ W_O[:d_v]": Mistake("one-block-for-all",
+            "All heads meet the first rows of W_O. Each head has rows of its own.",
+            "Which rows of W_O meet head 2?"),
+    }),
+}, together={
+    "meet merge": {
+        ("y", "y.reshape(B, n, h * d_v) * gates.repeat_interleave(d_v)"): Mistake("view-for-transpose",
+            "The heads are reshaped into columns where the axes should be moved first: parts of different tokens meet, "
+            "and the gates hit the wrong ones.",
+            "In which order do the axes of y stand, and in which must they stand before the last two are joined?"),
     },
-    "join": {
-        "view": Mistake("view-for-transpose",
-                        "The heads are reshaped into columns where the axes should be moved first: parts of different "
-                        "tokens meet.",
-                        "In which order do the axes of y stand, and in which must they stand before the last two are "
-                        "joined?"),
-        "view-first": Mistake("view-for-transpose",
-                              "The heads are reshaped into columns where the axes should be moved first: parts of "
-                              "different tokens meet, and the gates hit the wrong ones.",
-                              "In which order do the axes of y stand, and in which must they stand before the last "
-                              "two are joined?"),
-        "interleaved": Mistake("interleaved",
-                               "The heads' columns are mixed: first the first column of every head, then the second. "
-                               "W_O wants all columns of head 1 first.",
-                               "Which rows of W_O meet head 1?"),
-        "no-W_O": Mistake("no-W_O",
-                          "W_O is missing: the gated heads stay side by side.",
-                          "Which size should the last axis have?"),
-        "W_O-turned": Mistake("W_O-transposed",
-                              "W_O is transposed. It is (h d_v, d_model), for y @ W_O.", "Which shape has W_O?"),
-        "parts": Mistake("not-summed",
-                         "It gives what each head adds, one by one. Asked is their sum, the output of the layer.",
-                         "How many axes should the result have?"),
-        "averaged": Mistake("heads-averaged",
-                            "The heads' contributions are averaged; they are added up.",
-                            "What is a concatenation times W_O, written as a sum over heads?"),
-        "first-rows": Mistake("one-block-for-all",
-                              "All heads meet the first rows of W_O. Each head has rows of its own.",
-                              "Which rows of W_O meet head 2?"),
+    "meet use": {
+        ("y", "merged * gates.repeat(d_v) @ W_O"): TILED,
+        ("y", "merged @ W_O * gates"): Mistake("gates-after-W_O",
+            "The gates multiply the output of the layer. After W_O every column holds something of all heads, and no "
+            "head can be switched off any more.",
+            "Up to which line is each head still apart?"),
     },
-}
+})
 
 
 def measure(answer):
@@ -164,12 +147,12 @@ EXERCISE = Exercise(
               "gates is `(h,)`; W_O is `(h*d_v, d_model)`. Return `(B, n, d_model)`: each head's output times its "
               "gate, the heads side by side, times W_O.",
     stub="def gated(y, gates, W_O):\n    ...\n",
-    reference=gated,
+    program=PROGRAM,
     cases=[case(910, 1, 2, 3, 4, 5, (1.0, 0.0)), case(912, 2, 3, 5, 4, 7, (0.5, -1.5, 2.0)),
            case(914, 3, 1, 2, 5, 4, (0.3,)), case(916, 2, 5, 3, 2, 6, (1.0, 0.0, 0.25, 1.0, 0.75)),
            case(918, 4, 4, 4, 4, 4, (0.2, 1.0, 0.7, -0.4)), case(924, 2, 3, 5, 2, 6, (0.6, 0.0, 1.3)),
            case(920, 1, 3, 2, 3, 3, (1.0, 1.0, 1.0)), case(922, 5, 7, 1, 1, 11, (0.0, 1.0, 1.0, 0.5, 0.0, 3.0, 1.0))],
-    model=model, switches=SWITCHES, measure=measure,
+    measure=measure,
     hints=("The gates have one axis and y has four. Which of the four should the gates meet?",
            "gates[:, None, None] has the shape (h, 1, 1), and torch matches axes from the back. After that it is the "
            "merge of chapter 6 and W_O.",

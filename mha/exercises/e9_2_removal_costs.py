@@ -3,14 +3,10 @@ import functools
 
 import torch
 
+from mha.exercises.blanks import Blank, Program
 from mha.exercises.exercise import Case, Exercise
 from mha.exercises.probe import listed, off
 from mha.exercises.report import Mistake
-
-
-def removal_costs(loss, h):
-    full = loss(torch.ones(h))
-    return torch.stack([loss((torch.arange(h) != i).float()) - full for i in range(h)])
 
 
 # The losses: functions of gates (h,). All coefficients are sums of powers of 1/2, so that no answer suffers from
@@ -77,125 +73,144 @@ def in_pairs(g):
 LOSSES = (sum_of_heads, stand_ins, least_at_one, one_does_harm, single_head, in_a_row, in_pairs)
 
 
-@functools.cache
-def losses_of(loss, h, off):
-    """The loss with all heads on, and h losses, each with a head off or what is mistaken for that."""
-    on, one = torch.ones(h), torch.eye(h)
-    full = loss(on)
-    if off in ("minus-slope", "slope", "slope-size"):
-        slope = torch.autograd.functional.jacobian(loss, on)
-        return full, full + {"minus-slope": -slope, "slope": slope, "slope-size": slope.abs()}[off]
-    gates = {"cumulative": torch.ones(h, h).triu(1), "stepwise": torch.ones(h, h).triu(1), "only": one,
-             "brings-alone": one, "half": on - one / 2, "doubled": on + one, "negative": on - 2 * one,
-             "next": on - one.roll(1, 1), "nothing-off": on.expand(h, h)}.get(off, on - one)
-    losses = torch.stack([loss(row) for row in gates])
-    if off == "stepwise":
-        losses = full + losses - torch.cat([full[None], losses[:-1]])
-    if off == "brings-alone":
-        losses = full + loss(0 * on) - losses
-    return full, losses
-
-
-def model(loss, h, off="alone", report="rise"):
-    """The cost of each removal with switches: each can be set wrong."""
-    full, losses = losses_of(loss, h, off)
-    rise = losses - full
-    return {"rise": lambda: rise, "loss": lambda: losses, "fall": lambda: -rise, "size": rise.abs,
-            "square": rise.square, "relative": lambda: rise / full, "ratio": lambda: losses / full,
-            "shares": lambda: rise / rise.sum(),
-            "from-nothing": lambda: losses - loss(torch.zeros(h)), "order": rise.argsort,
-            "descending": lambda: rise.argsort(descending=True), "sorted": lambda: rise.sort().values, "sum": rise.sum,
-            "over-least": lambda: rise - rise.min(), "over-mean": lambda: rise - rise.mean(),
-            "no-falls": lambda: rise.clamp(min=0)}[report]().clone()
-
-
-SWITCHES = {
-    "off": {
-        "cumulative": Mistake("not-switched-on-again",
-                              "A head that was switched off stays off: the cost of head i is that of all heads up to "
-                              "i.",
-                              "Which heads are on when the second one is tried?"),
-        "stepwise": Mistake("one-after-the-other",
-                            "The heads are switched off one after the other, and each is charged for the last step. "
-                            "Asked is each head alone, with all others on.",
-                            "Which heads are on when the second one is tried?"),
-        "only": Mistake("keeps-only-that-head",
-                        "It keeps the one head and switches off all others.", "Which gates should be 0 for head i?"),
-        "half": Mistake("half-off", "The gate of the head goes to one half. Off is 0.",
-                        "Which gate switches a head off?"),
-        "doubled": Mistake("turned-up", "The gate of the head is raised to 2. Off is 0.",
-                           "Which gate switches a head off?"),
-        "negative": Mistake("turned-round", "The gate of the head becomes -1. Off is 0.",
-                            "Which gate switches a head off?"),
-        "nothing-off": Mistake("nothing-off", "Nothing is ever switched off.",
-                               "Do the gates that you change reach the loss?"),
-        "brings-alone": Mistake("gain-alone",
-                                "It measures what a head brings to a model without heads. Asked is what its removal "
-                                "costs a model that has all others.",
-                                "Do the two differ where another head can stand in?"),
-        "next": Mistake("shifted",
-                        "The numbers stand one place off: at the place of each head is the cost of the next, and the "
-                        "last place has that of the first.",
-                        "Which gate is 0 for head 0?"),
-        "minus-slope": Mistake("gradient-for-removal",
-                               "It gives the derivative of the loss at gates 1, with the sign turned: a guess, from "
-                               "the slope, at what removal would cost. Asked is what it costs.",
-                               "What does the slope say at a minimum?"),
-        "slope": Mistake("gradient-for-removal",
-                         "It gives the derivative of the loss at gates 1. That is a slope, and a guess at what "
-                         "removal would bring. Asked is what it costs.",
-                         "What does the slope say at a minimum?"),
-        "slope-size": Mistake("gradient-for-removal",
-                              "It gives the size of the derivative at gates 1, the other score of section 2: a guess, "
-                              "from the slope, at how much removal would change. Asked is what it costs.",
-                              "What does the slope say at a minimum?"),
+PROGRAM = Program("""\
+def removal_costs(loss, h):
+    full = loss(<whole>)
+    costs = []
+    <once>
+    for i in range(h):
+        <anew>
+        gates[<head>] = <off>
+        costs.append(<cost>)
+        <after>
+    return <result>
+""", {
+    "whole": Blank("torch.ones(h)", offered=1, wrong={
+        "torch.zeros(h)": Mistake("wrong-baseline",
+            "It compares with the loss when all heads are off. Compare with all heads on.",
+            "What should a head cost that does nothing?"),
+    }),
+    "once": Blank("", offered=1, wrong={
+        "gates = torch.ones(h)": None,
+    }),
+    "anew": Blank("gates = torch.ones(h)", offered=2, wrong={
+        "": None,
+        "gates = torch.zeros(h)": Mistake("all-off",
+            "All heads are off each time. Asked is each head alone, with all others on.",
+            "Which gates should be 1 for head i?"),
+    }),
+    "head": Blank("i", offered=1, wrong={
+        "i - 1": Mistake("shifted",
+            "The numbers stand one place off: at the place of each head is the cost of the one before, and the first "
+            "place has that of the last.",
+            "Which gate is 0 for head 0?"),
+        "(i + 1) % h": Mistake("shifted",
+            "The numbers stand one place off: at the place of each head is the cost of the next, and the last place "
+            "has that of the first.",
+            "Which gate is 0 for head 0?"),
+    }),
+    "off": Blank("0", offered=1, wrong={
+        "-1": Mistake("turned-round",
+            "The gate of the head becomes -1. Off is 0.",
+            "Which gate switches a head off?"),
+        "0.5": Mistake("half-off",
+            "The gate of the head goes to one half. Off is 0.",
+            "Which gate switches a head off?"),
+        "2": Mistake("turned-up",
+            "The gate of the head is raised to 2. Off is 0.",
+            "Which gate switches a head off?"),
+        "1": Mistake("nothing-off",
+            "Nothing is ever switched off.",
+            "Do the gates that you change reach the loss?"),
+    }),
+    "cost": Blank("loss(gates) - full", offered=3, wrong={
+        "loss(gates)": Mistake("loss-not-rise",
+            "It gives the loss without the head. Asked is by how much it rises.",
+            "What should a head cost that does nothing?"),
+        "full - loss(gates)": Mistake("sign",
+            "The sign is turned: a rise of the loss should be positive.",
+            "Which of the two losses is larger when a useful head is off?"),
+        "(loss(gates) - full).abs()": Mistake("size-only",
+            "It gives the size of the change. Where the loss falls without a head, the cost is negative.",
+            "What does a head cost that does harm?"),
+        "(loss(gates) - full) / full": Mistake("relative",
+            "It divides the rise by the loss of the whole model.",
+            "Is a rise or a share asked for?"),
+        "loss(gates) / full": Mistake("ratio",
+            "It divides one loss by the other. A rise is a difference.",
+            "What should a head cost that does nothing?"),
+        "(loss(gates) - full).square()": Mistake("squared",
+            "It squares the change.",
+            "In which unit is the loss?"),
+        "(loss(gates) - full).clamp(min=0)": Mistake("clamped",
+            "Costs below zero are set to zero. Some models are better without a head, and then the number should say "
+            "so.",
+            "What does a head cost that does harm?"),
+    }),
+    "after": Blank("", wrong={
+        "full = loss(gates)": Mistake("baseline-moves",
+            "Each loss is compared with the loss before it, and not with that of the whole model.",
+            "With which loss should the second head be compared?"),
+    }),
+    "result": Blank("torch.stack(costs)", wrong={
+        "torch.stack(costs).argsort()": Mistake("order-not-costs",
+            "It gives the heads in order, cheapest first, and not their costs.",
+            "What does sort give, and what argsort?"),
+        "torch.stack(costs).argsort(descending=True)": Mistake("order-not-costs",
+            "It gives the heads in order, dearest first, and not their costs.",
+            "What does sort give, and what argsort?"),
+        "torch.stack(costs).sort().values": Mistake("sorted",
+            "The costs are sorted, and nobody can tell any more which head has which.",
+            "At which place should the cost of head 0 stand?"),
+        "torch.stack(costs).sum()": Mistake("summed",
+            "It gives one number, the sum over all heads.",
+            "How many numbers should come back?"),
+        "torch.stack(costs) / torch.stack(costs).sum()": Mistake("shares",
+            "It divides by the sum of all costs. Single effects are no shares of one whole.",
+            "What should each number be in the units of the loss?"),
+        "torch.stack(costs) - torch.stack(costs).min()": Mistake("wrong-baseline",
+            "The least of the costs is taken off all of them. Compare each loss with that of the whole model.",
+            "What should a head cost that does nothing?"),
+        "torch.stack(costs) - torch.stack(costs).mean()": Mistake("wrong-baseline",
+            "The mean of the costs is taken off all of them. Compare each loss with that of the whole model.",
+            "What should a head cost that does nothing?"),
+        "-jacobian(loss, torch.ones(h))": Mistake("gradient-for-removal",
+            "It gives the derivative of the loss at gates 1, with the sign turned: a guess, from the slope, at what "
+            "removal would cost. Asked is what it costs.",
+            "What does the slope say at a minimum?"),
+        "jacobian(loss, torch.ones(h))": Mistake("gradient-for-removal",
+            "It gives the derivative of the loss at gates 1. That is a slope, and a guess at what removal would bring. "
+            "Asked is what it costs.",
+            "What does the slope say at a minimum?"),
+        "jacobian(loss, torch.ones(h)).abs()": Mistake("gradient-for-removal",
+            "It gives the size of the derivative at gates 1, the other score of section 2: a guess, from the slope, at "
+            "how much removal would change. Asked is what it costs.",
+            "What does the slope say at a minimum?"),
+    }),
+}, together={
+    "once anew": {
+        ("gates = torch.ones(h)", ""): Mistake("not-switched-on-again",
+            "A head that was switched off stays off: the cost of head i is that of all heads up to i.",
+            "Which heads are on when the second one is tried?"),
     },
-    "report": {
-        "loss": Mistake("loss-not-rise",
-                        "It gives the loss without the head. Asked is by how much it rises.",
-                        "What should a head cost that does nothing?"),
-        "fall": Mistake("sign",
-                        "The sign is turned: a rise of the loss should be positive.",
-                        "Which of the two losses is larger when a useful head is off?"),
-        "size": Mistake("size-only",
-                        "It gives the size of the change. Where the loss falls without a head, the cost is negative.",
-                        "What does a head cost that does harm?"),
-        "square": Mistake("squared", "It squares the change.", "In which unit is the loss?"),
-        "relative": Mistake("relative",
-                            "It divides the rise by the loss of the whole model.", "Is a rise or a share asked for?"),
-        "ratio": Mistake("ratio",
-                         "It divides one loss by the other. A rise is a difference.",
-                         "What should a head cost that does nothing?"),
-        "shares": Mistake("shares",
-                          "It divides by the sum of all costs. Single effects are no shares of one whole.",
-                          "What should each number be in the units of the loss?"),
-        "from-nothing": Mistake("wrong-baseline",
-                                "It compares with the loss when all heads are off. Compare with all heads on.",
-                                "What should a head cost that does nothing?"),
-        "order": Mistake("order-not-costs",
-                         "It gives the heads in order, cheapest first, and not their costs.",
-                         "What does sort give, and what argsort?"),
-        "descending": Mistake("order-not-costs",
-                              "It gives the heads in order, dearest first, and not their costs.",
-                              "What does sort give, and what argsort?"),
-        "sorted": Mistake("sorted",
-                          "The costs are sorted, and nobody can tell any more which head has which.",
-                          "At which place should the cost of head 0 stand?"),
-        "over-least": Mistake("wrong-baseline",
-                              "The least of the costs is taken off all of them. Compare each loss with that of the "
-                              "whole model.",
-                              "What should a head cost that does nothing?"),
-        "over-mean": Mistake("wrong-baseline",
-                             "The mean of the costs is taken off all of them. Compare each loss with that of the "
-                             "whole model.",
-                             "What should a head cost that does nothing?"),
-        "sum": Mistake("summed", "It gives one number, the sum over all heads.", "How many numbers should come back?"),
-        "no-falls": Mistake("clamped",
-                            "Costs below zero are set to zero. Some models are better without a head, and then the "
-                            "number should say so.",
-                            "What does a head cost that does harm?"),
+    "once anew after": {
+        ("gates = torch.ones(h)", "", "full = loss(gates)"): Mistake("one-after-the-other",
+            "The heads are switched off one after the other, and each is charged for the last step. Asked is each head "
+            "alone, with all others on.",
+            "Which heads are on when the second one is tried?"),
     },
-}
+    "anew off": {
+        ("gates = torch.zeros(h)", "1"): Mistake("keeps-only-that-head",
+            "It keeps the one head and switches off all others.",
+            "Which gates should be 0 for head i?"),
+    },
+    "anew off cost": {
+        ("gates = torch.zeros(h)", "1", "loss(torch.zeros(h)) - loss(gates)"): Mistake("gain-alone",
+            "It measures what a head brings to a model without heads. Asked is what its removal costs a model that has "
+            "all others.",
+            "Do the two differ where another head can stand in?"),
+    },
+}, scope={"jacobian": torch.autograd.functional.jacobian})
 
 
 def measure(answer):
@@ -217,9 +232,9 @@ EXERCISE = Exercise(
               "much the loss rises when that head alone is off (gate 0) and all others are on (gate 1). A loss that "
               "falls has a negative cost.",
     stub="def removal_costs(loss, h):\n    ...\n",
-    reference=removal_costs,
+    program=PROGRAM,
     cases=[Case((loss, loss.heads)) for loss in LOSSES],
-    model=model, switches=SWITCHES, measure=measure, trained=(),
+    measure=measure, trained=(),
     hints=("With which loss must each of the h losses be compared? How often do you need that one?",
            "Make the gates anew for each head: all ones, and a zero at its place. torch.stack makes one tensor of h "
            "numbers.",

@@ -1,64 +1,144 @@
 """9.3: the smaller matrices."""
 import torch
 
+from mha.exercises.blanks import Blank, Program
 from mha.exercises.exercise import Case, Exercise
 from mha.exercises.probe import listed, numbers
 from mha.exercises.report import Mistake
 
+ROWS = Mistake("rows-of-projections",
+    "It cuts the rows of W_Q, W_K and W_V. In x @ W the rows meet the entries of x; the columns make the heads.",
+    "Which shape has x @ W_Q, and where in it is head 1?")
+COLUMNS = Mistake("columns-of-W_O",
+    "It cuts the columns of W_O. They are the entries of the output; head by head W_O is cut in rows.",
+    "Which rows of W_O meet the first d_v columns of the heads side by side?")
+INTERLEAVED = Mistake("interleaved",
+    "It takes every h-th column for a head: the columns are cut as (d, h), not as (h, d).",
+    "Which columns of W_Q belong to the first head?")
+ONE_COLUMN = Mistake("one-column-per-head",
+    "It takes a single column for each head. A head owns d_k neighbouring columns, or d_v.",
+    "Which columns of W_Q belong to the first head?")
+STEPS_OF_D_K = Mistake("d_k-for-values",
+    "It cuts W_V and W_O in steps of d_k. There a head owns d_v columns and rows.",
+    "How many columns has W_V, and how many W_Q?")
 
+
+def columns(width):
+    """Code that cuts the heads' columns out of W one by one."""
+    return f"torch.cat([W[:, i * ({width}) : (i + 1) * ({width})] for i in keep.tolist()], 1)"
+
+
+def rows(width):
+    """Code that cuts the heads' rows out of W_O one by one."""
+    return f"torch.cat([W_O[i * ({width}) : (i + 1) * ({width})] for i in keep.tolist()])"
+
+
+def listed_columns(width):
+    return f"W[:, [i * ({width}) + c for i in keep.tolist() for c in range({width})]]"
+
+
+def listed_rows(width):
+    return f"W_O[[i * ({width}) + c for i in keep.tolist() for c in range({width})]]"
+
+
+PROGRAM = Program("""\
 def without_heads(W_Q, W_K, W_V, W_O, keep, h):
-    W_Q, W_K, W_V = (W.unflatten(1, (h, -1))[:, keep].flatten(1) for W in (W_Q, W_K, W_V))
-    return W_Q, W_K, W_V, W_O.unflatten(0, (h, -1))[keep].flatten(0, 1)
-
-
-def columns(W, heads, h, cut="blocks", d=None):
-    """The columns of some heads, cut in one of several ways."""
-    if cut == "interleaved":
-        return W.unflatten(1, (-1, h))[:, :, heads].flatten(1)
-    if cut == "single":
-        return W[:, heads]
-    d = d or W.shape[1] // h
-    if cut.endswith("listed"):
-        return W[:, [i * d + column for i in heads.tolist() for column in range(d)]]
-    return torch.cat([W[:, i * d : (i + 1) * d] for i in heads.tolist()], 1)
-
-
-def model(W_Q, W_K, W_V, W_O, keep, h, which="kept", cut="blocks", project="all", out="rows"):
-    """The smaller matrices with switches: each can be set wrong."""
-    gone = torch.tensor([i for i in range(h) if i not in keep], dtype=torch.long)
-    heads = {"removed": gone, "sorted": keep.sort().values, "backwards": keep.flip(0), "first": torch.arange(len(keep)),
-             "from-one": keep - 1, "last": torch.arange(h - len(keep), h)}.get(which, keep)
-    if which == "removed" and not len(gone):
-        return tuple(W[:, :0] for W in (W_Q, W_K, W_V)) + (W_O[:0],)
-    if which == "from-one":
-        heads = heads % h
-    d_k, d_v = W_Q.shape[1] // h, W_V.shape[1] // h
-    width = {"d_model": W_Q.shape[0] // h, "d_k": d_k, "d_k-listed": d_k}.get(cut)
-    small = [columns(W, heads, h, cut, width) for W in (W_Q, W_K, W_V)]
-    if project == "rows":
-        small = [W.unflatten(0, (h, -1))[heads].flatten(0, 1) for W in (W_Q, W_K, W_V)]
-    if project == "rows-sliced":
-        small = [columns(W.mT, heads, h, d=W.shape[1] // h).mT for W in (W_Q, W_K, W_V)]
-    if project == "exchanged":
-        small[:2] = small[1], small[0]
-    if project == "transposed":
-        small = [W.mT for W in small]
-    if project == "values-whole":
-        small[2] = W_V
-    if project == "queries-whole":
-        small[:2] = W_Q, W_K
-    if project == "queries-only":
-        small[1:] = W_K, W_V
-    rows = {"columns": lambda: W_O.unflatten(1, (h, -1))[:, heads].flatten(1),
-            "columns-sliced": lambda: columns(W_O, heads, h, d=d_v), "whole": lambda: W_O, "single": lambda: W_O[heads],
-            "interleaved": lambda: columns(W_O.mT, heads, h, "interleaved").mT,
-            "scaled": lambda: columns(W_O.mT, heads, h, cut, width).mT * h / len(keep)}.get(
-                out, lambda: columns(W_O.mT, heads, h, cut, width).mT)()
-    if out == "zeroed":
-        kept = torch.isin(torch.arange(h), heads).to(W_Q.dtype)
-        return (W_Q * kept.repeat_interleave(d_k), W_K * kept.repeat_interleave(d_k), W_V * kept.repeat_interleave(d_v),
-                W_O * kept.repeat_interleave(d_v)[:, None])
-    return *small, rows.mT if out == "transposed" else rows
+    <order>
+    Q, K, V = (<columns> for W in (W_Q, W_K, W_V))
+    O = <rows>
+    <whole>
+    return <result>
+""", {
+    "order": Blank("", offered=2, wrong={
+        "keep = keep.sort().values": Mistake("order-lost",
+            "The heads stand in their old order. They should stand in the order of keep.",
+            "What should come first for keep = [2, 0]?"),
+        "keep = keep - 1": Mistake("counted-from-one",
+            "It counts the heads from 1. In keep they count from 0.",
+            "Which columns belong to head 0?"),
+        "keep = torch.tensor([i for i in range(h) if i not in keep], dtype=torch.long)": Mistake("removes-them",
+            "It takes away the heads that should stay, and keeps the others.",
+            "What does keep name: those that stay, or those that go?"),
+        "keep = keep.flip(0)": Mistake("order-reversed",
+            "The heads stand in reverse order of keep.",
+            "What should come first for keep = [2, 0]?"),
+        "keep = torch.arange(len(keep))": Mistake("first-heads",
+            "It keeps the first heads, as many as keep has, whichever keep names.",
+            "Which heads stay for keep = [2, 0]?"),
+        "keep = torch.arange(h - len(keep), h)": Mistake("last-heads",
+            "It keeps the last heads, as many as keep has, whichever keep names.",
+            "Which heads stay for keep = [2, 0]?"),
+    }),
+    "columns": Blank("W.unflatten(1, (h, -1))[:, keep].flatten(1)", offered=3, wrong={
+        "W.unflatten(0, (h, -1))[keep].flatten(0, 1)": ROWS,
+        "W.unflatten(1, (-1, h))[:, :, keep].flatten(1)": INTERLEAVED,
+        "W[:, keep]": ONE_COLUMN,
+        columns("W.shape[1] // h").replace("W[:, ", "W[").replace("], 1)", "])"): ROWS,
+        columns("W_Q.shape[1] // h"): Mistake("d_k-for-values",
+            "It cuts W_V in steps of d_k. There a head owns d_v columns.",
+            "How many columns has W_V, and how many W_Q?"),
+    }),
+    "rows": Blank("W_O.unflatten(0, (h, -1))[keep].flatten(0, 1)", offered=3, wrong={
+        "W_O.unflatten(1, (h, -1))[:, keep].flatten(1)": COLUMNS,
+        "W_O[keep]": Mistake("one-row-per-head",
+            "It takes a single row of W_O for each head. A head owns d_v of them.",
+            "How many columns does one head bring to W_O?"),
+        "W_O": Mistake("W_O-whole",
+            "W_O keeps all its rows, and there are no heads for some of them.",
+            "How many columns do the remaining heads have side by side?"),
+        "W_O.unflatten(0, (-1, h))[:, keep].flatten(0, 1)": Mistake("W_O-interleaved",
+            "It takes every h-th row of W_O for a head. The first d_v rows belong to the first head.",
+            "Which rows of W_O meet the first head?"),
+        columns("W_V.shape[1] // h").replace("W[", "W_O["): COLUMNS,
+        "W_O.unflatten(0, (h, -1))[keep].flatten(0, 1) * h / len(keep)": Mistake("scaled-up",
+            "W_O is scaled up by h over the number of heads kept. The others' part of the output is gone; nothing "
+            "replaces it.",
+            "What should the heads that stay add to the output?"),
+    }),
+    "whole": Blank("", wrong={
+        "V = W_V": Mistake("values-whole",
+            "W_V keeps all its columns: the values of heads that are gone are still computed, and W_O has no rows for "
+            "them.",
+            "How many columns must W_V have for the smaller W_O?"),
+        "Q, K = W_Q, W_K": Mistake("queries-whole",
+            "W_Q and W_K keep all their columns: the heads that are gone still ask.",
+            "Which matrices belong to a head?"),
+        "K, V = W_K, W_V": Mistake("queries-only",
+            "Only W_Q and W_O are cut; W_K and W_V keep all their columns.",
+            "Which matrices belong to a head?"),
+        "Q, K, V = W_Q, W_K, W_V": Mistake("projections-whole",
+            "Only W_O is cut; W_Q, W_K and W_V keep all their columns.",
+            "Which matrices belong to a head?"),
+    }),
+    "result": Blank("Q, K, V, O", offered=2, wrong={
+        "Q.mT, K.mT, V.mT, O": Mistake("matrices-transposed",
+            "W_Q, W_K and W_V come back transposed. torch's layers store them so; here x @ W is meant.",
+            "Which shape has x @ W_Q?"),
+        "Q, K, V, O.mT": Mistake("W_O-transposed",
+            "W_O comes back transposed.",
+            "Which shape has W_O?"),
+        "K, Q, V, O": Mistake("roles-exchanged",
+            "W_K comes back first and W_Q second.",
+            "In which order are the four asked for?"),
+    }),
+}, together={
+    "columns rows": {
+        ("W.unflatten(1, (-1, h))[:, :, keep].flatten(1)", "W_O.unflatten(0, (-1, h))[:, keep].flatten(0, 1)"):
+            INTERLEAVED,
+        ("W[:, keep]", "W_O[keep]"): ONE_COLUMN,
+        (columns("W_Q.shape[0] // h"), rows("W_Q.shape[0] // h")): Mistake("d_model-over-h",
+            "It takes d_model / h columns for each head. W_Q and W_V have widths of their own: count their columns.",
+            "Which d makes h d equal to the number of columns?"),
+        (columns("W_Q.shape[1] // h"), rows("W_Q.shape[1] // h")): STEPS_OF_D_K,
+        (listed_columns("W_Q.shape[1] // h"), listed_rows("W_Q.shape[1] // h")): STEPS_OF_D_K,
+        ("W * torch.isin(torch.arange(h), keep).repeat_interleave(W.shape[1] // h)",
+         "W_O * torch.isin(torch.arange(h), keep).repeat_interleave(len(W_O) // h)[:, None]"):
+            Mistake("zeroed-not-removed",
+            "The heads are set to zero where they should be taken out. The outputs are then the same, and nothing is "
+            "saved.",
+            "Which shapes should the smaller matrices have?"),
+    },
+})
 
 
 def observe(output, W_Q, W_K, W_V, W_O, keep, h):
@@ -73,102 +153,6 @@ def observe(output, W_Q, W_K, W_V, W_O, keep, h):
         table[0, :2] = torch.tensor(W.shape)
         table[1 : W.shape[0] + 1, : W.shape[1]] = W
     return tables
-
-
-SWITCHES = {
-    "which": {
-        "removed": Mistake("removes-them",
-                           "It takes away the heads that should stay, and keeps the others.",
-                           "What does keep name: those that stay, or those that go?"),
-        "sorted": Mistake("order-lost",
-                          "The heads stand in their old order. They should stand in the order of keep.",
-                          "What should come first for keep = [2, 0]?"),
-        "backwards": Mistake("order-reversed", "The heads stand in reverse order of keep.",
-                             "What should come first for keep = [2, 0]?"),
-        "first": Mistake("first-heads",
-                         "It keeps the first heads, as many as keep has, whichever keep names.",
-                         "Which heads stay for keep = [2, 0]?"),
-        "last": Mistake("last-heads",
-                        "It keeps the last heads, as many as keep has, whichever keep names.",
-                        "Which heads stay for keep = [2, 0]?"),
-        "from-one": Mistake("counted-from-one",
-                            "It counts the heads from 1. In keep they count from 0.",
-                            "Which columns belong to head 0?"),
-    },
-    "cut": {
-        "interleaved": Mistake("interleaved",
-                               "It takes every h-th column for a head: the columns are cut as (d, h), not as (h, d).",
-                               "Which columns of W_Q belong to the first head?"),
-        "single": Mistake("one-column-per-head",
-                          "It takes a single column for each head. A head owns d_k neighbouring columns, or d_v.",
-                          "Which columns of W_Q belong to the first head?"),
-        "d_model": Mistake("d_model-over-h",
-                           "It takes d_model / h columns for each head. W_Q and W_V have widths of their own: count "
-                           "their columns.",
-                           "Which d makes h d equal to the number of columns?"),
-        "d_k": Mistake("d_k-for-values",
-                       "It cuts W_V and W_O in steps of d_k. There a head owns d_v columns and rows.",
-                       "How many columns has W_V, and how many W_Q?"),
-        "d_k-listed": Mistake("d_k-for-values",
-                              "It cuts W_V and W_O in steps of d_k. There a head owns d_v columns and rows.",
-                              "How many columns has W_V, and how many W_Q?"),
-    },
-    "project": {
-        "rows": Mistake("rows-of-projections",
-                        "It cuts the rows of W_Q, W_K and W_V. In x @ W the rows meet the entries of x; the columns "
-                        "make the heads.",
-                        "Which shape has x @ W_Q, and where in it is head 1?"),
-        "rows-sliced": Mistake("rows-of-projections",
-                               "It cuts the rows of W_Q, W_K and W_V. In x @ W the rows meet the entries of x; the "
-                               "columns make the heads.",
-                               "Which shape has x @ W_Q, and where in it is head 1?"),
-        "exchanged": Mistake("roles-exchanged", "W_K comes back first and W_Q second.",
-                             "In which order are the four asked for?"),
-        "transposed": Mistake("matrices-transposed",
-                              "W_Q, W_K and W_V come back transposed. torch's layers store them so; here x @ W is "
-                              "meant.",
-                              "Which shape has x @ W_Q?"),
-        "values-whole": Mistake("values-whole",
-                                "W_V keeps all its columns: the values of heads that are gone are still computed, and "
-                                "W_O has no rows for them.",
-                                "How many columns must W_V have for the smaller W_O?"),
-        "queries-whole": Mistake("queries-whole",
-                                 "W_Q and W_K keep all their columns: the heads that are gone still ask.",
-                                 "Which matrices belong to a head?"),
-        "queries-only": Mistake("queries-only",
-                                "Only W_Q and W_O are cut; W_K and W_V keep all their columns.",
-                                "Which matrices belong to a head?"),
-    },
-    "out": {
-        "columns": Mistake("columns-of-W_O",
-                           "It cuts the columns of W_O. They are the entries of the output; head by head W_O is cut "
-                           "in rows.",
-                           "Which rows of W_O meet the first d_v columns of the heads side by side?"),
-        "columns-sliced": Mistake("columns-of-W_O",
-                                  "It cuts the columns of W_O. They are the entries of the output; head by head W_O "
-                                  "is cut in rows.",
-                                  "Which rows of W_O meet the first d_v columns of the heads side by side?"),
-        "whole": Mistake("W_O-whole",
-                         "W_O keeps all its rows, and there are no heads for some of them.",
-                         "How many columns do the remaining heads have side by side?"),
-        "single": Mistake("one-row-per-head",
-                          "It takes a single row of W_O for each head. A head owns d_v of them.",
-                          "How many columns does one head bring to W_O?"),
-        "interleaved": Mistake("W_O-interleaved",
-                               "It takes every h-th row of W_O for a head. The first d_v rows belong to the first "
-                               "head.",
-                               "Which rows of W_O meet the first head?"),
-        "transposed": Mistake("W_O-transposed", "W_O comes back transposed.", "Which shape has W_O?"),
-        "scaled": Mistake("scaled-up",
-                          "W_O is scaled up by h over the number of heads kept. The others' part of the output is "
-                          "gone; nothing replaces it.",
-                          "What should the heads that stay add to the output?"),
-        "zeroed": Mistake("zeroed-not-removed",
-                          "The heads are set to zero where they should be taken out. The outputs are then the same, "
-                          "and nothing is saved.",
-                          "Which shapes should the smaller matrices have?"),
-    },
-}
 
 
 def measure(answer):
@@ -198,11 +182,11 @@ EXERCISE = Exercise(
               "in which they shall stand. Write `without_heads(W_Q, W_K, W_V, W_O, keep, h)`: return the four smaller "
               "matrices of the layer with only these k heads.",
     stub="def without_heads(W_Q, W_K, W_V, W_O, keep, h):\n    ...\n",
-    reference=without_heads,
+    program=PROGRAM,
     cases=[case(930, 3, 2, 1, 2, [1]), case(934, 5, 3, 2, 4, [0, 2]), case(938, 6, 3, 2, 2, [2, 0]),
            case(942, 3, 1, 3, 5, [0]), case(946, 8, 4, 3, 2, [3, 0, 1]), case(950, 6, 2, 3, 5, [0, 1]),
            case(954, 10, 5, 2, 3, [4, 1])],
-    model=model, switches=SWITCHES, measure=measure, observe=observe, trained=(),
+    measure=measure, observe=observe, trained=(),
     wanted="a tuple of four matrices, of shapes (d_model, k*d_k) twice, (d_model, k*d_v) and (k*d_v, d_model)",
     compared="Compared is one table for each matrix (W_Q, W_K, W_V, W_O are 0 to 3): its two sizes in row 0, its "
              "numbers from row 1 on, zeros elsewhere.",
