@@ -246,11 +246,24 @@ def test_every_exercise_stands_in_a_chapter_that_there_is():
 
 
 def test_a_changed_stub_is_put_back_and_loses_its_output():
-    notebook = new_notebook(cells=[new_markdown_cell(notebooks.HEADING)])
-    stub = notebooks.stamp(notebook, "02_one_head").cells[2]
+    notebook = nbformat.read(CHAPTERS[1], as_version=4)
+    stub = next(cell for cell in notebook.cells if cell.id == "exercise-2-1-stub")
     stub.source, stub.outputs = "changed", ["old"]
-    again = notebooks.stamp(notebook, "02_one_head").cells[2]
+    again = next(cell for cell in notebooks.stamp(notebook, "02_one_head").cells if cell.id == stub.id)
     assert again.source.endswith("def attention(q, k, v):\n    ...") and again.outputs == []
+
+
+def test_a_question_stands_at_the_end_of_its_section_and_code_under_the_heading():
+    sources = [cell.source for cell in nbformat.read(CHAPTERS[1], as_version=4).cells]
+    at = {start: next(i for i, source in enumerate(sources) if source.startswith(start))
+          for start in ("## 4.", "### 2.8", "## 5.", "## Exercises", "### 2.1", "### 2.9")}
+    assert sorted(at, key=at.get) == list(at)
+
+
+def test_a_question_without_its_section_is_named():
+    notebook = new_notebook(cells=[new_markdown_cell(notebooks.HEADING)])
+    with pytest.raises(ValueError, match="exercise 2.8 comes after section 4 of 02_one_head: .* found 0"):
+        notebooks.stamp(notebook, "02_one_head")
 
 
 def test_a_chapter_without_a_place_for_its_exercises_is_named():

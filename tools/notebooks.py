@@ -82,25 +82,47 @@ def in_lines(cell):
 
 
 def stamp(notebook, chapter):
-    """Put the exercises of a chapter under its heading, in place of those that stand there.
+    """Put the exercises of a chapter in their places, instead of those that stand there.
 
-    They are generated from mha/exercises. Outputs of cells that stay equal stay.
+    A question that the page can judge stands at the end of the section that it comes after, all others under their
+    heading. They are generated from mha/exercises. Outputs of cells that stay equal stay.
     """
-    wanted = [cell for item in EXERCISES.values() if item.chapter == chapter for cell in exercise_cells(item)]
     old = {cell.id: cell for cell in notebook.cells if "exercise" in cell.metadata.get("tags", [])}
     notebook.cells = [cell for cell in notebook.cells if cell.id not in old]
-    if not wanted:
-        return notebook
-    places = [i for i, cell in enumerate(notebook.cells)
-              if cell.cell_type == "markdown" and cell.source.startswith(HEADING)]
+    for item in reversed([item for item in EXERCISES.values() if item.chapter == chapter]):
+        at = end_of_section(notebook, item) if item.asked_early else under_heading(notebook, chapter)
+        wanted = exercise_cells(item)
+        for cell in wanted:
+            if cell.cell_type == "code" and cell.id in old and old[cell.id].source == cell.source:
+                cell.outputs, cell.execution_count = old[cell.id].outputs, old[cell.id].execution_count
+        notebook.cells[at:at] = wanted
+    return notebook
+
+
+def sections(notebook):
+    """(index of the cell, title) of each cell that begins a section."""
+    return [(i, cell.source.splitlines()[0]) for i, cell in enumerate(notebook.cells)
+            if cell.cell_type == "markdown" and cell.source.startswith("## ")]
+
+
+def under_heading(notebook, chapter):
+    """Where the exercises of a chapter begin."""
+    places = [i for i, title in sections(notebook) if title == HEADING]
     if len(places) != 1:
         raise ValueError(f"{chapter} has exercises and needs one Markdown cell that starts with {HEADING!r}, "
                          f"found {len(places)}")
-    for cell in wanted:
-        if cell.cell_type == "code" and cell.id in old and old[cell.id].source == cell.source:
-            cell.outputs, cell.execution_count = old[cell.id].outputs, old[cell.id].execution_count
-    notebook.cells[places[0] + 1:places[0] + 1] = wanted
-    return notebook
+    return places[0] + 1
+
+
+def end_of_section(notebook, item):
+    """Where a question stands that comes after a section: before what follows, other questions of it included."""
+    begins = [i for i, title in sections(notebook) if title.startswith(f"## {item.after.split()[1]}. ")]
+    if len(begins) != 1:
+        raise ValueError(f"exercise {item.id} comes after {item.after} of {item.chapter}: one Markdown cell begins it, "
+                         f"found {len(begins)}")
+    return next(i for i in range(begins[0] + 1, len(notebook.cells))
+                if "exercise" in notebook.cells[i].metadata.get("tags", [])
+                or notebook.cells[i].cell_type == "markdown" and notebook.cells[i].source.startswith("## "))
 
 
 # --- When two outputs say the same ----------------------------------------------------------------------------------

@@ -35,6 +35,11 @@ class Item:
     picture = None
 
     @property
+    def asked_early(self):
+        """Whether it stands in the chapter at the section that it comes after: what the page can judge, does."""
+        return not self.in_code and self.kind != "explain" and self.after.startswith("section ")
+
+    @property
     def heading(self):
         return f"{self.id} · {self.title}"
 
