@@ -1,202 +1,178 @@
 """5.1: weights that do not see the future, the mask of chapter 5."""
-import math
-
 import torch
 
+from mha.exercises.blanks import Blank, Program
 from mha.exercises.exercise import Case, Exercise
 from mha.exercises.probe import listed, numbers, off, same
 from mha.exercises.report import Mistake
 
+SECOND_ROW = "Write the row of the second token: which keys does it see?"
 
+PROGRAM = Program("""\
 def causal_weights(scores):
-    n = scores.shape[-1]
-    seen = torch.ones(n, n, dtype=torch.bool, device=scores.device).tril()
-    return scores.masked_fill(~seen, -math.inf).softmax(-1)
-
-
-def model(scores, seen="causal", how="before", axis="keys", extra="nothing"):
-    """Causal weights with switches: each can be set wrong."""
-    n = scores.shape[-1]
-    i, j = torch.arange(n)[:, None], torch.arange(n)
-    mask = {"causal": j <= i, "past-only": j < i, "future": j >= i, "future-only": j > i, "one-more": j <= i + 1,
-            "everyone": j < n + 0 * i, "self": (j == i),
-            "previous": (j == i) | (j == i - 1), "anti": j + i < n, "not-self": j != i, "first": j <= 0 * i}[seen]
-    axis = {"keys": -1, "queries": -2, "first": 0, "second": min(1, scores.ndim - 1), "implicit": 0 if scores.ndim == 3
-            else 1}[axis]
-    if extra == "scaled":
-        scores = scores / math.sqrt(n)
-    if extra == "minus":
-        scores = -scores
-    if extra == "transposed":
-        scores = scores.mT
-    fill = {"zero": 0.0, "minus-one": -1.0, "small": -10.0, "small-5": -5.0, "one": 1.0, "minus-100": -100.0}
-    if how == "nan":
-        out = scores * math.nan
-    elif how == "strict-finite":
-        out = scores.masked_fill(j <= i, -1e9).softmax(axis)
-    elif how == "diagonal-zeroed":
-        out = scores.masked_fill(~(j < i), -math.inf).softmax(axis).nan_to_num(0)
-    elif how == "plus-infinity":
-        out = scores.masked_fill(~mask, math.inf).softmax(axis)
-    elif how == "before":
-        out = scores.masked_fill(~mask, -math.inf).softmax(axis)
-    elif how in fill:
-        out = scores.masked_fill(~mask, fill[how]).softmax(axis)
-    elif how == "after":
-        out = scores.softmax(axis).masked_fill(~mask, 0)
-    elif how == "both":
-        out = scores.masked_fill(~mask, 0).softmax(axis) * mask
-    elif how == "minus-inf-after":
-        out = scores.softmax(axis).masked_fill(~mask, -math.inf)
-    elif how == "added":
-        out = (scores + mask).softmax(axis)
-    elif how == "subtracted":
-        out = (scores - (~mask).double()).softmax(axis)
-    elif how == "no-softmax":
-        out = scores.masked_fill(~mask, -math.inf)
-    elif how == "tril-only":
-        out = scores * mask
-    elif how == "log":
-        out = scores.masked_fill(~mask, -math.inf).log_softmax(axis)
-    elif how == "exp":
-        out = scores.masked_fill(~mask, -math.inf).exp()
-    elif how == "sum":
-        out = scores * mask / (scores * mask).sum(axis, keepdim=True)
-    elif how == "uniform":
-        out = mask.double().expand(scores.shape) / mask.sum(-1, keepdim=True)
-    elif how == "twice":
-        out = scores.masked_fill(~mask, -math.inf).softmax(axis).softmax(axis)
-    if extra == "out-transposed":
-        out = out.mT
-    if extra == "times-n":
-        out = out * n
-    return out
-
-
-POLARITY = "Write the row of the second token: which keys does it see?"
-SWITCHES = {
-    "seen": {
-        "past-only": Mistake("diagonal-hidden",
-                             "A token does not see itself: the diagonal is hidden. The first token then sees "
-                             "nothing.",
-                             "Which keys does the first token see?"),
-        "future": Mistake("polarity",
-                          "The mask is the wrong way round: tokens see themselves and what comes later, not what came "
-                          "before.",
-                          POLARITY),
-        "future-only": Mistake("polarity-strict",
-                               "The mask is the wrong way round: it hides the past and the token itself, and keeps "
-                               "the future.",
-                               POLARITY),
-        "one-more": Mistake("one-too-many",
-                            "Each token also sees the one right after it: the diagonal is off by one.",
-                            "Does token 1 see token 2?"),
-        "everyone": Mistake("no-mask", "Nothing is masked: every token sees every token.", POLARITY),
-        "self": Mistake("only-self", "Each token sees only itself.", POLARITY),
-        "previous": Mistake("only-two", "Each token sees only itself and the one before.", POLARITY),
-        "anti": Mistake("flipped",
-                        "The triangle is flipped left to right: earlier tokens see more than later ones.", POLARITY),
-        "not-self": Mistake("not-self", "Each token sees all but itself, later ones too.", POLARITY),
-        "first": Mistake("only-first", "Each token sees only the first.", POLARITY),
+    <first>
+    seen = torch.ones_like(scores)<seen>
+    scores = <hide>
+    weights = <shares>
+    return <result>
+""", {
+    "first": Blank("", wrong={
+        "scores = scores / math.sqrt(scores.shape[-1])": Mistake("scaled",
+            "The scores are divided by the square root of n. They are scores already: only the mask and the softmax "
+            "are asked for."),
+        "scores = -scores": Mistake("negative-scores",
+            "The scores have the wrong sign.",
+            "Which key should get most?"),
+        "scores = scores.mT": Mistake("scores-transposed",
+            "The scores are transposed first: rows are queries already.",
+            "Which axis counts the queries?"),
+    }),
+    "seen": Blank(".tril()", offered=3, wrong={
+        ".tril(-1)": Mistake("diagonal-hidden",
+            "A token does not see itself: the diagonal is hidden. The first token then sees nothing.",
+            "Which keys does the first token see?"),
+        ".triu()": Mistake("polarity",
+            "The mask is the wrong way round: tokens see themselves and what comes later, not what came before.",
+            SECOND_ROW),
+        ".tril(1)": Mistake("one-too-many",
+            "Each token also sees the one right after it: the diagonal is off by one.",
+            "Does token 1 see token 2?"),
+        ".triu(1)": Mistake("polarity-strict",
+            "The mask is the wrong way round: it hides the past and the token itself, and keeps the future.",
+            SECOND_ROW),
+        "": Mistake("no-mask",
+            "Nothing is masked: every token sees every token.",
+            SECOND_ROW),
+        ".tril().triu()": Mistake("only-self",
+            "Each token sees only itself.",
+            SECOND_ROW),
+        ".tril().triu(-1)": Mistake("only-two",
+            "Each token sees only itself and the one before.",
+            SECOND_ROW),
+        ".tril().flip(-2)": Mistake("flipped",
+            "The triangle is flipped: earlier tokens see more than later ones.",
+            SECOND_ROW),
+        " - torch.eye(scores.shape[-1])": Mistake("not-self",
+            "Each token sees all but itself, later ones too.",
+            SECOND_ROW),
+        ".cumsum(-1) == 1": Mistake("only-first",
+            "Each token sees only the first.",
+            SECOND_ROW),
+    }),
+    "hide": Blank("scores.masked_fill(seen == 0, -math.inf)", offered=4, wrong={
+        "scores.masked_fill(seen == 1, -math.inf)": Mistake("polarity-strict",
+            "The mask is the wrong way round: it hides the past and the token itself, and keeps the future.",
+            SECOND_ROW),
+        "scores.masked_fill(seen == 0, 0)": Mistake("zero-for-minus-infinity",
+            "Hidden scores are set to 0, or nearly 0, not to minus infinity. A score of 0 takes a share like any "
+            "other.",
+            "What is e to the power 0?"),
+        "scores": Mistake("no-mask",
+            "Nothing is masked: every token sees every token.",
+            SECOND_ROW),
+        "scores + (1 - seen) * -math.inf": Mistake("zero-times-infinity",
+            "Every weight is NaN. The usual way there: 0 times infinity is NaN, so a mask of zeros and ones cannot be "
+            "multiplied by minus infinity. masked_fill and torch.where choose, they do not multiply.",
+            "What is 0 * float('-inf')?"),
+        "scores + seen": Mistake("mask-added",
+            "The mask is added to the scores as 0 and 1. Hidden scores should become minus infinity.",
+            "What must a hidden score be, so that its power is 0?"),
+        "scores - (1 - seen)": Mistake("mask-subtracted",
+            "1 is subtracted from hidden scores. They should become minus infinity.",
+            "What must a hidden score be, so that its power is 0?"),
+        "scores.masked_fill(seen == 0, 1)": Mistake("one-for-minus-infinity",
+            "Hidden scores are set to 1, not to minus infinity.",
+            "What is e to the power 1?"),
+        "scores.masked_fill(seen == 0, -1)": Mistake("small-number",
+            "Hidden scores are set to -1, which leaves them a share.",
+            "What is e to the power -1?"),
+        "scores.masked_fill(seen == 0, -5)": Mistake("small-number",
+            "Hidden scores are set to -5, which leaves them a share.",
+            "What is e to the power -5?"),
+        "scores.masked_fill(seen == 0, -10)": Mistake("small-number",
+            "Hidden scores are set to -10, which leaves them a small share.",
+            "What is e to the power -10?"),
+        "scores.masked_fill(seen == 0, -100)": Mistake("small-number",
+            "Hidden scores are set to -100. That is enough only while no real score comes near it.",
+            "What if all scores of a row are near -100?"),
+        "scores.masked_fill(seen == 1, -1e9)": Mistake("polarity-strict",
+            "The mask is the wrong way round, with a large negative number as fill: it hides the past and the token "
+            "itself, and keeps the future. The last row, where all is hidden, becomes even.",
+            SECOND_ROW),
+        "scores.masked_fill(seen == 0, math.inf)": Mistake("plus-infinity",
+            "Hidden scores are plus infinity, so every row that hides something is NaN. They should be minus infinity.",
+            "What is -float('-inf')?"),
+    }),
+    "shares": Blank("scores.softmax(-1)", offered=2, wrong={
+        "scores.softmax(-2)": Mistake("softmax-axis-queries",
+            "The softmax runs over the queries (axis -2), so that columns sum to 1 and rows do not.",
+            "Whose weights should sum to 1?"),
+        "scores.softmax(1)": Mistake("softmax-axis-1",
+            "The softmax runs over axis 1. With two axes that is the last one; with a batch it is not.",
+            "What do the axes mean when there is a batch?"),
+        "scores.softmax(0)": Mistake("softmax-axis-0",
+            "The softmax runs over axis 0, not over the keys, which are the last axis.",
+            "What do the axes mean when there is a batch?"),
+        "scores.softmax(0 if scores.ndim == 3 else 1)": Mistake("softmax-implicit-dim",
+            "The softmax runs over axis 0 when there are three axes, and over axis 1 otherwise: that is what torch "
+            "chooses when no dim is given.",
+            "Which axis holds the keys, counted from the back?"),
+        "scores": Mistake("no-softmax",
+            "The masked scores are returned: the softmax is missing.",
+            "What makes shares out of scores?"),
+        "scores.log_softmax(-1)": Mistake("log-softmax",
+            "It returns the logarithm of the weights.",
+            "Can a share be negative?"),
+        "scores.exp()": Mistake("no-normalisation",
+            "The exponentials are not divided by their sum.",
+            "What should a row sum to?"),
+        "seen / seen.sum(-1, keepdim=True)": Mistake("uniform-weights",
+            "All visible keys get the same weight, whatever the scores.",
+            "Do the scores enter at all?"),
+        "scores.softmax(-1).softmax(-1)": Mistake("softmax-twice",
+            "The softmax is taken twice: after the second, hidden keys have a share again.",
+            "Is there a second softmax?"),
+    }),
+    "result": Blank("weights", offered=1, wrong={
+        "weights * seen": None,
+        "weights.mT": Mistake("output-transposed",
+            "The last two axes of the output are exchanged.",
+            "Which axis counts the queries?"),
+        "weights * scores.shape[-1]": Mistake("times-n",
+            "The weights are multiplied by n.",
+            "What should a row sum to?"),
+    }),
+}, together={
+    "hide result": {
+        ("scores", "weights * seen"): Mistake("mask-after-softmax",
+            "The mask acts after the softmax: hidden weights are zero, but they have taken their share, and rows do "
+            "not sum to 1.",
+            "What does a row sum to?"),
+        ("scores", "weights.masked_fill(seen == 0, -math.inf)"): Mistake("minus-infinity-after",
+            "Minus infinity is put into the weights, after the softmax. It belongs into the scores, before it.",
+            "Can a weight be minus infinity?"),
+        ("scores.masked_fill(seen == 0, 0)", "weights * seen"): Mistake("zero-then-mask",
+            "Hidden scores are set to 0 before the softmax and hidden weights to 0 after it. A score of 0 takes a "
+            "share like any other.",
+            "What is e to the power 0?"),
+        ("scores.masked_fill(seen == 1, -math.inf)", "weights * seen"): Mistake("all-hidden",
+            "Before the softmax it hides the past and the token itself, after it the future: nothing is left.",
+            SECOND_ROW),
     },
-    "how": {
-        "after": Mistake("mask-after-softmax",
-                         "The mask acts after the softmax: hidden weights are zero, but they have taken their share, "
-                         "and rows do not sum to 1.",
-                         "What does a row sum to?"),
-        "both": Mistake("zero-then-mask",
-                        "Hidden scores are set to 0 before the softmax and hidden weights to 0 after it. A score of 0 "
-                        "takes a share like any other.",
-                        "What is e to the power 0?"),
-        "zero": Mistake("zero-for-minus-infinity",
-                        "Hidden scores are set to 0, or nearly 0, not to minus infinity. A score of 0 takes a share "
-                        "like any other.",
-                        "What is e to the power 0?"),
-        "minus-one": Mistake("small-number",
-                             "Hidden scores are set to -1, which leaves them a share.", "What is e to the power -1?"),
-        "small": Mistake("small-number",
-                         "Hidden scores are set to -10, which leaves them a small share.",
-                         "What is e to the power -10?"),
-        "small-5": Mistake("small-number",
-                           "Hidden scores are set to -5, which leaves them a share.", "What is e to the power -5?"),
-        "minus-100": Mistake("small-number",
-                             "Hidden scores are set to -100. That is enough only while no real score comes near it.",
-                             "What if all scores of a row are near -100?"),
-        "one": Mistake("one-for-minus-infinity",
-                       "Hidden scores are set to 1, not to minus infinity.", "What is e to the power 1?"),
-        "minus-inf-after": Mistake("minus-infinity-after",
-                                   "Minus infinity is put into the weights, after the softmax. It belongs into the "
-                                   "scores, before it.",
-                                   "Can a weight be minus infinity?"),
-        "added": Mistake("mask-added",
-                         "The mask is added to the scores as 0 and 1. Hidden scores should become minus infinity.",
-                         "What must a hidden score be, so that its power is 0?"),
-        "subtracted": Mistake("mask-subtracted",
-                              "1 is subtracted from hidden scores. They should become minus infinity.",
-                              "What must a hidden score be, so that its power is 0?"),
-        "no-softmax": Mistake("no-softmax",
-                              "The masked scores are returned: the softmax is missing.",
-                              "What makes shares out of scores?"),
-        "tril-only": Mistake("scores-times-mask",
-                             "The scores are multiplied by the mask and returned: no softmax.",
-                             "What makes shares out of scores?"),
-        "log": Mistake("log-softmax", "It returns the logarithm of the weights.", "Can a share be negative?"),
-        "exp": Mistake("no-normalisation", "The exponentials are not divided by their sum.",
-                       "What should a row sum to?"),
-        "sum": Mistake("divides-by-sum",
-                       "The scores are divided by their sum, without the exponential.", "What if a score is negative?"),
-        "nan": Mistake("zero-times-infinity",
-                       "Every weight is NaN. The usual way there: 0 times infinity is NaN, so a mask of zeros and "
-                       "ones cannot be multiplied by minus infinity. masked_fill and torch.where choose, they do not "
-                       "multiply.",
-                       "What is 0 * float('-inf')?"),
-        "strict-finite": Mistake("polarity-strict",
-                                 "The mask is the wrong way round, with a large negative number as fill: it hides the "
-                                 "past and the token itself, and keeps the future. The last row, where all is hidden, "
-                                 "becomes even.",
-                                 POLARITY),
-        "diagonal-zeroed": Mistake("diagonal-hidden",
-                                   "No token sees itself, and the first row, which then sees nothing, is all 0.",
-                                   "May a token see itself?"),
-        "plus-infinity": Mistake("plus-infinity",
-                                 "Hidden scores are plus infinity, so every row that hides something is NaN. They "
-                                 "should be minus infinity.",
-                                 "What is -float('-inf')?"),
-        "uniform": Mistake("uniform-weights",
-                           "All visible keys get the same weight, whatever the scores.", "Do the scores enter at all?"),
-        "twice": Mistake("softmax-twice",
-                         "The softmax is taken twice: after the second, hidden keys have a share again.",
-                         "Is there a second softmax?"),
+    "hide shares": {
+        ("scores * seen", "scores"): Mistake("scores-times-mask",
+            "The scores are multiplied by the mask and returned: no softmax.",
+            "What makes shares out of scores?"),
+        ("scores * seen", "scores / scores.sum(-1, keepdim=True)"): Mistake("divides-by-sum",
+            "The scores are divided by their sum, without the exponential.",
+            "What if a score is negative?"),
     },
-    "axis": {
-        "queries": Mistake("softmax-axis-queries",
-                           "The softmax runs over the queries (axis -2), so that columns sum to 1 and rows do not.",
-                           "Whose weights should sum to 1?"),
-        "first": Mistake("softmax-axis-0",
-                         "The softmax runs over axis 0, not over the keys, which are the last axis.",
-                         "What do the axes mean when there is a batch?"),
-        "implicit": Mistake("softmax-implicit-dim",
-                            "The softmax runs over axis 0 when there are three axes, and over axis 1 otherwise: that "
-                            "is what torch chooses when no dim is given.",
-                            "Which axis holds the keys, counted from the back?"),
-        "second": Mistake("softmax-axis-1",
-                          "The softmax runs over axis 1. With two axes that is the last one; with a batch it is not.",
-                          "What do the axes mean when there is a batch?"),
+    "seen result": {
+        (".tril(-1)", "weights.nan_to_num(0)"): Mistake("diagonal-hidden",
+            "No token sees itself, and the first row, which then sees nothing, is all 0.",
+            "May a token see itself?"),
     },
-    "extra": {
-        "scaled": Mistake("scaled",
-                          "The scores are divided by the square root of n. They are scores already: only the mask and "
-                          "the softmax are asked for.",
-                          ""),
-        "minus": Mistake("negative-scores", "The scores have the wrong sign.", "Which key should get most?"),
-        "transposed": Mistake("scores-transposed",
-                              "The scores are transposed first: rows are queries already.",
-                              "Which axis counts the queries?"),
-        "out-transposed": Mistake("output-transposed", "The last two axes of the output are exchanged.",
-                                  "Which axis counts the queries?"),
-        "times-n": Mistake("times-n", "The weights are multiplied by n.", "What should a row sum to?"),
-    },
-}
+})
 
 
 def measure(answer):
@@ -208,9 +184,10 @@ def measure(answer):
         for seed in (31, 32, 33):
             scores = 3 * numbers(seed, *shape)
             out = answer(scores.clone())
-            if not isinstance(out, torch.Tensor) or out.shape != shape or same(out, causal_weights(scores)):
+            if not isinstance(out, torch.Tensor) or out.shape != shape or same(out, PROGRAM.reference(scores)):
                 continue
-            which = 0 if len(shape) == 2 else next(i for i in range(2) if not same(out[i], causal_weights(scores[i])))
+            which = 0 if len(shape) == 2 else next(i for i in range(2)
+                                                   if not same(out[i], PROGRAM.reference(scores[i])))
             one = out if len(shape) == 2 else out[which]
             signs = [["?" if w.isnan() else "x" if abs(w) > 1e-12 else "." for w in row] for row in one.detach()]
             wanted = [["x" if j <= i else "." for j in range(n)] for i in range(n)]
@@ -240,12 +217,12 @@ EXERCISE = Exercise(
     statement="Write `causal_weights(scores)`: scores is `(..., n, n)`, rows are queries. Return weights of the same "
               "shape in which query i sees only keys `j <= i`, each row summing to 1.",
     stub="def causal_weights(scores):\n    ...\n",
-    reference=causal_weights,
+    program=PROGRAM,
     cases=[Case((2 * numbers(21, 3, 3),)), Case((2 * numbers(22, 2, 5, 5),)), Case((2 * numbers(23, 4, 4, 4),)),
            Case((numbers(24, 2, 3, 7, 7) - 6,)), Case((3 * numbers(25, 1, 1),)),
            Case((20 * numbers(26, 6, 6) - 90,)),
            Case((numbers(28, 1, 4, 4).round() * (numbers(29, 1, 4, 4) > 0),)), Case((numbers(30, 40, 40),))],
-    model=model, switches=SWITCHES, measure=measure,
+    measure=measure,
     large=(Case((20000 * numbers(27, 6, 6),)), Case((2 * numbers(27, 5, 5) - 3000,))),
     hints=("Which scores must not take part? Write down the mask for n = 3, as a table of yes and no.",
            "torch.ones(n, n).tril() is 1 on and below the diagonal. A hidden score becomes minus infinity, before the "

@@ -1,32 +1,81 @@
 """5.3: a causal mask when there are more keys than queries."""
-import torch
-
+from mha.exercises.blanks import Blank, Program
 from mha.exercises.exercise import Case, Exercise
 from mha.exercises.report import Mistake
 
-
+PROGRAM = Program("""\
 def causal_with_cache(n, m):
-    return torch.arange(m) <= torch.arange(n)[:, None] + (m - n)
-
-
-def model(n, m, how="right", polarity="show"):
-    """The mask of a cache with switches: each can be set wrong."""
-    i, j = torch.arange(n)[:, None], torch.arange(m)
-    mask = {
-        "right": j <= i + m - n,
-        "top-left": j <= i,
-        "strict": j < i + m - n,
-        "one-more": j <= i + m - n + 1,
-        "everything": (j < m) | (i < 0),
-        "upper": j >= i + m - n,
-        "upper-left": j >= i,
-        "only-past": (j < m - n) | (i < 0),
-        "only-new": (j >= m - n) & (j <= i + m - n),
-        "n-minus-m": j <= i + n - m,
-        "window": (j <= i + m - n) & (j > i + m - 2 * n),
-    }[how]
-    mask = mask.expand(n, m)
-    return {"show": mask, "hide": ~mask, "transposed": mask.mT}[polarity]
+    query = torch.arange(n)
+    key = torch.arange(<keys>)
+    token = query <shift>
+    seen = key <compare> token[:, None]
+    return <result>
+""", {
+    "keys": Blank("m", offered=1, wrong={
+        "n": Mistake("new-keys-only",
+            "It is (n, n): the keys that were kept from before have no column.",
+            "How many keys are there, and how many queries?"),
+    }),
+    "shift": Blank("+ m - n", offered=3, wrong={
+        "": Mistake("top-left",
+            "The diagonal starts at the top left: query 1 sees key 1 only. But the queries are the last n tokens, so "
+            "the first of them has m - n tokens before it.",
+            "Which token is query 0, counted from the start of the text?"),
+        "+ n - m": Mistake("shift-wrong-way",
+            "The diagonal is shifted the wrong way: n - m, where it should be m - n.",
+            "May query 0 see more keys than itself, or fewer?"),
+        "+ m - n + 1": Mistake("one-too-many",
+            "Every token sees the one right after it as well, where there is one.",
+            "Which key is the token itself, for query 0?"),
+        "+ m": Mistake("no-mask",
+            "Nothing is hidden.",
+            "What may the first of the new tokens not see?"),
+    }),
+    "compare": Blank("<=", offered=3, wrong={
+        "<": Mistake("diagonal-hidden",
+            "No token sees itself.",
+            "Is it < or <=?"),
+        ">=": Mistake("future-only",
+            "It shows the token itself and the future, not the past: triu where tril was meant.",
+            "Is it <= or >=?"),
+        ">": Mistake("polarity",
+            "True and False are exchanged: in this book, as in scaled_dot_product_attention, True means may attend.",
+            "What does True mean here?"),
+        "==": Mistake("only-itself",
+            "Every token sees itself alone.",
+            "Which tokens stand before query 0?"),
+    }),
+    "result": Blank("seen", offered=2, wrong={
+        "~seen": Mistake("polarity",
+            "True and False are exchanged: in this book, as in scaled_dot_product_attention, True means may attend.",
+            "What does True mean here?"),
+        # right entries of the wrong kind: not among the values that are compared
+        "seen.double()": None,
+        "seen.mT": Mistake("transposed",
+            "It is (m, n), keys by queries.",
+            "Which axis should count the queries?"),
+        "(key < m - n).expand(n, m)": Mistake("new-tokens-hidden",
+            "The new tokens see what was cached, and neither each other nor themselves.",
+            "Which of the new tokens may the last one see?"),
+        "seen & (key >= m - n)": Mistake("cache-hidden",
+            "The new tokens see each other, and nothing of what was cached.",
+            "What is the cache good for?"),
+        "seen & (key > token[:, None] - n)": Mistake("window",
+            "Only the last n keys are shown to a token.",
+            "May a token look back further than n?"),
+    }),
+}, together={
+    "shift compare": {
+        ("", ">="): Mistake("future-only",
+            "It shows later keys, not earlier ones, and the diagonal starts at the top left.",
+            "Is it <= or >=?"),
+    },
+    "keys shift": {
+        ("n", ""): Mistake("triangle-of-a-whole-text",
+            "It is the triangle (n, n) of a text that is read at once, without the keys that were kept from before.",
+            "How many keys are there, and how many queries?"),
+    },
+})
 
 
 def observe(output, n, m):
@@ -34,44 +83,6 @@ def observe(output, n, m):
         if not ((output == 0) | (output == 1)).all():
             raise ValueError("not a mask")
     return output.double()
-
-
-SWITCHES = {
-    "how": {
-        "top-left": Mistake("top-left",
-                            "The diagonal starts at the top left: query 1 sees key 1 only. But the queries are the "
-                            "last n tokens, so the first of them has m - n tokens before it.",
-                            "Which token is query 0, counted from the start of the text?"),
-        "strict": Mistake("diagonal-hidden", "No token sees itself.", "Is it < or <=?"),
-        "one-more": Mistake("one-too-many", "Every token sees one token of the future.",
-                            "Which key is the token itself, for query 0?"),
-        "everything": Mistake("no-mask", "Nothing is hidden.", "What may the first of the new tokens not see?"),
-        "upper": Mistake("future-only",
-                         "It shows the token itself and the future, not the past: triu where tril was meant.",
-                         "Is it <= or >=?"),
-        "upper-left": Mistake("future-only",
-                              "It shows later keys, not earlier ones, and the diagonal starts at the top left.",
-                              "Is it <= or >=?"),
-        "only-past": Mistake("new-tokens-hidden",
-                             "The new tokens see what was cached, and neither each other nor themselves.",
-                             "Which of the new tokens may the last one see?"),
-        "only-new": Mistake("cache-hidden",
-                            "The new tokens see each other, and nothing of what was cached.",
-                            "What is the cache good for?"),
-        "n-minus-m": Mistake("shift-wrong-way",
-                             "The diagonal is shifted the wrong way: n - m, where it should be m - n.",
-                             "May query 0 see more keys than itself, or fewer?"),
-        "window": Mistake("window", "Only the last n keys are shown to a token.",
-                          "May a token look back further than n?"),
-    },
-    "polarity": {
-        "hide": Mistake("polarity",
-                        "True and False are exchanged: in this book, as in scaled_dot_product_attention, True means "
-                        "may attend.",
-                        "What does True mean here?"),
-        "transposed": Mistake("transposed", "It is (m, n), keys by queries.", "Which axis should count the queries?"),
-    },
-}
 
 
 def measure(answer):
@@ -92,9 +103,9 @@ EXERCISE = Exercise(
               "of them only (n <= m). Write `causal_with_cache(n, m)`: the causal mask, `(n, m)`, boolean, True = may "
               "attend.",
     stub="def causal_with_cache(n, m):\n    ...\n",
-    reference=causal_with_cache,
+    program=PROGRAM,
     cases=[Case((2, 5)), Case((1, 4)), Case((3, 3)), Case((4, 6)), Case((1, 1))],
-    model=model, switches=SWITCHES, measure=measure, observe=observe, wanted="a boolean tensor of shape (n, m)",
+    measure=measure, observe=observe, wanted="a boolean tensor of shape (n, m)",
     boolean=True, trained=(),
     hints=("Which token of the text is query 0? How many tokens stand before it?",
            "Query i is token i + (m - n). It may see every token up to itself.",

@@ -1,212 +1,274 @@
 """5.4: a test that finds leaks."""
-import functools
+from itertools import zip_longest
 
 import torch
 
+from mha.exercises.blanks import Blank, Program
 from mha.exercises.exercise import Case, Exercise
 from mha.exercises.report import Mistake
 
+ONLY_THE_LAST = "What if only the last place leaks?"
+WHICH_STAND_STILL = "Which outputs may move when token j does?"
 
+PROGRAM = Program("""\
 def leaks(f, n, d):
     x = torch.randn(n, d, dtype=torch.float64)
     before = f(x)
-    for j in range(1, n):
-        y = x.clone()
-        y[j] = torch.randn(d, dtype=torch.float64)
-        if not torch.allclose(f(y)[:j], before[:j]):
-            return True
-    return False
+    for j in <tokens>:
+        y = <copy>
+        y[j] <change>
+        moved = <moved> > <rounding>
+        if <found>:
+            return <hit>
+    return <end>
+""", {
+    "tokens": Blank("range(1, n)", offered=3, wrong={
+        "[n - 1]": Mistake("last-token-only",
+            "It changes the last token only. A leak at other tokens stays unseen.",
+            "What if the last token is the only one that is hidden well?"),
+        "range(1, n)[:1]": Mistake("second-token-only",
+            "It changes the second token only. A leak at later ones stays unseen.",
+            ONLY_THE_LAST),
+        "range(1, n - 1)": Mistake("last-token-left-out",
+            "It never changes the last token.",
+            "Which index has the last token, and where does range(1, n - 1) end?"),
+        "[n // 2]": Mistake("one-token-only",
+            "It changes one token in the middle, and no other.",
+            ONLY_THE_LAST),
+    }),
+    "copy": Blank("x.clone()", offered=1, wrong={
+        "x": Mistake("no-copy",
+            "It changes x itself, not a copy. What was done to one token is still there when the next is tried, so "
+            "outputs move that nothing later has moved; and where f gives a view of x, what was kept from before moves "
+            "along.",
+            "What does x hold when the second token has been tried?"),
+    }),
+    "change": Blank("= torch.randn(d)", offered=2, wrong={
+        "+= 1": Mistake("one-number-added",
+            "It adds one number to all coordinates of a token. That is a change that a layer norm takes out again, so "
+            "a leak behind one stays unseen.",
+            "Which change of a token does nothing that follows take back?"),
+        "[0] += 1": Mistake("one-coordinate-only",
+            "It changes one coordinate of a token. What leaks through another one stays unseen.",
+            "How many coordinates has a token?"),
+    }),
+    "moved": Blank("(f(y) - before).abs().amax(-1)", wrong={
+        "(f(y) - before).sum(-1).abs()": Mistake("compares-sums",
+            "It compares the sums over an output's coordinates. What one coordinate gains and another loses stays "
+            "unseen.",
+            "Can two different outputs have the same sum?"),
+        "torch.autograd.functional.jacobian(f, x)[:, :, j].abs().amax((1, 2))": Mistake("derivative-only",
+            "It looks at derivatives only. A leak through a step, such as rounding, a comparison or an argmax, has "
+            "none.",
+            "What else can you do to a token than take a derivative?"),
+    }),
+    "rounding": Blank("1e-9", offered=2, wrong={
+        "0": Mistake("rounding-counts",
+            "It takes rounding for a leak: it asks for equal numbers, to the last bit.",
+            "Is 0.1 + 0.2 - 0.2 equal to 0.1?"),
+        "0.01": Mistake("too-coarse",
+            "A leak that moves an output by little stays unseen.",
+            "How far must an output move before it counts?"),
+    }),
+    "found": Blank("moved[:j].any()", offered=3, wrong={
+        "moved.any()": Mistake("whole-output",
+            "Every function of the tokens is called leaky. A changed token must change its own output, and may change "
+            "later ones. Only earlier outputs must stand still.",
+            WHICH_STAND_STILL),
+        "moved[: j + 1].any()": Mistake("own-output-counts",
+            "A token that moves its own output is called a leak. It may do that. Only earlier outputs must stand "
+            "still.",
+            "Is it [:j] or [:j + 1]?"),
+        "moved[:j].all()": Mistake("all-earlier-must-move",
+            "It wants all earlier outputs to move. One that moves is a leak.",
+            "How many outputs must see the future before the model leaks?"),
+        "moved[j + 1 :].any()": Mistake("wrong-direction",
+            "It calls it a leak when an earlier token moves a later output. That is what attention is for.",
+            "Which of the two is the future?"),
+        "moved[0]": Mistake("first-output-only",
+            "It looks at the first output only.",
+            ONLY_THE_LAST),
+    }),
+    "hit": Blank("True", wrong={
+        "False": Mistake("always-false",
+            "It says that nothing leaks.",
+            "What does it say of a head without a mask?"),
+    }),
+    "end": Blank("False", wrong={
+        "True": Mistake("always-true",
+            "It says that everything leaks.",
+            "What does it say of a causal head?"),
+    }),
+}, together={
+    "hit end": {
+        ("False", "True"): Mistake("inverted",
+            "Its answers are exchanged: True should mean that it leaks.",
+            "What does True mean?"),
+    },
+    "tokens found": {
+        ("[n - 1]", "moved[:1].any()"): Mistake("one-pair-only",
+            "It looks whether the last token moves the first output, and nowhere else.",
+            "What if a token sees only the next one?"),
+        ("range(n)", "moved[j + 1 :].any()"): Mistake("wrong-direction",
+            "It calls it a leak when an earlier token moves a later output. That is what attention is for.",
+            "Which of the two is the future?"),
+        ("range(1, n)[:1]", "moved[0]"): Mistake("one-pair-only",
+            "It looks whether the second token moves the first output, and nowhere else.",
+            ONLY_THE_LAST),
+    },
+    "found hit end": {
+        ("not moved[:j].all()", "False", "True"): Mistake("every-pair-must-leak",
+            "It says that a function leaks only when every hidden pair does.",
+            "How many leaks make a model leaky?"),
+    },
+})
 
 
 # The functions under test: (n, d) -> (n, d), each with or without a leak.
 
+def scores_of(x):
+    return x @ x.mT / x.shape[-1]              # not by the root: no weight is so small that its leak could be overseen
+
+
 def weights_of(x, seen):
-    return (x @ x.mT / x.shape[-1] ** 0.5).masked_fill(~seen, -torch.inf).softmax(-1)
+    return scores_of(x).masked_fill(~seen, -torch.inf).softmax(-1)
 
 
 def causal(x):
+    """causal attention"""
     return weights_of(x, torch.ones(len(x), len(x)).tril() > 0) @ x
 
 
 def one_ahead(x):
+    """its mask is off by one: each token sees the next"""
     return weights_of(x, torch.ones(len(x), len(x)).tril(1) > 0) @ x
 
 
 def last_place(x):
-    """Leaks in one place only: the last token but one sees the last."""
+    """the last token but one sees the last, and all else is hidden well"""
     seen = torch.ones(len(x), len(x)).tril() > 0
     seen[-2:, -1] = True
     return weights_of(x, seen) @ x
 
 
 def early_place(x):
-    """Leaks in one place only: the first token sees the second."""
+    """the first token sees the second, and all else is hidden well"""
     seen = torch.ones(len(x), len(x)).tril() > 0
     seen[0, 1] = True
     return weights_of(x, seen) @ x
 
 
 def everyone(x):
+    """it has no mask"""
     return weights_of(x, torch.ones(len(x), len(x)) > 0) @ x
 
 
 def through_the_mean(x):
-    """The attention is causal; what leaks is a mean over all tokens."""
+    """the attention is causal, and a mean over all tokens is taken away before it"""
     return causal(x - x.mean(0))
 
 
 def masked_afterwards(x):
-    """The mask comes after the softmax: the sum below the fraction line has seen the future."""
-    return ((x @ x.mT).softmax(-1) * (torch.ones(len(x), len(x)).tril() > 0)) @ x
+    """its mask comes after the softmax, whose sum has seen the future"""
+    return (scores_of(x).softmax(-1) * (torch.ones(len(x), len(x)).tril() > 0)) @ x
 
 
 def first_sees_last(x):
+    """the first output gets a thousandth of the last token"""
     out = causal(x)
-    return torch.cat([out[:1] + 0.01 * x[-1:], out[1:]])
+    return torch.cat([out[:1] + 0.001 * x[-1:], out[1:]])
 
 
 def two_layers(x):
+    """two causal layers"""
     return causal(causal(x).tanh())
 
 
 def itself_only(x):
+    """each output is three times its token"""
     return x * 3
 
 
 def previous(x):
+    """each output is the token before"""
     return torch.cat([x[:1] * 0, x[:-1]])
 
 
 def shifted_back(x):
-    """Token i gives what token i + 1 is: the clearest leak of all."""
+    """each output is the token after"""
     return torch.cat([x[1:], x[:1] * 0])
 
 
 def by_a_step(x):
-    """Leaks through rounding, which has no derivative."""
+    """the last token leaks through rounding, which has no derivative"""
     return causal(x) + (10 * x[-1]).round()
 
 
 def by_differences(x):
-    """Leaks how the coordinates of a token differ, which one number added to all of them does not change."""
-    return causal(x) + (4 * (x - x[:, :1])).round().mean(0)
+    """what leaks is how the coordinates of a token differ, which one number added to all of them does not change"""
+    return causal(x) + (x - x[:, :1]).mean(0).sin()
 
 
-SAFE, LEAKY = (causal, two_layers, itself_only, previous), (everyone, one_ahead, last_place, early_place,
-                                                            through_the_mean, masked_afterwards, by_a_step,
-                                                            first_sees_last, shifted_back, by_differences)
-UNDER_TEST = [f for pair in zip(LEAKY, SAFE * 3) for f in pair]
+def by_one_coordinate(x):
+    """only the last coordinate of the last token leaks"""
+    return causal(x) + 5 * x[-1, -1]
 
 
-@functools.cache
-def who_moves(f, n, d, by="fresh"):
-    """(n, n), boolean: whether output i moves when token j is drawn anew ("fresh") or has 1 added to all of it
-    ("shift"), or whether it has a derivative with respect to it ("derivative").
-    """
-    g = torch.Generator().manual_seed(n)
-    x = torch.randn(n, d, dtype=torch.float64, generator=g)
-    if by == "derivative":
-        return torch.autograd.functional.jacobian(f, x).abs().amax((1, 3)) > 1e-9
-    seen = torch.zeros(n, n, dtype=torch.bool)
-    for j in range(n):
-        for _ in range(4):
-            y = x.clone()
-            y[j] = x[j] + 1 if by == "shift" else torch.randn(d, dtype=torch.float64, generator=g)
-            seen[:, j] |= (f(y) - f(x)).abs().amax(-1) > 1e-9
-    return seen
+def in_opposite_ways(x):
+    """the last token is added to one coordinate and taken from another, so that their sum stands still"""
+    return causal(x) + 5 * x[-1, :1] * torch.tensor([1.0, -1.0]).repeat(x.shape[-1])[: x.shape[-1]]
 
 
-def model(f, n, d, how="right"):
-    """A leak test with a switch that can be set wrong."""
-    seen = who_moves(f, n, d, by=how if how in ("derivative", "shift") else "fresh")
-    future = torch.ones(n, n).triu(1) > 0
-    found = {
-        "right": (seen & future).any(),
-        "derivative": (seen & future).any(),
-        "shift": (seen & future).any(),
-        "always": torch.tensor(True),
-        "never": torch.tensor(False),
-        "inverted": ~(seen & future).any(),
-        "whole-output": seen.any(1).any(),
-        "diagonal-too": (seen & (torch.ones(n, n).triu(0) > 0)).any(),
-        "past": (seen & (torch.ones(n, n).tril(-1) > 0)).any(),
-        "last-on-first": seen[0, -1],
-        "last-token": seen[:-1, -1].any(),
-        "second-on-first": seen[0, 1],
-        "middle": seen[: n // 2, n // 2].any(),
-        "first-output": seen[0, 1:].any(),
-        "all-must": seen[future].all(),
-    }[how]
-    return bool(found)
+def last_for_all(x):
+    """every output is the last token, and a view of it"""
+    return x[-1:].expand_as(x)
 
 
-SWITCHES = {
-    "how": {
-        "derivative": Mistake("derivative-only",
-                              "It looks at derivatives only. A leak through a step, such as rounding, a comparison or "
-                              "an argmax, has none.",
-                              "What else can you do to a token than take a derivative?"),
-        "shift": Mistake("one-number-added",
-                         "It adds one number to all coordinates of a token. That is a change that a layer norm takes "
-                         "out again, so a leak behind one stays unseen.",
-                         "Which change of a token does nothing that follows take back?"),
-        "always": Mistake("always-true", "It says that everything leaks.", "What does it say of a causal head?"),
-        "never": Mistake("always-false", "It says that nothing leaks.", "What does it say of a head without a mask?"),
-        "inverted": Mistake("inverted",
-                            "Its answers are exchanged: True should mean that it leaks.", "What does True mean?"),
-        "whole-output": Mistake("whole-output",
-                                "Every function of the tokens is called leaky. A changed token must change its own "
-                                "output, and may change later ones. Only earlier outputs must stand still.",
-                                "Which outputs may move when token j does?"),
-        "diagonal-too": Mistake("own-output-counts",
-                                "A token that moves its own output is called a leak. It may do that. Only earlier "
-                                "outputs must stand still.",
-                                "Is it [:j] or [:j + 1]?"),
-        "past": Mistake("wrong-direction",
-                        "It calls it a leak when an earlier token moves a later output. That is what attention is "
-                        "for.",
-                        "Which of the two is the future?"),
-        "last-on-first": Mistake("one-pair-only",
-                                 "It looks whether the last token moves the first output, and nowhere else.",
-                                 "What if a token sees only the next one?"),
-        "last-token": Mistake("last-token-only",
-                              "It changes the last token only. A leak at other tokens stays unseen.",
-                              "What if the last token is the only one that is hidden well?"),
-        "second-on-first": Mistake("one-pair-only",
-                                   "It looks whether the second token moves the first output, and nowhere else.",
-                                   "What if only the last place leaks?"),
-        "middle": Mistake("one-token-only", "It changes one token in the middle, and no other.",
-                          "What if only the last place leaks?"),
-        "first-output": Mistake("first-output-only", "It looks at the first output only.",
-                                "What if only the last place leaks?"),
-        "all-must": Mistake("every-pair-must-leak",
-                            "It says that a function leaks only when every hidden pair does.",
-                            "How many leaks make a model leaky?"),
-    },
-}
+def with_rounding(x):
+    """a causal softmax by hand that takes a mean of all scores away, later ones too: but for rounding, that cancels"""
+    e = (scores_of(x) - scores_of(x).mean()).exp().tril()
+    return e / e.sum(-1, keepdim=True) @ x
+
+
+SAFE = (causal, two_layers, itself_only, previous, with_rounding)
+LEAKY = (everyone, by_a_step, one_ahead, last_place, early_place, through_the_mean, masked_afterwards, first_sees_last,
+         shifted_back, by_differences, by_one_coordinate, in_opposite_ways, last_for_all)
+UNDER_TEST = [(causal, 1), (everyone, 1), (causal, 2), (everyone, 2)]
+UNDER_TEST += [(f, 5 + i % 2) for i, pair in enumerate(zip_longest(LEAKY, SAFE)) for f in filter(None, pair)]
 
 
 def measure(answer):
-    """Its verdicts, one by one."""
-    for f in UNDER_TEST[:7]:
-        yield f"{f.__name__}: it says {bool(answer(f, 6, 4))}, and {f in LEAKY} is right."
+    """Where its verdict is wrong."""
+    wrong, right = [], 0
+    for f, n in UNDER_TEST:
+        said, leaky = bool(answer(f, n, 4)), f in LEAKY and n > 1
+        if said == leaky:
+            right += 1
+        else:
+            wrong.append(f"{f.__name__}, n = {n}, {'leaks' if leaky else 'does not leak'} ({f.__doc__}), and it says "
+                         f"{said}.")
+    yield from wrong[:3]
+    yield f"It is right in {right} of {right + len(wrong)} calls."
 
 
 EXERCISE = Exercise(
     id="5.4", name="leaks", chapter="05_masks", stars=3, minutes=25, after="section 1",
     signature="leaks(f, n, d)",
     statement="Write a test that finds leaks. f is any function from n tokens, `(n, d)`, to n outputs, `(n, d)`; call "
-              "it with float64 tensors. `leaks(f, n, d)` returns True if some output i depends on a later token j > "
-              "i, and False if none does. You see what f returns, not how it is written.",
+              "it with float64 tensors of n tokens, no fewer. It leaves them as they are, and what it returns may be a "
+              "view of them. `leaks(f, n, d)` returns True if some output i depends on a later token j > i, and False "
+              "if none does. A leak may stand at a single place; with tokens drawn by `torch.randn` it moves an output "
+              "by 1e-4 or more. What moves by less than 1e-9 is rounding. You see what f returns, not how it is "
+              "written.",
     stub="def leaks(f, n, d):\n    ...\n",
-    reference=leaks,
-    cases=[Case((f, 6 if i % 2 else 5, 4)) for i, f in enumerate(UNDER_TEST)],
-    model=model, switches=SWITCHES, measure=measure, observe=lambda output, *args: torch.tensor(float(bool(output))),
+    program=PROGRAM,
+    cases=[Case((f, n, 4)) for f, n in UNDER_TEST],
+    measure=measure, observe=lambda output, *args: torch.tensor(float(bool(output))),
     wanted="True or False", trained=(),
     hints=("What can you change at the input, and which outputs must stand still then?",
            "Change token j. Outputs before j must not move; j itself and later ones may. How many j must be tried?",
-           "x = torch.randn(n, d).double(); for each j from 1 to n - 1: y = x.clone(); y[j] = "
-           "torch.randn(d).double(); return True if not torch.equal(f(y)[:j], f(x)[:j]); at the end return False"),
+           "x = torch.randn(n, d).double(); for each j from 1 to n - 1: y = x.clone(); y[j] = torch.randn(d); return "
+           "True if not torch.allclose(f(y)[:j], f(x)[:j]); at the end return False"),
     note="Such a test needs no look at the code, so keep it beside every model that you train. It finds a mask that "
          "comes too late, a mean over all tokens, and a normalisation over time as well.",
 )

@@ -1,90 +1,79 @@
 """6.4: what each head adds."""
+from mha.exercises.blanks import Blank, Program
 from mha.exercises.exercise import Case, Exercise
 from mha.exercises.probe import numbers
 from mha.exercises.report import Mistake
 
+ROWS_OF_HEAD_1 = "Which columns of the concatenation come from head 1, and which rows of W_O meet them?"
+MEETS_HEAD_1 = "Which rows of W_O meet head 1?"
+HOW_MANY_AXES = "How many axes should the result have?"
+ORDER = "In which order should the axes stand?"
+SUM_OF_PARTS = "What should the parts sum to?"
 
+PROGRAM = Program("""\
 def per_head(y, W_O):
-    return y @ W_O.unflatten(0, (y.shape[1], -1))
-
-
-def model(y, W_O, block="rows", turn="nothing"):
-    """Each head's part of the output with switches: each can be set wrong."""
-    B, h, n, d = y.shape
-    wide = W_O.shape[-1]
-    if block == "rows":
-        out = y @ W_O.reshape(h, d, wide)
-    elif block == "interleaved":
-        out = y @ W_O.reshape(d, h, wide).transpose(0, 1)
-    elif block == "columns":
-        out = (y @ W_O[:, : wide - wide % h].reshape(h * d, h, -1).transpose(0, 1)[:, :d] if wide >= h
-               else y * float("nan"))
-    elif block == "first":
-        out = y @ W_O[:d]
-    elif block == "reversed":
-        out = y @ W_O.reshape(h, d, wide).flip(0)
-    elif block == "transposed":
-        out = y @ W_O.mT.reshape(h, d, -1) if wide * d * h == h * d * W_O.shape[0] else y * float("nan")
-    elif block == "summed":
-        out = (y @ W_O.reshape(h, d, wide)).sum(1)
-    elif block == "whole":
-        out = (y @ W_O.reshape(h, d, wide)).sum(1, keepdim=True).expand(B, h, n, wide)
-    elif block == "shared":
-        out = (y @ W_O.reshape(h, d, wide)).sum(1, keepdim=True).expand(B, h, n, wide) / h
-    elif block == "mean-block":
-        out = y @ W_O.reshape(h, d, wide).mean(0)
-    elif block == "averaged":
-        out = y @ W_O.reshape(h, d, wide) / h
-    elif block == "scrambled":
-        out = y.transpose(1, 2).reshape(B, n, h * d) @ W_O
-    elif block == "view":
-        out = y.reshape(B, n, h, d).transpose(1, 2) @ W_O.reshape(h, d, wide)
-    return {"nothing": lambda: out, "tokens-first": lambda: out.transpose(1, 2),
-            "heads-first": lambda: out.transpose(0, 1)}[turn]()
-
-
-SWITCHES = {
-    "block": {
-        "interleaved": Mistake("interleaved",
-                               "Each head gets every h-th row of W_O: the rows are cut as (d_v, h), not as (h, d_v).",
-                               "Which columns of the concatenation come from head 1, and which rows of W_O meet "
-                               "them?"),
-        "first": Mistake("one-block-for-all",
-                         "All heads meet the first rows of W_O. Each head has rows of its own.",
-                         "Which columns of the concatenation come from head 2?"),
-        "reversed": Mistake("heads-reversed", "The blocks are taken in reverse order.",
-                            "Which rows of W_O meet head 1?"),
-        "transposed": Mistake("W_O-transposed", "W_O is transposed before it is cut.", "Which shape has W_O?"),
-        "summed": Mistake("heads-summed",
-                          "It gives the sum over the heads: the layer's output. Asked are its parts.",
-                          "How many axes should the result have?"),
-        "whole": Mistake("whole-output-for-each", "Every head gets the whole output.", "What should the parts sum to?"),
-        "shared": Mistake("equal-shares",
-                          "Every head gets an equal share of the whole output.",
-                          "What would a head add whose output is zero?"),
-        "mean-block": Mistake("blocks-averaged",
-                              "The blocks of W_O are averaged, and all heads meet the mean.",
-                              "Which rows of W_O meet head 1?"),
-        "averaged": Mistake("divided-by-h",
-                            "The parts are divided by h. They should add up to the output, not average to it.",
-                            "What should the parts sum to?"),
-        "scrambled": Mistake("heads-summed",
-                             "It concatenates and multiplies: the layer's output. Asked are its parts.",
-                             "How many axes should the result have?"),
-        "view": Mistake("view-for-transpose",
-                        "The heads are reshaped to (B, n, h, d_v) where the axes should be moved: parts of different "
-                        "tokens meet.",
-                        "In which order do the axes of y stand?"),
-    },
-    "turn": {
-        "tokens-first": Mistake("axes-permuted",
-                                "The axes stand as (B, n, h, d_model); asked is (B, h, n, d_model).",
-                                "In which order should the axes stand?"),
-        "heads-first": Mistake("heads-before-batch",
-                               "The axes stand as (h, B, n, d_model); asked is (B, h, n, d_model).",
-                               "In which order should the axes stand?"),
-    },
-}
+    B, <axes>, d_v = y.shape
+    <heads>
+    blocks = <blocks>
+    parts = y @ <block>
+    return <result>
+""", {
+    "axes": Blank("h, n", offered=1, wrong={
+        # W_O cannot be cut so, and what is raised says so
+        "n, h": None,
+    }),
+    "heads": Blank("", wrong={
+        "y = y.reshape(B, n, h, d_v).transpose(1, 2)": Mistake("view-for-transpose",
+            "The heads are reshaped to (B, n, h, d_v) where the axes should be moved: parts of different tokens meet.",
+            "In which order do the axes of y stand?"),
+    }),
+    "blocks": Blank("W_O.reshape(h, d_v, -1)", offered=3, wrong={
+        "W_O.reshape(d_v, h, -1).transpose(0, 1)": Mistake("interleaved",
+            "Each head gets every h-th row of W_O: the rows are cut as (d_v, h), not as (h, d_v).",
+            ROWS_OF_HEAD_1),
+        "W_O.mT.reshape(h, d_v, -1)": Mistake("W_O-transposed",
+            "W_O is transposed before it is cut.",
+            "Which shape has W_O?"),
+        "W_O.reshape(h, -1, d_v).mT": Mistake("columns-for-rows",
+            "The blocks are cut as (h, d_model, d_v) and turned: a block is filled with the next numbers in memory, "
+            "which run along the rows of W_O, and they become columns.",
+            "Which axis of W_O should be cut?"),
+        "W_O.reshape(h, d_v, -1).flip(0)": Mistake("heads-reversed",
+            "The blocks are taken in reverse order.",
+            MEETS_HEAD_1),
+    }),
+    "block": Blank("blocks", offered=2, wrong={
+        "blocks[0]": Mistake("one-block-for-all",
+            "All heads meet the first rows of W_O. Each head has rows of its own.",
+            "Which columns of the concatenation come from head 2?"),
+        "blocks.mean(0)": Mistake("blocks-averaged",
+            "The blocks of W_O are averaged, and all heads meet the mean.",
+            MEETS_HEAD_1),
+    }),
+    "result": Blank("parts", offered=3, wrong={
+        "parts.sum(1)": Mistake("heads-summed",
+            "It gives the sum over the heads: the layer's output. Asked are its parts.",
+            HOW_MANY_AXES),
+        "parts / h": Mistake("divided-by-h",
+            "The parts are divided by h. They should add up to the output, not average to it.",
+            SUM_OF_PARTS),
+        "parts.transpose(1, 2)": Mistake("axes-permuted",
+            "The axes stand as (B, n, h, d_model); asked is (B, h, n, d_model).",
+            ORDER),
+        "parts.transpose(0, 1)": Mistake("heads-before-batch",
+            "The axes stand as (h, B, n, d_model); asked is (B, h, n, d_model).",
+            ORDER),
+        "parts.sum(1, keepdim=True).expand(parts.shape)": Mistake("whole-output-for-each",
+            "Every head gets the whole output.",
+            SUM_OF_PARTS),
+        "parts.mean(1, keepdim=True).expand(parts.shape)": Mistake("equal-shares",
+            "Every head gets an equal share of the whole output.",
+            "What would a head add whose output is zero?"),
+        "y.transpose(1, 2).reshape(B, n, h * d_v) @ W_O": Mistake("heads-summed",
+            "It concatenates and multiplies: the layer's output. Asked are its parts.",
+            HOW_MANY_AXES),
+    }),
+})
 
 
 def measure(answer):
@@ -108,11 +97,11 @@ EXERCISE = Exercise(
               "d_v)`, the outputs of the heads, W_O is `(h*d_v, d_model)`. Return `(B, h, n, d_model)`: what each "
               "head adds to each token, so that the sum over the heads is the output of the layer.",
     stub="def per_head(y, W_O):\n    ...\n",
-    reference=per_head,
+    program=PROGRAM,
     cases=[Case((numbers(683, 1, 2, 3, 2), numbers(684, 4, 5))), Case((numbers(685, 2, 3, 4, 5), numbers(686, 15, 6))),
            Case((numbers(687, 2, 1, 3, 4), numbers(688, 4, 4))), Case((numbers(689, 4, 4, 4, 4), numbers(690, 16, 16))),
            Case((numbers(691, 1, 6, 2, 1), numbers(692, 6, 7)))],
-    model=model, switches=SWITCHES, measure=measure,
+    measure=measure,
     hints=("In the concatenation head 1 fills the first d_v columns. Which rows of W_O do they meet?",
            "Cut the rows of W_O into h blocks of d_v, (h, d_v, d_model). Each head meets its own.",
            "return y @ W_O.reshape(y.shape[1], y.shape[3], -1)"),

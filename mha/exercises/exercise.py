@@ -137,11 +137,14 @@ class Exercise(Item):
                 yield {a: x, b: y}, [first, second]
 
     def modelled(self, index, settings):
-        """What the model gives on a case with these settings; None where it cannot run."""
-        try:
-            return self.outcome(self.model, self.cases[index], **settings)
-        except (RuntimeError, IndexError, ValueError, TypeError, ArithmeticError):
-            return None
+        """What the model gives on a case with these settings; None where it cannot run. Computed once, then kept."""
+        key = index, *settings.items()
+        if key not in self._made:
+            try:
+                self._made[key] = self.outcome(self.model, self.cases[index], **settings)
+            except (RuntimeError, IndexError, ValueError, TypeError, ArithmeticError):
+                self._made[key] = None
+        return self._made[key]
 
     def explanations(self, outputs):
         """(settings, mistakes) whose model gives these outputs, single mistakes first, then pairs.
