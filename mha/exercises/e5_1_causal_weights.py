@@ -215,8 +215,10 @@ EXERCISE = Exercise(
     id="5.1", name="causal_weights", chapter="05_masks", stars=2, core=True, minutes=10, after="section 1",
     signature="causal_weights(scores)",
     statement="Write `causal_weights(scores)`: scores is `(..., n, n)`, rows are queries. Return weights of the same "
-              "shape in which query i sees only keys `j <= i`, each row summing to 1.",
-    stub="def causal_weights(scores):\n    ...\n",
+              "shape in which query i sees only keys `j <= i`, each row summing to 1. Scores in the thousands "
+              "must do no harm, and gradients must reach them.",
+    stub="# causal_weights(torch.zeros(2, 2)) -> 1 0 0.5 0.5\n"
+         "def causal_weights(scores):\n    ...\n",
     program=PROGRAM,
     cases=[Case((2 * numbers(21, 3, 3),)), Case((2 * numbers(22, 2, 5, 5),)), Case((2 * numbers(23, 4, 4, 4),)),
            Case((numbers(24, 2, 3, 7, 7) - 6,)), Case((3 * numbers(25, 1, 1),)),
@@ -227,8 +229,8 @@ EXERCISE = Exercise(
     hints=("Which scores must not take part? Write down the mask for n = 3, as a table of yes and no.",
            "torch.ones(n, n).tril() is 1 on and below the diagonal. A hidden score becomes minus infinity, before the "
            "softmax.",
-           "seen = torch.ones(n, n, dtype=torch.bool).tril(); return scores.masked_fill(~seen, "
-           "-torch.inf).softmax(dim=-1)"),
+           "n = scores.shape[-1]; seen = torch.ones(n, n, dtype=torch.bool).tril(); return "
+           "scores.masked_fill(~seen, -torch.inf).softmax(dim=-1)"),
     note="Before the softmax, with minus infinity: a hidden key takes no part in the sum, so nothing of the future "
          "leaks.",
 )

@@ -132,8 +132,10 @@ EXERCISE = Exercise(
     statement="A batch of sentences, filled up at the end to m places. Write `padding_weights(scores, lengths)`: "
               "scores is `(B, n, m)`, lengths is `(B,)`, whole numbers from 0 to m. Return weights, `(B, n, m)`: each "
               "row is a softmax over the real words of its sentence, and the filling gets exactly 0. A sentence of "
-              "length 0 gets zeros everywhere, and no NaN may arise, not in its gradient either.",
-    stub="def padding_weights(scores, lengths):\n    ...\n",
+              "length 0 gets zeros everywhere. Gradients must reach the scores of real words, and neither they nor "
+              "the weights may be NaN.",
+    stub="# padding_weights(torch.zeros(2, 1, 3), torch.tensor([2, 0])) -> 0.5 0.5 0 0 0 0\n"
+         "def padding_weights(scores, lengths):\n    ...\n",
     program=PROGRAM,
     cases=[Case((numbers(302, 2, 2, 3), torch.tensor([3, 2]))), Case((numbers(303, 3, 4, 5), torch.tensor([5, 1, 3]))),
            Case((numbers(304, 4, 4, 4) - 8, torch.tensor([2, 4, 1, 3]))),

@@ -102,14 +102,15 @@ EXERCISE = Exercise(
     statement="A model writes a text. The keys of all m tokens so far are kept, and the queries come from the last n "
               "of them only (n <= m). Write `causal_with_cache(n, m)`: the causal mask, `(n, m)`, boolean, True = may "
               "attend.",
-    stub="def causal_with_cache(n, m):\n    ...\n",
+    stub="# causal_with_cache(2, 3).int() -> 1 1 0 1 1 1\n"
+         "def causal_with_cache(n, m):\n    ...\n",
     program=PROGRAM,
     cases=[Case((2, 5)), Case((1, 4)), Case((3, 3)), Case((4, 6)), Case((1, 1))],
     measure=measure, observe=observe, wanted="a boolean tensor of shape (n, m)",
     boolean=True, trained=(),
     hints=("Which token of the text is query 0? How many tokens stand before it?",
            "Query i is token i + (m - n). It may see every token up to itself.",
-           "return torch.arange(m) <= torch.arange(n)[:, None] + (m - n), or torch.ones(n, m).tril(m - n).bool()"),
+           "return torch.arange(m) <= torch.arange(n)[:, None] + (m - n)"),
     note="With n = m it is the usual triangle. With a cache, is_causal=True of scaled_dot_product_attention is not "
          "what you want: it starts the diagonal at the top left, so a single new token would see one key, the "
          "oldest.",

@@ -12,7 +12,8 @@ WHICH_STAND_STILL = "Which outputs may move when token j does?"
 
 PROGRAM = Program("""\
 def leaks(f, n, d):
-    x = torch.randn(n, d, dtype=torch.float64)
+    g = torch.Generator().manual_seed(0)
+    x = torch.randn(n, d, generator=g).double()
     before = f(x)
     for j in <tokens>:
         y = <copy>
@@ -43,7 +44,7 @@ def leaks(f, n, d):
             "along.",
             "What does x hold when the second token has been tried?"),
     }),
-    "change": Blank("= torch.randn(d)", offered=2, wrong={
+    "change": Blank("= torch.randn(d, generator=g)", offered=2, wrong={
         "+= 1": Mistake("one-number-added",
             "It adds one number to all coordinates of a token. That is a change that a layer norm takes out again, so "
             "a leak behind one stays unseen.",
@@ -267,8 +268,8 @@ EXERCISE = Exercise(
     wanted="True or False", trained=(),
     hints=("What can you change at the input, and which outputs must stand still then?",
            "Change token j. Outputs before j must not move; j itself and later ones may. How many j must be tried?",
-           "x = torch.randn(n, d).double(); for each j from 1 to n - 1: y = x.clone(); y[j] = torch.randn(d); return "
-           "True if not torch.allclose(f(y)[:j], f(x)[:j]); at the end return False"),
+           "x = torch.randn(n, d).double(); tries = [(j, torch.cat([x[:j], torch.randn(n - j, d)])) for j in range(1, "
+           "n)]; return any(not torch.allclose(f(y)[:j], f(x)[:j]) for j, y in tries)"),
     note="Such a test needs no look at the code, so keep it beside every model that you train. It finds a mask that "
          "comes too late, a mean over all tokens, and a normalisation over time as well.",
 )

@@ -142,8 +142,9 @@ EXERCISE = Exercise(
     id="6.1", name="split_heads", chapter="06_multi_head", stars=2, core=True, minutes=10, after="section 4",
     signature="split_heads(x, h)",
     statement="Write `split_heads(x, h)`: x is `(B, n, h*d)`, and head 1 owns the first d columns. Return `(B, h, n, "
-              "d)`.",
-    stub="def split_heads(x, h):\n    ...\n",
+              "d)`. x may be a slice or a transposed view of another tensor, and gradients must reach it.",
+    stub="# split_heads(torch.arange(4.).view(1, 2, 2), 2) -> 0 2 1 3\n"
+         "def split_heads(x, h):\n    ...\n",
     program=PROGRAM,
     cases=[Case((numbers(42, 1, 2, 6), 2)), Case((numbers(43, 2, 3, 10), 2)), Case((numbers(44, 3, 5, 14), 7)),
            Case((numbers(45, 4, 4, 16), 4)), Case((numbers(46, 2, 5, 3), 1)), Case((numbers(47, 5, 2, 6), 3)),
@@ -151,7 +152,7 @@ EXERCISE = Exercise(
     measure=measure,
     hints=("Number the entries of a small x and write down by hand what head 1 should hold.",
            "Cut the last axis into (h, d). That gives (B, n, h, d). Then move one axis.",
-           "return x.reshape(B, n, h, d).transpose(1, 2), with B, n, _ = x.shape and d = x.shape[-1] // h"),
+           "B, n, wide = x.shape; return x.reshape(B, n, h, wide // h).transpose(1, 2)"),
     note="Cut, then transpose. A view alone has the right shape and the wrong numbers, and with h = 1 nobody would "
          "notice.",
 )

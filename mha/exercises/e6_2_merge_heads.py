@@ -138,8 +138,9 @@ EXERCISE = Exercise(
     id="6.2", name="merge_heads", chapter="06_multi_head", stars=1, core=True, minutes=5, after="section 4",
     signature="merge_heads(y)",
     statement="Write `merge_heads(y)`: y is `(B, h, n, d)`. Return `(B, n, h*d)`: the outputs of head 1 in the first "
-              "d columns, then head 2, and so on.",
-    stub="def merge_heads(y):\n    ...\n",
+              "d columns, then head 2, and so on. Gradients must reach y.",
+    stub="# merge_heads(torch.arange(4.).view(1, 2, 2, 1)) -> 0 2 1 3\n"
+         "def merge_heads(y):\n    ...\n",
     program=PROGRAM,
     cases=[Case((numbers(52, 1, 2, 3, 2),)), Case((numbers(53, 2, 3, 5, 4),)), Case((numbers(54, 3, 7, 2, 5),)),
            Case((numbers(55, 4, 4, 4, 4),)), Case((numbers(56, 2, 1, 5, 3),)),
@@ -147,6 +148,6 @@ EXERCISE = Exercise(
     measure=measure,
     hints=("It is the way back from split_heads: undo its two steps, in reverse order.",
            "Move the heads beside their columns, (B, n, h, d). Then join the last two axes.",
-           "return y.transpose(1, 2).reshape(B, n, h * d), with B, h, n, d = y.shape"),
+           "B, h, n, d = y.shape; return y.transpose(1, 2).reshape(B, n, h * d)"),
     note="Transpose, then join. merge_heads(split_heads(x, h)) is x.",
 )

@@ -192,8 +192,10 @@ EXERCISE = Exercise(
     statement="Now all of it. Write `multi_head(x, W_Q, W_K, W_V, W_O, h, mask)`: x is `(B, n, d_model)`; W_Q and W_K "
               "are `(d_model, h*d_k)`, W_V is `(d_model, h*d_v)`, head 1 owning the first columns of each; W_O is "
               "`(h*d_v, d_model)`; mask is `(B, n, n)`, boolean, True = may attend, with no empty row. Return `(B, n, "
-              "d_model)`.",
-    stub="def multi_head(x, W_Q, W_K, W_V, W_O, h, mask):\n    ...\n",
+              "d_model)`. Gradients must reach x and the matrices.",
+    stub="# x, W = torch.eye(2)[None], torch.eye(2)\n"
+         "# multi_head(x, W, W, W, W, 2, torch.ones(1, 2, 2).tril() > 0) -> 1 0 0.5 0.7311\n"
+         "def multi_head(x, W_Q, W_K, W_V, W_O, h, mask):\n    ...\n",
     program=PROGRAM,
     cases=[case(610, 1, 3, 4, 2, 2, 2), case(620, 2, 3, 5, 2, 3, 4), case(630, 3, 4, 6, 3, 2, 5),
            case(640, 4, 4, 4, 4, 1, 1), case(650, 2, 5, 8, 1, 8, 8), case(660, 2, 2, 8, 2, 4, 4),

@@ -95,8 +95,10 @@ EXERCISE = Exercise(
     signature="per_head(y, W_O)",
     statement="\"Concatenate and multiply by W_O\" hides who said what. Write `per_head(y, W_O)`: y is `(B, h, n, "
               "d_v)`, the outputs of the heads, W_O is `(h*d_v, d_model)`. Return `(B, h, n, d_model)`: what each "
-              "head adds to each token, so that the sum over the heads is the output of the layer.",
-    stub="def per_head(y, W_O):\n    ...\n",
+              "head adds to each token, so that the sum over the heads is the output of the layer. Gradients must "
+              "reach y and W_O.",
+    stub="# per_head(torch.ones(1, 2, 1, 1), torch.tensor([[1., 2.], [3., 4.]])) -> 1 2 3 4\n"
+         "def per_head(y, W_O):\n    ...\n",
     program=PROGRAM,
     cases=[Case((numbers(683, 1, 2, 3, 2), numbers(684, 4, 5))), Case((numbers(685, 2, 3, 4, 5), numbers(686, 15, 6))),
            Case((numbers(687, 2, 1, 3, 4), numbers(688, 4, 4))), Case((numbers(689, 4, 4, 4, 4), numbers(690, 16, 16))),
