@@ -13,7 +13,7 @@ ET.register_namespace("xlink", XLINK)
 
 
 def inline(source, alt, prefix):
-    """The SVG as HTML: ids start with `prefix`, the accessible name is `alt`."""
+    """The SVG as HTML: the ids that it uses start with `prefix`, the accessible name is `alt`."""
     root = ET.fromstring(source)
     for unused in root.findall(f"{{{SVG}}}metadata"):
         root.remove(unused)
@@ -35,9 +35,18 @@ def keep_styles_inside(root):
 
 
 def make_ids_unique(root, prefix):
-    ids = {node.get("id") for node in root.iter() if node.get("id")}
-    # An id is used as url(#id) in styles, as #id in links, and bare in aria-labelledby.
+    # An id is used as url(#id) in styles, as #id in links, and bare in aria-labelledby. Matplotlib writes many for
+    # nothing, and the same one twice where it draws the same map twice.
     reference = re.compile(r"#([\w.:-]+)")
+    used = set()
+    for node in root.iter():
+        for text in [node.text or "", *node.attrib.values()]:
+            used.update(reference.findall(text))
+        used.update(word for name, value in node.attrib.items() if name.startswith("aria-") for word in value.split())
+    for node in root.iter():
+        if node.get("id") not in used:
+            node.attrib.pop("id", None)
+    ids = {node.get("id") for node in root.iter() if node.get("id")}
 
     def renamed(match):
         return f"#{prefix}{match[1]}" if match[1] in ids else match[0]

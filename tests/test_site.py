@@ -40,6 +40,12 @@ def test_an_inline_picture_has_a_name_and_ids_of_its_own():
     assert 'fill="#abc"' in made
 
 
+def test_an_id_that_nothing_in_a_picture_uses_is_dropped():
+    twice = PICTURE.replace("</svg>", '<image id="map1" width="3"/><image id="map1" width="3"/></svg>')
+    made = svg.inline(twice, "two maps alike", "fig1-")
+    assert made.count("<image") == 2 and "map1" not in made and 'id="fig1-a"' in made
+
+
 def test_an_inline_picture_styles_nothing_outside_itself():
     made = svg.inline(PICTURE, "a picture", "fig1-")
     assert "<style" not in made and "metadata" not in made
