@@ -13,7 +13,6 @@ from test_figures import corners
 
 WIDE, NARROW = 1200, 390        # a window gets no narrower than its own buttons: 500 px in Firefox, 447 in WebKit
 AT_RANDOM = 10                  # settings beside the corners
-AT_ONCE = 5                     # WebKit's driver breaks off at answers of several megabytes
 
 POLICY = "() => document.querySelector('meta[http-equiv=\"Content-Security-Policy\"]')?.content ?? ''"
 NAME = "(index) => document.querySelectorAll('.live-figure')[index].querySelector('[data-figure]')?.dataset.figure"
@@ -100,9 +99,7 @@ def operate(engine, index):
     name = engine.evaluate(NAME, index)
     if not name:
         return {"name": None}
-    seen = []
-    for start in range(0, len(settings(name)), AT_ONCE):
-        seen += after_each(engine, index, figure(name), settings(name)[start : start + AT_ONCE], READ_AND_MEASURE)
+    seen = after_each(engine, index, figure(name), settings(name), READ_AND_MEASURE)
     return {"name": name, "shown": [unpack(shown) for shown, _ in seen], "heights": {WIDE: [high for _, high in seen]}}
 
 
