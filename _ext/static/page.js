@@ -1,12 +1,20 @@
 // Four cares of every page.
 (() => {
-  // What is wider than the page can be scrolled, and so must be reached by keyboard.
-  const WIDE = "article :is(div.math, pre, .table-wrapper)";
-  const reach = () =>
-    document.querySelectorAll(WIDE).forEach((el) => {
-      if (el.scrollWidth > el.clientWidth) el.tabIndex = 0;
-      else if (!el.closest(".numbers")) el.removeAttribute("tabindex");
-    });
+  // What is wider than the page can be scrolled, and so must be reached by keyboard, and say there what it is.
+  const WIDE = { "div.math": "Formula", pre: "Text", ".table-wrapper": "Table" };
+  const reach = () => {
+    for (const [kind, name] of Object.entries(WIDE)) {
+      document.querySelectorAll(`article ${kind}`).forEach((el, i) => {
+        if (el.closest(".numbers")) return;
+        const isWide = el.scrollWidth > el.clientWidth;
+        const told = { tabindex: 0, role: "region", "aria-label": `${name} ${i + 1}, wider than the page` };
+        for (const [attribute, value] of Object.entries(told)) {
+          if (isWide) el.setAttribute(attribute, value);
+          else el.removeAttribute(attribute);
+        }
+      });
+    }
+  };
 
   // A button that copies a cell's code. Not a stop of the keyboard: there are dozens on a page.
   const copyButtons = () =>

@@ -311,7 +311,7 @@ function numbersTable([title, columns, rows]) {
   const line = ([name, ...values]) => h("tr", {}, h("th", { scope: "row" }, name), ...values.map(cell));
   const head = h("tr", {}, h("td"), ...columns.map((text) => h("th", { scope: "col", class: "number" }, text)));
   const table = h("table", {}, h("caption", {}, title), h("thead", {}, head), h("tbody", {}, ...rows.map(line)));
-  return h("div", { class: "wide", tabindex: 0, role: "group", "aria-label": title }, table);
+  return h("div", { class: "wide", tabindex: 0, role: "region", "aria-label": title }, table);
 }
 
 // The rows of a table from a list of numbers, row by row

@@ -159,7 +159,7 @@ function render({ model, el }) {
   const status = statusLine(`${matrices(true, 1, 1)} ${success(1, true)}`);
   const headings = h("tr", {},
     h("th", { scope: "col" }, "product of the three weights around the cycle"),
-    h("th", { scope: "col", class: "number" }, ""));
+    h("td"));
   const table = h("table", {}, h("thead", {}, headings), h("tbody", {}, ...facts.map(({ row }) => row)));
   const planes = h("div", { class: "planes" }, left.box, right.box);
   const root = figureBox(model, "beats-cycle", "cycle", planes, status, table);

@@ -37,7 +37,7 @@ CUT = """() => [...document.querySelectorAll("article div.math")].filter((el) =>
 
 
 @every_page
-@pytest.mark.parametrize("width", [1200, 390])
+@pytest.mark.parametrize("width", [1200, 390, 320])
 def test_no_displayed_formula_is_cut(visit, page, width):
     assert visit(page, width=width).page.evaluate(CUT) == []
 

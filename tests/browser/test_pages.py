@@ -24,7 +24,7 @@ def test_nothing_is_asked_of_a_third_party(look, page, width, scheme):
 
 @pytest.mark.parametrize("page, width, scheme", [(page, *screen) for page in PAGES
                                                  for screen in served.axe_screens(page)])
-def test_axe_finds_no_serious_violation(look, page, width, scheme):
+def test_axe_finds_nothing_by_any_of_its_rules(look, page, width, scheme):
     assert look(page, width, scheme)["axe"] == []
 
 
@@ -38,6 +38,24 @@ def test_the_page_does_not_jump_while_it_loads(look, page, width, scheme):
 @every_screen
 def test_nothing_sticks_out_sideways(look, page, width, scheme):
     assert look(page, width, scheme)["overflow"] <= 0
+
+
+# What of the text and its controls lies outside the window and in no box that scrolls.
+CUT = """
+  () => {
+    const scrolls = (el) => el.parentElement.closest("pre, .table-wrapper, .wide, svg, math");
+    const out = ({ left, right }) => left < -1 || right > document.documentElement.clientWidth + 1;
+    return [...document.querySelectorAll("article *")]
+      .filter((el) => el.getClientRects().length && !scrolls(el) && out(el.getBoundingClientRect()))
+      .map((el) => el.outerHTML.slice(0, 160));
+  }
+"""
+
+
+@every_page
+@pytest.mark.parametrize("width", [600, 320])
+def test_nothing_is_cut_at_200_and_400_percent_of_a_screen_of_1200(visit, page, width):
+    assert visit(page, width=width).page.evaluate(CUT) == []
 
 
 @every_page
