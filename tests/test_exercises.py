@@ -36,7 +36,8 @@ def test_the_smallest_case_in_a_stub_is_right(exercise):
         call, _, given = line.partition(" -> ")
         if given:
             out = eval(call, world)
-            numbers = [number for part in (out if isinstance(out, tuple) else [out]) for number in part.flatten()]
+            parts = map(torch.as_tensor, out if isinstance(out, tuple) else [out])
+            numbers = [number for part in parts for number in part.flatten()]
             assert given.split() == [f"{number:.4g}" for number in numbers]
         else:
             exec(line, world)

@@ -103,12 +103,12 @@ def measure(answer):
     for weights, r, wanted, what in ((eye[:1], 2, 0.5, "one head on the first of two wanted tokens"),
                                      (eye[3:], 2, 1.0, "one head on a token that nobody asked for"),
                                      (eye[:2].cumsum(0), 2, 0, "two heads, on the first wanted token and on both")):
-        found = answer(weights, r)
+        found = observe(answer(weights, r))
         if off(found.nan_to_num(9), wanted):
             yield f"For {what} it gives {float(found):.4g}; wanted is {wanted}."
 
 
-def observe(output, weights, r):
+def observe(output, *args):
     return torch.tensor(output, dtype=torch.float64) if isinstance(output, (int, float)) else output
 
 
@@ -117,10 +117,11 @@ EXERCISE = Exercise(
     signature="least_error(weights, r)",
     statement="How well could a layer do with these weights? weights is `(h, n)` with independent rows, h <= n: how h "
               "heads mix n tokens. The contents of the tokens are independent numbers of variance 1, and those of the "
-              "first r tokens are wanted. Write `least_error(weights, r)`: the least mean squared error, a single "
-              "number, of the best linear guess from what the h heads bring. (Known to the guesser are the h "
-              "mixtures, and nothing else.)",
-    stub="def least_error(weights, r):\n    ...\n",
+              "first r tokens are wanted. Write `least_error(weights, r)`: the mean squared error, a mean over the r "
+              "wanted contents, of the best linear guess from what the h heads bring. (Known to the guesser are the h "
+              "mixtures, and nothing else.) Return a single number, as a tensor without axes or as a float.",
+    stub="# least_error(torch.tensor([[0.5, 0.5]]), 1) -> 0.5\n"
+         "def least_error(weights, r):\n    ...\n",
     program=PROGRAM,
     cases=[Case((numbers(701, 1, 3).softmax(-1), 2)), Case((numbers(702, 2, 5).softmax(-1), 3)),
            Case((numbers(703, 3, 7).softmax(-1), 2)), Case(((3 * numbers(704, 4, 9)).softmax(-1), 4)),

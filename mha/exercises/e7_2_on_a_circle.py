@@ -1,9 +1,11 @@
 """7.2: two numbers are enough."""
+import functools
+
 import torch
 
 from mha.exercises.blanks import Blank, Program
 from mha.exercises.exercise import Case, Exercise
-from mha.exercises.probe import PREFERENCES, most_of, preferences
+from mha.exercises.probe import listed, most_of, preferences, preferred
 from mha.exercises.report import Mistake
 
 TOO_SOFT = Mistake("too-soft",
@@ -83,7 +85,8 @@ def on_a_circle(order):
 
 
 def weights_of(output, order):
-    Q, K = (part.double() for part in output)
+    dtype = functools.reduce(torch.promote_types, (part.dtype for part in output), torch.float32)
+    Q, K = (part.to(dtype) for part in output)                     # so that rounding shows as it will for the learner
     if Q.shape != (len(order), 2) or K.shape != (len(order), 2):
         raise ValueError("not the shapes")
     return (Q @ K.mT / 2**0.5).softmax(-1)
@@ -94,10 +97,18 @@ def observe(output, order):
 
 
 def measure(answer):
-    """Whom each token looks at."""
-    order = torch.tensor([2, 0, 3, 1])
-    weights = weights_of(answer(order), order)
-    yield "For order 2, 0, 3, 1: " + most_of(weights) + "."
+    """Whom each token looks at, for the fewest tokens for which it is wrong."""
+    for n in range(2, 33):
+        order = shuffled(n, n)
+        weights = weights_of(answer(order), order)
+        mine = weights[torch.arange(n), order]
+        if not mine.min() > 0.99:
+            if n > 2:
+                yield f"For a permutation of each number of tokens from 2 to {n - 1} that was tried it is right."
+            yield (f"For order {listed(order)}: {most_of(weights)}." if n <= 5 else
+                   f"For {n} tokens the weights that tokens give to theirs go from {mine.min():.3g} to "
+                   f"{mine.max():.3g}; each should be more than 0.99.")
+            return
 
 
 def shuffled(n, seed):
@@ -109,19 +120,20 @@ EXERCISE = Exercise(
     signature="on_a_circle(order)",
     statement="Rank 2 is enough for any permutation. order is `(n,)`, a permutation of 0 to n - 1. Write "
               "`on_a_circle(order)`: return queries Q and keys K, both `(n, 2)`, so that in `softmax(Q K^T / "
-              "sqrt(2))` token i gives more than 0.99 to token order[i], for every i. n is up to 32.",
+              "sqrt(2))` token i gives more than 0.99 to token order[i], for every i, in the dtype of your matrices. n "
+              "is up to 32.",
     stub="def on_a_circle(order):\n    ...\n",
     program=PROGRAM,
     cases=[Case((torch.tensor([1, 2, 0]),)), Case((shuffled(5, 1),)), Case((torch.tensor([1, 0]),)),
            *(Case((shuffled(n, n),)) for n in (4, 8, 13, 19, 25, 32))],
     measure=measure, observe=observe, wanted="a pair Q, K, both of shape (n, 2)",
     trained=(),
-    compared=PREFERENCES,
+    told=preferred,
     hints=("Where must a key lie so that some direction makes it the farthest of all? Where must all keys lie?",
            "Put the keys on a circle. Query i is a multiple of the key that it wants. The lead over the neighbour is "
            "1 - cos(2 pi / n), which shrinks like 1 / n^2.",
-           "n = len(order); a = 2 * math.pi * torch.arange(n) / n; K = torch.stack([a.cos(), a.sin()], -1); return 10 * n "
-           "** 2 * K[order], K"),
+           "n = len(order); a = 2 * math.pi * torch.arange(n) / n; K = torch.stack([a.cos(), a.sin()], -1); return 10 "
+           "* n ** 2 * K[order], K"),
     note="The scores have rank 2 and the weights are a permutation matrix, of rank n: the softmax does not keep "
          "ranks. The price is length: with the keys on a circle of one size, the queries must grow like n squared.",
 )

@@ -1,4 +1,7 @@
 """7.7: one head, two numbers."""
+import functools
+import math
+
 import torch
 
 from mha.exercises.blanks import Blank, Program
@@ -105,32 +108,52 @@ GRID = torch.cartesian_prod(*2 * [torch.linspace(-1, 1, 9, dtype=torch.float64)]
 
 
 def guesses(output, contents):
-    """What the head reads of these contents, (..., 2), in float64; and its weights."""
-    W_K, W_V, W_O = (W.double() for W in output)
+    """What the head reads of these contents, (..., 2), in their dtype; and its weights."""
+    W_K, W_V, W_O = (W.to(contents) for W in output)
     if W_K.shape != (3, 1) or W_V.ndim != 2 or len(W_V) != 3 or W_O.shape != (W_V.shape[1], 2):
         raise ValueError("not the shapes")
-    names = torch.eye(2, dtype=torch.float64, device=contents.device).expand(*contents.shape, 2)
+    names = torch.eye(2).to(contents).expand(*contents.shape, 2)
     x = torch.cat([names, contents[..., None]], -1)                                     # (..., 2, 3)
     weights = (x @ W_K).mT.softmax(-1)                                                  # (..., 1, 2)
     return (weights @ (x @ W_V) @ W_O)[..., 0, :], weights[..., 0, :]
 
 
+def own_dtype(output):
+    """That of the matrices; float32 where they are whole numbers."""
+    return functools.reduce(torch.promote_types, (W.dtype for W in output), torch.float32)
+
+
 def observe(output, error):
-    """The guesses; where one is close enough, the content itself, for then it does not matter how close."""
+    """The guesses; where one is close enough, the content itself, for then it does not matter how close. It must be so
+    in the dtype of the matrices too, where rounding may show; other guesses are those of float64.
+    """
     contents = GRID.to(output[0].device)
     guess, _ = guesses(output, contents)
-    return torch.where((guess - contents).abs() <= error * (1 + 1e-6), contents, guess)
+    own, _ = guesses(output, contents.to(own_dtype(output)))
+    close, rounded_close = ((found - contents).abs() <= error * (1 + 1e-6) for found in (guess, own))
+    return torch.where(close, torch.where(rounded_close, contents, own.double()), guess)
+
+
+def told(guess, contents):
+    """The pair of contents whose guesses are farthest off."""
+    worst = (guess - contents).nan_to_num(math.inf).abs().amax(-1).argmax()
+    wrong = int((guess != contents).any(-1).sum())
+    return (f"for {wrong} of 81 pairs of contents a guess is off by more than error. For the contents "
+            f"{listed(contents[worst])} the guesses are {listed(guess[worst])}.")
 
 
 def measure(answer):
     """What the scores and the values see, and how the guesses follow small contents."""
     output = answer(0.1)
     W_K, W_V, W_O = (W.double() for W in output)
-    guess, _ = guesses(output, GRID)
-    errors = (guess - GRID).abs().amax(-1)
-    if errors.max() > 0.1:
-        yield (f"For error = 0.1 its largest error is {errors.max():.3g}, at the contents "
-               f"{listed(GRID[errors.argmax()])}.")
+    for error in (0.1, 0.01):
+        for dtype in (torch.float64, own_dtype(answer(error))):
+            errors = (guesses(answer(error), GRID.to(dtype))[0] - GRID).abs().amax(-1)
+            if errors.max() > error * (1 + 1e-6):
+                in_dtype = f", in {str(dtype).removeprefix('torch.')}" * (dtype != torch.float64)
+                yield (f"For error = {error} its largest error is {errors.max():.3g}, at the contents "
+                       f"{listed(GRID[errors.argmax()])}{in_dtype}.")
+                break
     _, weights = guesses(output, torch.tensor([[1.0, -1.0], [-1.0, 1.0]], dtype=torch.float64))
     yield (f"For error = 0.1 its weights are {listed(weights[0])} for the contents 1, -1, and {listed(weights[1])} for "
            "the contents -1, 1.")
@@ -158,14 +181,13 @@ EXERCISE = Exercise(
               "3)`. The token that asks has the query 1, and d_k = 1, so the two scores are x @ W_K. Write "
               "`two_from_one(error)`: return W_K `(3, 1)`, W_V `(3, d_v)` and W_O `(d_v, 2)`, with a d_v of your "
               "choice, so that `softmax((x @ W_K).T) @ (x @ W_V) @ W_O` (softmax along the row) is (c1, c2), each "
-              "within error, whatever the contents. error is at least `0.01`.",
+              "within error, whatever the contents, in the dtype of your matrices. error is at least `0.01`.",
     stub="def two_from_one(error):\n    ...\n",
     program=PROGRAM,
     cases=[Case((error,)) for error in (0.5, 0.2, 0.05, 0.02, 0.01)],
     measure=measure, observe=observe, trained=(),
     wanted="three matrices: W_K of shape (3, 1), W_V of shape (3, d_v), W_O of shape (d_v, 2)",
-    compared="Compared are the guesses for 81 pairs of contents, one pair a row, with the contents; a guess that is "
-             "close enough counts as equal.",
+    told=told,
     hints=("Two numbers come home: what the head mixes from the contents, and how the weight is divided. Let the "
            "scores see the contents, so that the second says something.",
            "With scores b c1 and b c2 and a small b, the weights differ by about b (c1 - c2) / 2, and the mixture is "

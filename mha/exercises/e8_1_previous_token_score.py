@@ -151,12 +151,13 @@ EXERCISE = Exercise(
     statement="How much does a head look at the token before? weights is `(..., n, n)`, rows are queries, n at least "
               "2. Write `previous_token_score(weights)`: the mean weight that a query gives to the token right before "
               "it, over the queries that have one. One number for each map: the result is `(...)`.",
-    stub="def previous_token_score(weights):\n    ...\n",
+    stub="# previous_token_score(torch.tensor([[1., 0.], [0.4, 0.6]])) -> 0.4\n"
+         "def previous_token_score(weights):\n    ...\n",
     program=PROGRAM,
     cases=[Case((numbers(811, 3, 3).softmax(-1),)), Case((numbers(812, 3, 5, 5).softmax(-1),)),
            Case((numbers(813, 2, 3, 7, 7).softmax(-1),)), Case((numbers(814, 2, 2).softmax(-1),)),
            Case((numbers(815, 5, 5, 5).softmax(-1),))],
-    measure=measure,
+    measure=measure, trained=(),
     hints=("Write down the pairs (query, key) that count, for n = 4. How many are there?",
            "They stand on a diagonal of the map, one step from the main one. Which way? And along which two axes must "
            "it be taken, when there are more than two?",

@@ -140,12 +140,15 @@ EXERCISE = Exercise(
     signature="best_by_luck(heads, questions, k)",
     statement="You tried many heads and show the best. What would luck have shown? Each of `heads` heads tosses a "
               "fair coin for each of `questions` questions, all independent. Write `best_by_luck(heads, questions, "
-              "k)`: the probability that the best head gets at least k right, as one number and exactly (in Python's "
-              "numbers or float64). k is from 0 to questions.",
-    stub="def best_by_luck(heads, questions, k):\n    ...\n",
+              "k)`: the probability that the best head gets at least k right, as one number, in Python's numbers or "
+              "float64. It should be exact but for rounding; five decimals are compared. k is from 0 to questions, and "
+              "there are at most 300 questions.",
+    stub="# best_by_luck(2, 1, 1) -> 0.75\n"
+         "def best_by_luck(heads, questions, k):\n    ...\n",
     program=PROGRAM,
     cases=[Case((1, 3, 2)), Case((2, 5, 4)), Case((3, 4, 2)), Case((5, 7, 7)), Case((4, 6, 0)), Case((72, 30, 24)),
-           Case((72, 30, 20)), Case((13, 20, 15))],
+           Case((72, 30, 20)), Case((13, 20, 15)),
+           Case((20, 300, 170))],
     measure=measure, observe=observe, wanted="one number", trained=(),
     hints=("How likely is it that one head gets fewer than k right? Count the ways: math.comb(questions, x) of the "
            "2^questions have exactly x right.",

@@ -145,8 +145,10 @@ EXERCISE = Exercise(
     statement="A gate is a factor for the output of a head: 1 leaves it alone, 0 switches it off, and any number in "
               "between or beyond will do. Write `gated(y, gates, W_O)`: y is `(B, h, n, d_v)`, what the heads bring; "
               "gates is `(h,)`; W_O is `(h*d_v, d_model)`. Return `(B, n, d_model)`: each head's output times its "
-              "gate, the heads side by side, times W_O.",
-    stub="def gated(y, gates, W_O):\n    ...\n",
+              "gate, the heads side by side, times W_O. Gradients should reach all three, since section 2 asks for "
+              "those of the gates.",
+    stub="# gated(torch.tensor([[[[2.]], [[3.]]]]), torch.tensor([1., 0.5]), torch.eye(2)) -> 2 1.5\n"
+         "def gated(y, gates, W_O):\n    ...\n",
     program=PROGRAM,
     cases=[case(910, 1, 2, 3, 4, 5, (1.0, 0.0)), case(912, 2, 3, 5, 4, 7, (0.5, -1.5, 2.0)),
            case(914, 3, 1, 2, 5, 4, (0.3,)), case(916, 2, 5, 3, 2, 6, (1.0, 0.0, 0.25, 1.0, 0.75)),

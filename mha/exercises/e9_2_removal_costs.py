@@ -227,11 +227,12 @@ def measure(answer):
 EXERCISE = Exercise(
     id="9.2", name="removal_costs", chapter="09_pruning", stars=3, minutes=20, after="section 2", core=True,
     signature="removal_costs(loss, h)",
-    statement="How much does each head matter? loss is a function: it takes gates, a tensor `(h,)`, and returns a "
-              "number, a tensor without axes. Write `removal_costs(loss, h)`: return `(h,)`, for each head by how "
-              "much the loss rises when that head alone is off (gate 0) and all others are on (gate 1). A loss that "
-              "falls has a negative cost.",
-    stub="def removal_costs(loss, h):\n    ...\n",
+    statement="How much does each head matter? loss is a function: it takes gates, a tensor `(h,)` of any "
+              "dtype that it leaves as it is, and returns a number, a tensor without axes. Write `removal_costs(loss, "
+              "h)`: return `(h,)`, for each head by how much the loss rises when that head alone is off (gate 0) and "
+              "all others are on (gate 1). A loss that falls has a negative cost.",
+    stub="# removal_costs(lambda gates: 4 - 2 * gates[0] - gates[1], 2) -> 2 1\n"
+         "def removal_costs(loss, h):\n    ...\n",
     program=PROGRAM,
     cases=[Case((loss, loss.heads)) for loss in LOSSES],
     measure=measure, trained=(),

@@ -3,7 +3,7 @@ import torch
 
 from mha.exercises.blanks import Blank, Program
 from mha.exercises.exercise import Case, Exercise
-from mha.exercises.probe import listed, numbers
+from mha.exercises.probe import numbers, off
 from mha.exercises.report import Mistake
 
 ROWS = Mistake("rows-of-projections",
@@ -155,17 +155,32 @@ def observe(output, W_Q, W_K, W_V, W_O, keep, h):
     return tables
 
 
+NAMES = "W_Q", "W_K", "W_V", "W_O"
+
+
+def told(tables, wanted):
+    """Which of the four matrices are wrong, and whether in shape or in numbers."""
+    shapes = [f"{name} has shape {tuple(map(int, table[0, :2]))}, wanted is {tuple(map(int, right[0, :2]))}"
+              for name, table, right in zip(NAMES, tables, wanted) if off(table[0, :2], right[0, :2])]
+    numbers = [name for name, table, right in zip(NAMES, tables, wanted) if off(table, right)]
+    return (f"{'; '.join(shapes)}." if shapes
+            else f"the shapes are right, and the numbers of {' and '.join(numbers)} are not.")
+
+
 def measure(answer):
-    """From which heads the columns and rows come, read off matrices that hold the number of each head."""
-    number = torch.arange(3, dtype=torch.float64)
+    """From which heads the columns and rows come, read off matrices that hold the number of each head, counted from 1:
+    zeros come from none.
+    """
+    number = torch.arange(1, 4, dtype=torch.float64)
     wide, wider = number.repeat_interleave(2).expand(7, 6), number.repeat_interleave(3).expand(7, 9)
     found = answer(wide.clone(), wide.clone(), wider.clone(), wider.mT.clone(), torch.tensor([2, 0]), 3)
-    for name, part, right in zip(("columns of its W_Q", "columns of its W_K", "columns of its W_V", "rows of its W_O"),
-                                 (*found[:3], found[3].mT), ("2, 2, 0, 0", "2, 2, 0, 0", "2, 2, 2, 0, 0, 0",
-                                                             "2, 2, 2, 0, 0, 0")):
-        if part.numel() and bool((part == part[:1]).all()) and listed(part[0]) != right:
-            yield (f"With 3 heads, d_k = 2, d_v = 3 and keep = [2, 0] the {name} come from the heads {listed(part[0])} "
-                   f"(counted from 0); wanted is {right}.")
+    for name, part, d in zip(NAMES, (*found[:3], found[3].mT), (2, 2, 3, 3)):
+        heads = part[0].tolist() if part.numel() and not off(part, part[:1]) else [None]
+        if heads != [3] * d + [1] * d and {0, 1, 2, 3}.issuperset(heads):
+            of = ", ".join("none" if head == 0 else f"{head - 1:g}" for head in heads)
+            yield (f"With 3 heads, d_k = 2, d_v = 3 and keep = [2, 0] the {'rows' if name == 'W_O' else 'columns'} of "
+                   f"its {name} come from the heads {of} (counted from 0); wanted is "
+                   f"{', '.join(['2'] * d + ['0'] * d)}.")
 
 
 def case(seed, d_model, h, d_k, d_v, keep):
@@ -173,7 +188,16 @@ def case(seed, d_model, h, d_k, d_v, keep):
                  numbers(seed + 2, d_model, h * d_v), numbers(seed + 3, h * d_v, d_model), torch.tensor(keep), h))
 
 
-EXERCISE = Exercise(
+class OfHeads(Exercise):
+    """An exercise whose shapes all follow from a few sizes, which are told once."""
+
+    def describe(self, case):
+        W_Q, _, W_V, _, keep, h = case.args
+        return (f"d_model = {W_Q.shape[0]}, h = {h}, d_k = {W_Q.shape[1] // h}, d_v = {W_V.shape[1] // h}, keep = "
+                f"{keep.tolist()}")
+
+
+EXERCISE = OfHeads(
     id="9.3", name="without_heads", chapter="09_pruning", stars=2, minutes=15, after="section 1",
     signature="without_heads(W_Q, W_K, W_V, W_O, keep, h)",
     statement="A head with gate 0 still costs time. Take it out. W_Q and W_K are `(d_model, h*d_k)`, W_V is "
@@ -181,15 +205,16 @@ EXERCISE = Exercise(
               "and d_v may differ. keep is `(k,)`, the numbers of the heads that stay, counted from 0, in the order "
               "in which they shall stand. Write `without_heads(W_Q, W_K, W_V, W_O, keep, h)`: return the four smaller "
               "matrices of the layer with only these k heads.",
-    stub="def without_heads(W_Q, W_K, W_V, W_O, keep, h):\n    ...\n",
+    stub="# P, O = torch.tensor([[1., 2.]]), torch.tensor([[3.], [4.]])\n"
+         "# without_heads(P, P, P, O, torch.tensor([1]), 2) -> 2 2 2 4\n"
+         "def without_heads(W_Q, W_K, W_V, W_O, keep, h):\n    ...\n",
     program=PROGRAM,
     cases=[case(930, 3, 2, 1, 2, [1]), case(934, 5, 3, 2, 4, [0, 2]), case(938, 6, 3, 2, 2, [2, 0]),
            case(942, 3, 1, 3, 5, [0]), case(946, 8, 4, 3, 2, [3, 0, 1]), case(950, 6, 2, 3, 5, [0, 1]),
            case(954, 10, 5, 2, 3, [4, 1])],
     measure=measure, observe=observe, trained=(),
     wanted="a tuple of four matrices, of shapes (d_model, k*d_k) twice, (d_model, k*d_v) and (k*d_v, d_model)",
-    compared="Compared is one table for each matrix (W_Q, W_K, W_V, W_O are 0 to 3): its two sizes in row 0, its "
-             "numbers from row 1 on, zeros elsewhere.",
+    told=told,
     hints=("Which columns of x @ W_Q are head i? So which columns of W_Q make it? And which rows of W_O meet it?",
            "Give the heads an axis of their own: the columns (h*d_k) become (h, d_k), the rows of W_O become (h, "
            "d_v). Then pick along that axis, and join the two again.",
