@@ -36,6 +36,13 @@ def test_a_browsed_map_is_the_models(model, some):
     assert (trace.weights[:, 0] - stored.maps / 255).abs().max() < 0.5 / 255 + 1e-5
 
 
+def test_what_cross_gives_is_the_models_and_not_rounded(model):
+    for text, browsed, stored in zip(BROWSED, real_heads().browsed, real_heads().cross, strict=False):
+        given = model.trace([text]).weights[:, 0, :, browsed.tokens.index("cross")].flatten(0, 1)
+        assert (given - stored).abs().max() < 1e-6
+        assert torch.equal(given[:, 1:-1].argmax(-1), stored[:, 1:-1].argmax(-1))
+
+
 def test_whom_a_sentences_words_look_at_is_stored(model, some):
     texts, _ = sentences.relations()
     number = some.randrange(len(texts))

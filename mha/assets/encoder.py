@@ -194,6 +194,9 @@ class RealHeads:
     """What the 72 heads of all-MiniLM-L6-v2 did on the sentences of `mha.sentences`."""
     browsed: tuple[Browsed, ...]
     """The sentences of BROWSED, in that order."""
+    cross: Tensor
+    """(2, 72, 16), what "cross" gives to the tokens of the first two of them, not rounded: who gets most can be asked
+    here, and not of maps in steps of 1/255, where two may tie."""
     looked_at: LookedAt
     """Whom each word of the 62 sentences looks at most."""
     vocabulary: Tensor

@@ -8,6 +8,7 @@ import torch
 
 VERDICTS = WRONG, CONDITION, RIGHT, NOT_FOUND = "wrong", "true under a condition", "right", "not found here"
 ROUNDING = 1e-12  # what float64 leaves of an exact equality
+HERE = "A_folklore"  # the chapter of a claim that no other speaks of
 CLAIMS = []  # all of them, in the order in which they are told
 
 
@@ -19,7 +20,7 @@ class Claim:
     part: str  # the group that it belongs to
     printed: str  # the claim, between quotation marks where a text prints it word for word, else in our words
     verdict: str  # one of VERDICTS
-    chapter: str  # the notebook that works it out
+    chapter: str  # the notebook that says more of it
     # From no arguments to what came out, as sentences with the numbers in them, and whether these support the verdict.
     compute: Callable[[], tuple[str, bool]]
 
@@ -75,7 +76,7 @@ class Told:
 def _lines(claim, found):
     """The three lines of a claim: what is printed, what came out, what follows."""
     said = claim.printed if claim.quoted else f"In our words: {claim.printed}"
-    return f"{claim.number}. {said}", f"Found: {found}", f"Verdict: {claim.verdict} (chapter {_number(claim.chapter)})"
+    return f"{claim.number}. {said}", f"Found: {found}", f"Verdict: {claim.verdict} ({_where(claim.chapter)})"
 
 
 def _card(claim, said, found, verdict):
@@ -87,6 +88,11 @@ def _card(claim, said, found, verdict):
 def _number(chapter):
     """The number of a chapter, from the name of its notebook: 02_one_head is 2, 06b_what_attention_buys is 6b."""
     return chapter.partition("_")[0].lstrip("0")
+
+
+def _where(chapter):
+    """What a notebook is called, by its name: 02_one_head is chapter 2, 06b_what_attention_buys chapter 6b."""
+    return "only here" if chapter == HERE else f"chapter {_number(chapter)}"
 
 
 def _marked(line):
@@ -105,12 +111,12 @@ def tell(part: str) -> Told:
 
 
 def where(part: str) -> str:
-    """Links to the chapters that work out the claims of a part, as Markdown."""
+    """Links to the chapters that say more of the claims of a part, as Markdown."""
     numbers = {}
     for item in _of(part):
         numbers.setdefault(item.chapter, []).append(str(item.number))
-    links = [f"[chapter {_number(chapter)}]({chapter}.ipynb): {', '.join(found)}" for chapter, found in numbers.items()]
-    return " · ".join(links)
+    links = {chapter: f"[{_where(chapter)}]({chapter}.ipynb)" for chapter in numbers} | {HERE: _where(HERE)}
+    return " · ".join(f"{links[chapter]}: {', '.join(found)}" for chapter, found in numbers.items())
 
 
 def _of(part: str) -> list[Claim]:

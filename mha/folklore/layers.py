@@ -90,7 +90,7 @@ def without_output_matrix():
     without, with_it = (fit_output("mixed", W_O=W_O, steps=350, runs=2, batch=48) for W_O in (False, True))
     return (f"If a linear map follows directly: W_O and that map are one, to {ROUNDING:.0e}. Not if nothing linear "
             "follows, and an answer mixes what several heads found. Trained on such a task, with as many parameters, "
-            f"both runs without W_O end above {stuck}, and both with it below {solved}; 1 is knowing nothing.",
+            f"both runs here without W_O end above {stuck}, and both with it below {solved}; 1 is knowing nothing.",
             gap < ROUNDING and without.min() > stuck and with_it.max() < solved)
 
 
@@ -248,6 +248,6 @@ def to_spare():
     # (2, h + 1): the error with 0, 1, ... heads left
     needed, spare = (prune_heads(h, r, steps=400, runs=2)[0] for h, r in ((4, 4), (8, 2)))
     return ("If there were more than enough. Four heads trained on four relations: without the most dispensable the "
-            f"error rises by more than {rise} in both runs here. Eight heads on two: three can go for less than "
-            f"{free}. Nothing was trained again after that.",
+            f"error rises by more than {rise} in both runs here. Eight heads on two: in both three can go for less "
+            f"than {free}. Nothing was trained again after that.",
             (needed[:, 3] - needed[:, 4]).min() > rise and (spare[:, 5] - spare[:, 8]).max() < free)

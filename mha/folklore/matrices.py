@@ -61,9 +61,9 @@ def looks_at_itself():
     x, W_Q, W_K = torch.randn(1000, 16, 64), *torch.randn(2, 1000, 64, 8)
     one, two = (((x @ W_Q) @ (x @ W).mT).argmax(-1).eq(torch.arange(16)).double().mean() for W in (W_Q, W_K))
     anywhere, among_words = real_heads().tops.itself.mean(), real_heads().own.largest.mean()
-    return (f"With one matrix for query and key: {one:.0%} of 16 random tokens score highest with themselves. With "
-            f"two: {two:.0%}. In 72 trained heads {anywhere:.0%} of the tokens look most at themselves, "
-            f"{among_words:.0%} if only words count.",
+    return (f"With one matrix for query and key and d_k = 8: {one:.0%} of 16 random tokens score highest with "
+            f"themselves. With two: {two:.0%}. In 72 trained heads {anywhere:.0%} of the tokens look most at "
+            f"themselves, {among_words:.0%} if only words count.",
             one > 0.7 and two < 0.1 and anywhere < among_words < 0.5)
 
 
@@ -80,9 +80,10 @@ def rank():
 def narrow_patterns():
     order = torch.randperm(8)
     right = {d_k: fit_pattern(torch.eye(8)[order], d_k).argmax(-1).eq(order).sum(-1) for d_k in (1, 2)}
-    return (f"Eight tokens with free queries and keys, each to look at one other. d_k = 1: {right[1].max()} of 8 look "
-            f"at the right one at best, in {len(right[1])} runs. d_k = 2: {right[2].min()} of 8 at worst. Keys on a "
-            "ring can all win, and longer queries make it as clear as one likes: width saves steps.",
+    return ("Eight tokens with free queries and keys, each to look at one, no two at the same. d_k = 1: "
+            f"{right[1].max()} of 8 look at the right one at best, in {len(right[1])} runs. d_k = 2: {right[2].min()} "
+            "of 8 at worst. Keys on a ring can all win, and longer queries make it as clear as one likes: width saves "
+            "steps.",
             right[1].max() == 2 and right[2].min() == 8)
 
 

@@ -26,7 +26,7 @@ class BrowserCanvas(Canvas):
 class HeadBrowser(LiveFigure):
     """All 72 heads of all-MiniLM-L6-v2 small, one large, and the row of one token as bars.
 
-    Layers and heads are counted from 0, as the literature counts them: head 3.1 is the second of the fourth layer.
+    Layers and heads are counted from 0, as the code counts them: head 3.1 is the second of the fourth layer.
     `numbers()` gives weight, the large map (n n); row (n); and before, itself, after, first: the mean weight on the
     token before, on itself, on the next one, and on [CLS].
     """
