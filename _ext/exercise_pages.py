@@ -138,11 +138,14 @@ def ask(section, item):
     place_before_hints(section, [*inside, raw(closing)])
 
 
+def of_chapter(chapter):
+    return [item for item in EXERCISES.values() if item.chapter == chapter]
+
+
 def of_chapters():
-    """[chapter, [[id, kind], ...]] for the panel and the table of contents."""
+    """[chapter, [[id, kind, whether it is on the core path], ...]] for the panel and the table of contents."""
     chapters = dict.fromkeys(item.chapter for item in EXERCISES.values())
-    return [[chapter, [[item.id, item.kind] for item in EXERCISES.values() if item.chapter == chapter]]
-            for chapter in chapters]
+    return [[chapter, [[item.id, item.kind, int(item.core)] for item in of_chapter(chapter)]] for chapter in chapters]
 
 
 PANEL = """<section class="progress-panel" id="your-progress" aria-labelledby="your-progress-title">

@@ -152,6 +152,7 @@
     const out = document.getElementById("progress-out");
     const ids = everyItem.flatMap(([id]) => [id, completed(id)]);
     if (out) out.value = encode(ids.filter((id) => solved.has(id)));
+    dispatchEvent(new Event("progressed"));
   }
 
   function showExercise(section) {
@@ -305,5 +306,5 @@
     load();
     show();
   });
-  window.mhaExercises = { judge, encode, decode, element, paragraph, completed: (id) => solve([completed(id)]) };
+  window.mhaExercises = { done, judge, encode, decode, element, paragraph, completed: (id) => solve([completed(id)]) };
 })();

@@ -1,0 +1,35 @@
+"""The book says where its reader is: in a chapter's head, at its end, and on the front page."""
+from mha.exercises import EXERCISES
+
+PAGE, ITEMS = "chapters/02_one_head.html", [item for item in EXERCISES.values() if item.chapter == "02_one_head"]
+CORE = [item for item in ITEMS if item.core]
+
+
+def test_a_chapter_counts_what_is_done_and_names_what_is_open(visit):
+    page = visit(PAGE).page
+    head, end = page.locator(".where-head"), page.locator(".where-end")
+    assert head.inner_text() == f"{len(ITEMS)} exercises, {len(CORE)} of them on the core path"
+    assert f"0 of {len(ITEMS)} exercises done" in end.inner_text() and "What comes:" in end.inner_text()
+    page.evaluate("mhaExercises.completed('2.1')")
+    done = f"1 of {len(ITEMS)} exercises done, 1 of {len(CORE)} on the core path"
+    assert head.inner_text() == done and done in end.inner_text()
+    links = end.locator(".where-open a")
+    assert links.all_inner_texts() == [item.id for item in CORE if item.id != "2.1"]
+    for link in links.all():
+        assert page.locator(link.get_attribute("href")).count() == 1
+
+
+def test_the_front_page_goes_on_where_the_reader_was(visit):
+    page = visit(PAGE).page
+    front = page.url.replace("02_one_head", "index")
+    page.goto(front)
+    assert page.locator(".where-start").inner_text().startswith("Start with 1")
+    page.goto(page.url.replace("index", "02_one_head"))
+    page.locator("h2", has_text="How large is a dot product").scroll_into_view_if_needed()
+    page.evaluate("document.querySelectorAll('article h2')[3].scrollIntoView({block: 'center'})")
+    title = page.locator("article h2").nth(3).evaluate("heading => heading.firstChild.textContent")
+    page.wait_for_function("title => localStorage.getItem('mha-where')?.includes(title)", arg=title)
+    page.goto(front)
+    assert title in page.locator(".where-start").inner_text()
+    page.locator(".where-start a").click()
+    assert page.url.split("#")[0].endswith(PAGE) and page.locator(f":target h2:has-text('{title}')").count() == 1
