@@ -3,7 +3,7 @@ import torch
 
 from mha.exercises.blanks import Blank, Program
 from mha.exercises.exercise import Case, Exercise
-from mha.exercises.probe import listed, numbers, off
+from mha.exercises.probe import listed, numbers, off, slope
 from mha.exercises.report import Mistake
 
 NO_EXPONENTIAL = Mistake("no-exponential",
@@ -22,6 +22,9 @@ def softmax(s):
         "s = -s": Mistake("negative-scores",
             "The scores have the wrong sign: the smallest gets most.",
             "Which score should get most?"),
+        "s = s.abs()": Mistake("signs-lost",
+            "The scores lose their signs first, so that -3 counts like 3.",
+            "Which weight should a score of -3 get, beside 2?"),
         "s = s / s.shape[-1] ** 0.5": Mistake("scaled",
             "The scores are divided by a square root first. This exercise asks for the softmax alone."),
     }),
@@ -32,10 +35,16 @@ def softmax(s):
             "laid on the columns.",
             "Which shape has s.amax(-1), and which has s.amax(-1, keepdim=True)?"),
     }),
-    "powers": Blank("(s - top).exp()", offered=3, wrong={
+    "powers": Blank("(s - top).exp()", offered=4, wrong={
         "s.exp()": None,                                                        # the same
         "2 ** (s - top)": Mistake("base-2", "It takes powers of 2, not of e.", "Which number does exp raise?"),
         "s - top": NO_EXPONENTIAL,
+        "(s / top).exp()": Mistake("divides-by-largest-score",
+            "The scores are divided by the largest one. A shift changes no share, a factor does: subtract it.",
+            "What happens to a lead of 2 when all scores are divided by 10?"),
+        "s - s.amin(-1, keepdim=True)": Mistake("no-exponential",
+            "There is no exponential: the scores, less their smallest, are divided by their own sum.",
+            "What should the ratio of two weights be, when one score leads by 1?"),
         "s.square()": Mistake("squares",
             "It uses squares where powers of e belong.",
             "Which weight should a score of -3 get, beside 2?"),
@@ -53,6 +62,9 @@ def softmax(s):
             "Which numbers should sum to 1?"),
         "powers.mean(-1, keepdim=True)": Mistake("divides-by-mean",
             "The powers are divided by their mean, not by their sum.",
+            "What should a row sum to?"),
+        "1 + powers.sum(-1, keepdim=True)": Mistake("one-too-many",
+            "1 is added to the sum below the fraction line.",
             "What should a row sum to?"),
         "powers.norm(dim=-1, keepdim=True)": Mistake("divides-by-length",
             "The powers are divided by their length (the root of the sum of squares), not by their sum.",
@@ -108,13 +120,21 @@ def softmax(s):
 
 def measure(answer):
     """What its rows and columns sum to."""
-    out = answer(numbers(61, 2, 3))
+    s = numbers(61, 2, 3)
+    out = answer(s)
     if isinstance(out, torch.Tensor) and out.shape == (2, 3):
         if off(out.sum(-1), 1):
             yield (f"For 2 rows of 3 scores, the rows sum to {listed(out.sum(-1))} and the columns to "
                    f"{listed(out.sum(0))}; each row should sum to 1.")
         if out.min() < -1e-9:
             yield f"The smallest weight is {out.min():.3g}; no weight should be negative."
+        elif not off(out.sum(-1), 1) and out.min() > 0:
+            factor = slope(out.log(), s)
+            if factor is None:
+                yield ("Its rows sum to 1, but the ratio of two weights is not a power of e to the lead of one score "
+                       "over the other.")
+            elif abs(factor - 1) > 1e-6:
+                yield f"The ratio of two weights is e to {factor:.4g} times the lead of one score over the other."
 
 
 EXERCISE = Exercise(

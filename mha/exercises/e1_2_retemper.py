@@ -1,7 +1,9 @@
 """1.2: weights at another temperature, from the weights alone."""
+import torch
+
 from mha.exercises.blanks import Blank, Program
 from mha.exercises.exercise import Case, Exercise
-from mha.exercises.probe import listed, numbers, off
+from mha.exercises.probe import listed, numbers, off, slope
 from mha.exercises.report import Mistake
 
 IGNORES_T = Mistake("ignores-T", "The weights come back as they were, whatever T is.",
@@ -48,6 +50,12 @@ def retemper(weights, T):
         "scores.exp().softmax(-1)": Mistake("softmax-of-powers",
             "The powers are right, but then a softmax is taken of them. Dividing by the sum is enough.",
             "What is left to do with positive numbers that should sum to 1?"),
+        "scores.softmax(0)": Mistake("axis-0",
+            "It makes the numbers along axis 0 sum to 1, which is the last axis only where there is one.",
+            "Which axis holds the keys when there are several rows?"),
+        "scores.exp() / scores.exp().sum()": Mistake("sum-over-everything",
+            "It makes all rows together sum to 1.",
+            "What should each row sum to?"),
         "weights ** T / (weights ** T).sum(-1, keepdim=True)": Mistake("power-T",
             "The weights are raised to the power T. A high temperature then sharpens.",
             "Which power flattens, a large one or a small one?"),
@@ -68,10 +76,15 @@ def measure(answer):
     out = answer(weights, 2.0)
     if off(out.sum(-1), 1):
         yield f"At T = 2 its rows sum to {listed(out.sum(-1))}; each should sum to 1."
-    odds, after = weights[0, 0] / weights[0, 1], out[0, 0] / out[0, 1]
-    if off(after, odds.sqrt()):
-        yield (f"The odds of the first two keys are {odds:.4g} before and {after:.4g} at T = 2; wanted is the "
-               f"square root, {odds.sqrt():.4g}.")
+    factors = [slope(answer(weights, T).log(), weights.log()) for T in (2.0, 0.5)]
+    if None in factors:
+        yield "The ratio of two weights should become a power of itself. Here it does not."
+    elif abs(factors[0] - 0.5) > 1e-3 or abs(factors[1] - 2) > 1e-3:
+        yield (f"The ratio of two weights is raised to the power {factors[0]:.4g} at T = 2 and {factors[1]:.4g} at T = "
+               "0.5; wanted are 0.5 and 2.")
+    zero = answer(torch.tensor([0.0, 0.25, 0.75], dtype=torch.float64), 4.0)[0]
+    if off(zero, 0):
+        yield f"At T = 4 a weight of 0 becomes {zero:.3g}; it should stay 0."
 
 
 EXERCISE = Exercise(

@@ -70,6 +70,15 @@ def keys_read(weights):
             "The entropy is taken with the natural logarithm, and then 2 is raised to it. One base must serve both "
             "steps.",
             "What does it give for m equal weights?"),
+        "torch.full_like(entropy, weights.shape[-1])": Mistake("counts-keys",
+            "It returns the number of keys, whatever their weights are.",
+            "From how many keys does a mixture come that gives one key everything?"),
+        "(entropy / math.log(weights.shape[-1])).exp()": Mistake("largest-entropy",
+            "The entropy is divided by its largest value, log m. Then m equal weights give e, not m.",
+            "What should four equal weights give?"),
+        "entropy / math.log(weights.shape[-1])": Mistake("largest-entropy",
+            "It returns the entropy divided by its largest value, log m: a share, and not a number of keys.",
+            "What should four equal weights give?"),
         "1 / weights.square().sum(-1)": Mistake("inverse-squares",
             "It returns one over the sum of squares. That is another count of the keys; it agrees for equal "
             "weights only.",

@@ -54,6 +54,9 @@ def quiet_lookup(scores, values):
         "both.exp() / (1 + both.exp().sum(-2, keepdim=True))": Mistake("axis-queries",
             "The sum runs over the queries, not over the keys.",
             "Which axis of the scores holds the keys?"),
+        "both.exp() / (1 + scores.exp().sum())": Mistake("sum-over-everything",
+            "The sum runs over all queries at once. Each row has a sum of its own.",
+            "Which weights should sum to 1 with the additional key's?"),
         "both.exp() / (1 + scores.exp().mean(-1, keepdim=True))": Mistake("mean-for-sum",
             "The powers are divided by 1 plus their mean, not their sum.",
             "What should the m + 1 weights sum to?"),
@@ -92,6 +95,9 @@ def quiet_lookup(scores, values):
 
 def measure(answer):
     """Its weights, read with unit vectors, when nothing fits."""
+    if off(answer(numbers(88, 2, 3), torch.zeros(3, 2, dtype=torch.float64)), 0):
+        yield "Where all values are zero its output is not: the additional key brings something, and its value is zero."
+        return
     low, eye = torch.full((1, 3), -20.0, dtype=torch.float64), torch.eye(3, dtype=torch.float64)
     if off(answer(low, eye), PROGRAM.reference(low, eye)):
         yield (f"When all three scores are -20, its weights sum to {float(answer(low, eye).sum()):.2g}; wanted is "
@@ -118,7 +124,8 @@ EXERCISE = Exercise(
            Case((numbers(89, 1, 1, 3).round(), numbers(90, 1, 3, 2)))],
     measure=measure, large=(Case((2000 * numbers(99, 3, 4), numbers(100, 4, 2))),
                                                             Case((numbers(99, 3, 4) - 3000, numbers(100, 4, 2))),
-                                                            Case((numbers(99, 3, 4) + 3000, numbers(100, 4, 2)))),
+                                                            Case((numbers(99, 3, 4) + 3000, numbers(100, 4, 2))),
+           Case((numbers(99, 3, 4) + torch.tensor([[3000], [0], [-3000]]), numbers(100, 4, 2)))),
     hints=("Append a column of zeros to the scores. Which weights do you need afterwards?",
            "After the softmax over m + 1 columns, the last column would meet the zero vector. So leave it out, and "
            "mix the values with the others.",

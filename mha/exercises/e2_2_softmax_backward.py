@@ -33,7 +33,7 @@ def softmax_backward(weights, grad):
             "weights w.",
             "Which mean has the weights w?"),
     }),
-    "axis": Blank("-1, keepdim=True", offered=3, wrong={
+    "axis": Blank("-1, keepdim=True", offered=4, wrong={
         "-1": Mistake("keepdim",
             "The sum of each row has lost its axis: where it can be laid on the gradient at all, it is laid on the "
             "columns.",
@@ -41,6 +41,9 @@ def softmax_backward(weights, grad):
         "-2, keepdim=True": Mistake("axis-queries",
             "The sum runs over the queries, not over the keys.",
             "Which weights compete with each other?"),
+        "0, keepdim=True": Mistake("axis-0",
+            "The sum runs over axis 0, which is the last axis only where there is one.",
+            "Which axis holds the keys when there are several rows?"),
         "": Mistake("sum-over-everything",
             "The sum runs over all rows at once.",
             "Does a score of one row change the weights of another?"),
@@ -64,6 +67,18 @@ def softmax_backward(weights, grad):
             "It is w (1 - w) times the gradient: what a score does to its own weight. What it does to the other "
             "weights, -w_i w_j, is missing.",
             "When one score rises, what happens to the other weights?"),
+        "grad - weights * mean": Mistake("one-weight-missing",
+            "The weight stands in the second term only. It multiplies both: w (g - mean).",
+            "How much gradient should a key of weight 0 get?"),
+        "(1 - weights) * (grad - mean)": Mistake("one-minus-the-weight",
+            "The factor in front is 1 - w; it should be w.",
+            "How much gradient should a key of weight 0 get?"),
+        "grad * (grad - mean)": Mistake("gradient-squared",
+            "The factor in front is g; it should be w.",
+            "If the loss doubles, what should happen to its gradient?"),
+        "torch.diag_embed(weights) - weights[..., None] * weights[..., None, :]": Mistake("whole-matrix",
+            "It returns the matrix of all derivatives. Wanted is its product with the gradient.",
+            "Which shape should come out?"),
         "grad - weights * grad.sum(-1, keepdim=True)": Mistake("log-softmax-gradient",
             "That is the gradient of the logarithm of the softmax.",
             "Which function was it, softmax or log_softmax?"),
@@ -93,6 +108,8 @@ def measure(answer):
     """What its rows sum to, and what a constant does."""
     weights, grad = numbers(121, 2, 4).softmax(-1), numbers(122, 2, 4)
     out = answer(weights, grad)
+    if out.shape != grad.shape:
+        return
     if not off(out, 0):
         yield "It gives 0 for a random gradient."
         return
@@ -102,6 +119,9 @@ def measure(answer):
     if off(answer(weights, torch.ones_like(grad)), 0):
         yield (f"For a gradient of 1 everywhere it gives {listed(answer(weights, torch.ones_like(grad))[0])}; it "
                "should give 0, since the weights of a row sum to 1 whatever the scores are.")
+    unread = answer(torch.tensor([0.0, 0.25, 0.75], dtype=torch.float64), numbers(120, 3))[0]
+    if off(unread, 0):
+        yield f"A key of weight 0 gets {unread:.3g}; it should get 0, whatever the gradient is."
 
 
 EXERCISE = Exercise(

@@ -33,6 +33,9 @@ def fold_scale(W_Q):
             "It divides by the fourth root of d_k. That would be right if W_K were divided by it too; here W_K stays.",
             "Which of the two factors of a score may change here?"),
         "1": Mistake("no-scale", "W_Q comes back as it was.", "Where has the division gone?"),
+        "int(width ** 0.5)": Mistake("scale-whole-root",
+            "It divides by the square root of d_k rounded down to a whole number. It is right where d_k is a square.",
+            "What is int(3 ** 0.5)?"),
         "W_Q.norm()": Mistake("normalised",
             "It divides by the length of the whole matrix. The scale is a fixed number that depends on d_k alone.",
             "May the scale depend on what was learned?"),
@@ -75,6 +78,9 @@ def measure(answer):
     if (ratio - ratio.mean()).abs().max() < 1e-6:
         yield (f"For d_model = 5 and d_k = 3 it multiplies every entry by {float(ratio.mean()):.4g}; wanted is "
                f"{3 ** -0.5:.4g}.")
+    elif ratio.isfinite().all():
+        yield (f"It multiplies some entries of W_Q by {float(ratio.min()):.3g} and others by {float(ratio.max()):.3g}; "
+               "wanted is one number for all.")
 
 
 EXERCISE = Exercise(

@@ -39,12 +39,15 @@ def same_scores(W_Q, W_K, M):
             "It makes the answer out of W_Q M. Wanted is the key matrix that goes with it, made of W_K.",
             "Which of the two matrices is still to be found?"),
     }),
-    "product": Blank("matrix @ turned", offered=4, wrong={
+    "product": Blank("matrix @ turned", offered=3, wrong={
         "turned @ matrix": Mistake("change-on-the-left",
             "The change stands on the left of W_K, where it mixes the d_model coordinates of a token; it runs only "
             "where d_k = d_model. It should mix the d_k coordinates of a key.",
             "On which side of W_K does a (d_k, d_k) matrix fit?"),
-        "matrix * turned": None,                                                        # stops, but for d_model = d_k
+        "matrix / M": Mistake("divides-entry-by-entry",
+            "It divides entry by entry, which runs only where d_k = d_model. M is undone by its inverse, in a matrix "
+            "product.",
+            "What is M times its inverse?"),
         "matrix": Mistake("unchanged",
             "W_K comes back as it was, and the scores carry an M too many.",
             "What has to undo M?"),

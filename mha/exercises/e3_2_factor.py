@@ -18,8 +18,8 @@ def factor(A, d_k):
 """, {
     "cut": Blank("U[:, :d_k], S[:d_k], Vh[:d_k].mT", offered=3, wrong={
         "U[:, :d_k], S[:d_k], Vh[:, :d_k]": Mistake("columns-of-Vh",
-            "It takes columns of Vh. torch.linalg.svd returns V already transposed: the right singular vectors are "
-            "its rows.",
+            "It takes columns of Vh (or, after torch.svd, rows of V). torch.linalg.svd returns V already transposed: the "
+            "right singular vectors are its rows.",
             "What does the h in Vh say?"),
         "U[:d_k].mT, S[:d_k], Vh[:d_k].mT": Mistake("rows-of-U",
             "It takes rows of U. The left singular vectors are its columns.",
@@ -86,6 +86,10 @@ def measure(answer):
     """How far from A it stays."""
     A = numbers(221, 5, 5)
     W_Q, W_K = answer(A, 3)
+    if W_Q.shape != (5, 3) or W_K.shape != (5, 3):
+        yield (f"For a 5 by 5 table and d_k = 3 its matrices have shapes {tuple(W_Q.shape)} and {tuple(W_K.shape)}; "
+               "wanted is (5, 3) for both.")
+        return
     U, S, Vh = torch.linalg.svd(A)
     error = (W_Q @ W_K.mT - A).norm()
     if off(error, S[3:].norm()):

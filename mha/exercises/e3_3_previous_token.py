@@ -46,6 +46,9 @@ def previous_token(n):
         "-20 * n ** 0.5": Mistake("minus",
             "The sign is wrong: the token before gets the least.",
             "Should a score that should win be large or small?"),
+        "0": Mistake("all-alike",
+            "Every query is zero, so that all keys get the same weight.",
+            "Which query fits one key better than the others?"),
         "7": TOO_SOFT,                                                          # right for n = 2 alone, and so on
         "10": TOO_SOFT,
         "30": TOO_SOFT,

@@ -53,10 +53,13 @@ def one_matrix(A):
             "negative eigenvalues to 0 moves only those that must.",
             "Which directions need no change?"),
     }),
-    "form": Blank("vectors * values @ vectors.mT", offered=3, wrong={
+    "form": Blank("vectors * values @ vectors.mT", offered=4, wrong={
         "vectors.mT * values @ vectors": Mistake("vectors-as-rows",
             "The eigenvectors are used as rows. torch.linalg.eigh returns them as columns.",
             "Which of vectors[0] and vectors[:, 0] is the first eigenvector?"),
+        "vectors * values @ vectors": Mistake("not-turned-back",
+            "The eigenvectors on the right are not transposed: V L V, where V L V^T is wanted.",
+            "Which matrix turns back what V has turned?"),
         "symmetric.clamp(min=0)": Mistake("clips-entries",
             "It sets the negative entries to 0. What must not be negative are the eigenvalues: a score between two "
             "different tokens may well be.",
@@ -64,6 +67,9 @@ def one_matrix(A):
         "vectors * values.sqrt()": Mistake("half-of-the-form",
             "It returns the W of the form. Asked is the form itself, W W^T.",
             "What is W W^T, with this W?"),
+        "vectors[:, -1:] * values[-1:] @ vectors[:, -1:].mT": Mistake("one-direction",
+            "It keeps the largest eigenvalue alone.",
+            "Which eigenvalues may W W^T have besides?"),
         "A": Mistake("unchanged", "It returns A as it is. W W^T is always symmetric.", "Is A symmetric?"),
     }),
     "other": Blank("", wrong={

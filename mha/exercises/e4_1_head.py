@@ -70,15 +70,19 @@ def head(x, W_Q, W_K, W_V):
     }),
     "pair": of_attention("pair", "no-transpose", "queries-as-keys", "keys-as-queries", "values-as-keys",
                          "values-for-scores", offered=1),
-    "scale": of_attention("scale", "scale-root-m", "scale-root-first-axis", "scale-whole-root", "scale-twice-root",
-                          offered=4, first={
+    "scale": of_attention("scale", "scale-root-m", "scale-root-first-axis", "scale-root-axis-1", "scale-whole-root",
+                          "scale-twice-root", offered=4, first={
         "/ math.sqrt(x.shape[-1])": Mistake("scale-root-d_model",
             "The scores are divided by the square root of d, the width of a token, not of d_k, the width of a query.",
             "How many products does one score sum?"),
     }),
     "hidden": of_attention("hidden"),
     "weights": of_attention("weights", offered=3),
-    "mix": of_attention("mix", "keys-as-values", "queries-as-values", offered=2),
+    "mix": of_attention("mix", "keys-as-values", "queries-as-values", offered=2, first={
+        "v": Mistake("returns-values",
+            "It returns the values as they are: every token brings home its own.",
+            "Where do the weights come in?"),
+    }),
     "after": Blank("", wrong={
         "out = out @ W_V": Mistake("values-twice",
             "W_V is applied twice, before the mixture and after it.",

@@ -78,7 +78,7 @@ def preferred(tables, wanted):
         weak = int((~strong & right).any(-1).sum())
         return f"every token gives most to the right one, and {weak} of these {len(right)} weights are not above 0.99."
     i = wrong[0]
-    to = " and ".join(map(str, most[i].nonzero().flatten().tolist()[:3])) or "nobody (NaN)"
+    to = " and ".join(map(str, most[i].nonzero().flatten().tolist()[:3])) or "nobody, as its weights are NaN"
     return (f"token {i} gives most to {to}, wanted is {int(right[i].nonzero()[0])}; {len(wrong)} of {len(right)} "
             "tokens look elsewhere than they should.")
 
@@ -100,7 +100,7 @@ def slope(logs, scores):
 
 def off(values, wanted):
     """Whether numbers differ from what they should be by more than rounding."""
-    return bool((values - wanted).abs().max() > 1e-6)
+    return not bool((values - wanted).abs().max() <= 1e-6)                        # NaN is off too
 
 
 def listed(values):
