@@ -18,8 +18,8 @@ def factor(A, d_k):
 """, {
     "cut": Blank("U[:, :d_k], S[:d_k], Vh[:d_k].mT", offered=3, wrong={
         "U[:, :d_k], S[:d_k], Vh[:, :d_k]": Mistake("columns-of-Vh",
-            "It takes columns of Vh (or, after torch.svd, rows of V). torch.linalg.svd returns V already transposed: the "
-            "right singular vectors are its rows.",
+            "It takes columns of Vh (or, after torch.svd, rows of V). torch.linalg.svd returns V already transposed: "
+            "the right singular vectors are its rows.",
             "What does the h in Vh say?"),
         "U[:d_k].mT, S[:d_k], Vh[:d_k].mT": Mistake("rows-of-U",
             "It takes rows of U. The left singular vectors are its columns.",

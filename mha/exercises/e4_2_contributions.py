@@ -52,8 +52,8 @@ def contributions(weights, v, W_O):
             "The lengths of the values are laid along the queries; value j belongs to key j, so to column j.",
             "Which axis of the weights counts the values?"),
         "lengths": Mistake("axis-missing",
-            "The lengths have no axis for the queries: without a batch they are laid on the columns, which is "
-            "right; with a batch its axis is taken for that of the queries.",
+            "The values, or their lengths, have no axis for the queries: without a batch that does no harm; with one, "
+            "its axis is taken for that of the queries.",
             "Which shape has weights, and which must the lengths have so that each column meets its own?"),
     }),
     "out": Blank("weights * row", offered=3, wrong={

@@ -97,8 +97,8 @@ def measure(answer):
     for i, (row, wanted) in enumerate(zip(W.tolist(), ([0, 0, 1], [0, 0, 0], [0, 0, 0]))):
         places = ", ".join(f"{value:.3g} of it at coordinate {j}" for j, value in enumerate(row) if abs(value) > 1e-9)
         if row != wanted:
-            yield (f"With d = 3, source 0 and target 2, coordinate {i} of a token arrives as {places or 'nothing'}; wanted "
-                   f"is {'1 of it at coordinate 2' if i == 0 else 'nothing'}.")
+            yield (f"With d = 3, source 0 and target 2, coordinate {i} of a token arrives as {places or 'nothing'}; "
+                   f"wanted is {'1 of it at coordinate 2' if i == 0 else 'nothing'}.")
 
 
 EXERCISE = Exercise(

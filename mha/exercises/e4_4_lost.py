@@ -62,8 +62,8 @@ def lost(x, W_V):
             "It returns the length of the lost part; wanted is the vector.",
             "Which shape should come out?"),
         'x @ torch.linalg.qr(W_V, mode="complete").Q[:, W_V.shape[-1]:]': Mistake("coordinates-returned",
-            "It returns the lost part in coordinates of its own, d_model - d_v numbers; wanted is the vector in the token's "
-            "coordinates.",
+            "It returns the lost part in coordinates of its own, d_model - d_v numbers; wanted is the vector in the "
+            "token's coordinates.",
             "Which shape should come out?"),
         "x": Mistake("nothing-removed", "It returns x as it is.", "What should its product with W_V be?"),
         "torch.zeros_like(x)": Mistake("all-removed",
