@@ -152,8 +152,11 @@ def taken_out(node):
 def fill(text):
     """Marks the blank in a sentence: bets.js puts a field in its place."""
     before, _, after = text.partition(BLANK)
-    blank = nodes.inline("", BLANK, classes=["bet-blank"])
-    text.parent.replace(text, [nodes.Text(before), blank, nodes.Text(after)])
+    text.parent.replace(text, [nodes.Text(before), blank(), nodes.Text(after)])
+
+
+def blank():
+    return nodes.inline("", BLANK, classes=["bet-blank"])
 
 
 def raw(html):

@@ -13,7 +13,7 @@ from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.osutil import relative_uri
 
-from . import completion
+from . import bets, completion
 from .generated import static
 from .publishing import colab_url, commit, repository, repository_url
 from mha.exercises import EXERCISES
@@ -38,6 +38,8 @@ class Forms(SphinxPostTransform):
                 if item.program:
                     place_before_hints(section, [raw(completion.form(self.app, item))])
                 fold(section, "Write it yourself", self.where_to_write(item))
+            elif item.predicted:
+                predict(section, item)
             else:
                 ask(section, item)
 
@@ -108,26 +110,54 @@ def place_before_hints(section, made):
         node.parent = section
 
 
+def options_of(section):
+    """The list of a question's options, A. and what follows, or None."""
+    return next((child for child in section.children if isinstance(child, nodes.bullet_list)
+                 and child.children[0].astext()[:2] == "A."), None)
+
+
+def predict(section, item):
+    """Turn a prediction into a bet, as those of the chapter are; one that comes out as said is solved."""
+    options = options_of(section)
+    asked = options or nodes.paragraph("", "It is ", bets.blank(), nodes.Text("."))
+    if options:
+        section.remove(options)
+    known = {"exercise": item.id, **replies(item)}
+    box = nodes.admonition("", nodes.title("", "Predict"), asked, raw(bets.operated({"bet": item.id, **known})),
+                           classes=["admonition", "predict", "bet"], ids=[f"ask-{item.id.replace('.', '-')}"])
+    place_before_hints(section, [box])
+
+
+def replies(item):
+    """What the package says of each answer that can be foreseen, without its verdict."""
+    def says(answer):
+        return " ".join(item.examine(answer).text.splitlines()[1:])
+    if item.letters:
+        return {"right": item.right.lower(), "replies": {letter.lower(): says(letter) for letter in item.letters}}
+    values = [item.answer, *(value for value, _ in item.mistakes)]
+    return {"numbers": [{"is": f"{value:.12g}", "within": f"{item.tolerance * abs(value):.3g}", "says": says(value)}
+                        for value in values]}
+
+
 def ask(section, item):
     """Turn a question into a form; the options keep what stands in them, formulas and all."""
     name = item.id.replace(".", "-")
-    verb = "Guess" if item.predicted else "Show the checklist" if item.kind == "explain" else "Check"
+    verb = "Show the checklist" if item.kind == "explain" else "Check"
     data = json.dumps({"id": item.id, **item.data()}, ensure_ascii=False).replace("</", "<\\/")
     opening = (f'<form class="ask" id="ask-{name}" data-kind="{item.data()["kind"]}" aria-label="Answer to exercise '
                f'{item.id}"><script type="application/json">{data}</script><fieldset disabled>')
     closing = (f'<p class="ask-send"><button type="submit">{verb}</button></p></fieldset>'
                '<div class="ask-reply" role="status" aria-live="polite"></div></form>')
-    lists = [child for child in section.children if isinstance(child, nodes.bullet_list)
-             and child.children[0].astext()[:2] == "A."]
+    options = options_of(section)
     if item.letters:
         kind = "checkbox" if item.several else "radio"
         inside = [raw(f'{opening}<legend '
                       f'class="visually-hidden">{"Pick all that hold" if item.several else "Pick one"}</legend>')]
-        for letter, option in zip(item.letters, lists[0].children):
+        for letter, option in zip(item.letters, options.children):
             inside += [raw(f'<div class="ask-option"><input type="{kind}" name="{item.id}" value="{letter}" '
                            f'id="ask-{name}-{letter}"><label for="ask-{name}-{letter}">'),
                        *option.children[0].children, raw("</label></div>")]
-        section.remove(lists[0])
+        section.remove(options)
     elif item.kind == "explain":
         inside = [raw(f'{opening}<label for="ask-{name}-words">Your words (they stay in this page)</label><textarea '
                       f'id="ask-{name}-words" name="words" rows="4"></textarea>')]

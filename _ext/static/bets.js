@@ -59,23 +59,25 @@
   // judge(bet, said) -> {how, lead, line}; how: as-said, otherwise, thought, shown
   function judge({ data, options }, said) {
     if (said === null) return { how: "shown", lead: "Shown without a bet." };
-    if (data.numbers) return judgeNumber(data.numbers, said);
+    if (data.numbers) return judgeNumber(data, said);
     if (!data.right) return { how: "thought", lead: "Compare with your answer." };
     const how = said === data.right ? "as-said" : "otherwise";
     const wrong = LETTERS.split("").filter((letter) => said.includes(letter) !== data.right.includes(letter)).length;
     const where = data.several ? ` in ${wrong} of ${options.length}` : "";
-    const lead = how === "as-said" ? "As you said:" : `You said otherwise${where}:`;
+    const end = data.exercise ? "." : ":"; // the replies of an exercise are sentences, those of a chapter's bets go on
+    const lead = (how === "as-said" ? "As you said" : `You said otherwise${where}`) + end;
     return { how, lead, line: data.several ?? data.replies[said] };
   }
 
-  function judgeNumber(numbers, said) {
+  function judgeNumber({ numbers, exercise }, said) {
     const near = ({ is, within }) => Math.abs(readNumber(said) - readNumber(is)) <= readNumber(within) + 1e-9;
     const [right] = numbers;
-    const came = `It is ${right.is}: ${right.says}`;
-    if (near(right)) return { how: "as-said", lead: "As you said.", line: came };
     const known = numbers.find(near);
-    const line = known ? `${known.says[0].toUpperCase()}${known.says.slice(1)} ${came}` : came;
-    return { how: "otherwise", lead: `You said ${said}.`, line };
+    const [how, lead] = known === right ? ["as-said", "As you said."] : ["otherwise", `You said ${said}.`];
+    if (exercise) return { how, lead, line: (known ?? right).says };
+    const came = `It is ${right.is}: ${right.says}`;
+    const line = how === "otherwise" && known ? `${known.says[0].toUpperCase()}${known.says.slice(1)} ${came}` : came;
+    return { how, lead, line };
   }
 
   // ---- a box ---------------------------------------------------------------------------------------
@@ -147,6 +149,7 @@
     const lost = bet.box.querySelector(".bet-foot").contains(document.activeElement); // its buttons go
     show(bet);
     bet.cover?.classList.add("is-new");
+    if (bet.data.exercise && said !== null && judge(bet, said).how === "as-said") mhaExercises.solve([bet.data.exercise]);
     if (lost) bet.reply.focus({ preventScroll: true });
     tally();
     dispatchEvent(new Event("uncovered"));
@@ -160,6 +163,7 @@
     const said = made[data.bet];
     const isMade = said !== undefined;
     box.classList.toggle("is-made", isMade);
+    box.classList.toggle("is-asked", !isOff() || Boolean(data.exercise)); // else it is a question with a plain list
     if (isMade || isOff()) cover?.removeAttribute("hidden");
     else cover?.setAttribute("hidden", HIDDEN);
     cover?.classList.remove("is-new");

@@ -25,10 +25,6 @@
     const mistakes = data.mistakes.filter((mistake) => close(mistake.value));
     const ids = mistakes.map((mistake) => mistake.id);
     const known = mistakes[0];
-    if (data.predicted) {
-      const guess = `You guessed ${shown(number)}; it is ${shown(data.answer)}.`;
-      return notSo(ids, [guess, known?.says, data.note]);
-    }
     if (known) return reply(false, ids, [known.says, known.asks]);
     return reply(false, ids, [`${shown(number)} is too ${number > data.answer ? "large" : "small"}.`]);
   }
@@ -52,7 +48,6 @@
       lines.push(`${missed.length} of the options that you did not pick ${belong} to the answer.`);
     }
     const ids = wrong.map((letter) => data.ids[letter]);
-    if (data.predicted) return notSo(ids, [...lines, `It is ${data.right}. ${data.note}`]);
     return reply(false, ids.length ? ids : ["incomplete"], lines);
   }
 
@@ -67,8 +62,6 @@
     return { ok, mistakes, lines: lines.filter(Boolean), verdict, done: ok, tried: true, ...more };
   }
 
-  // A wrong prediction is told what came, and does not count as solved.
-  const notSo = (mistakes, lines) => reply(false, mistakes, lines, { verdict: "not so." });
   const notTried = (mistakes, line) => reply(false, mistakes, [line], { tried: false });
 
   // ---- what is solved ------------------------------------------------------------------------------
@@ -160,7 +153,7 @@
     const id = heading.textContent.split(" ")[0];
     section.classList.toggle("is-solved", solved.has(id));
     heading.querySelector(".done")?.remove();
-    const mark = !solved.has(id) ? " ◐ completed" : predicted.has(id) ? " ✓ guessed right" : " ✓ solved";
+    const mark = !solved.has(id) ? " ◐ completed" : predicted.has(id) ? " ✓ as you said" : " ✓ solved";
     if (done(id)) heading.append(element("span", "done", mark));
   }
 
@@ -233,7 +226,7 @@
       const found = judge(data, answerOf(form, data.kind));
       say(place, found);
       if (found.checklist) place.append(...ticks(data, found.checklist));
-      if (!found.ok && found.tried && !data.predicted && data.more) place.append(paragraph("The hints say more."));
+      if (!found.ok && found.tried && data.more) place.append(paragraph("The hints say more."));
       if (found.done) solve([data.id]);
     });
   }
@@ -306,5 +299,6 @@
     load();
     show();
   });
-  window.mhaExercises = { done, judge, encode, decode, element, paragraph, completed: (id) => solve([completed(id)]) };
+  const exposed = { done, judge, encode, decode, element, paragraph, solve };
+  window.mhaExercises = { ...exposed, completed: (id) => solve([completed(id)]) };
 })();

@@ -52,20 +52,20 @@ class Number(Question):
             return self.report(False, ["not-a-number"],
                                "A number is asked for, such as 3, 0.25 or \"1/4\", in digits alone, with a point "
                                f"before the decimals; this is {answer!r}.")
+        came = f"It is {shown(self.answer)}. {self.note}"
         if self.close(number, self.answer):
-            return self.report(True, [], self.note)
-        said = f"You guessed {shown(number)}; it is {shown(self.answer)}." if self.predicted else ""
+            return self.report(True, [], came, verdict="as you said.") if self.predicted else self.report(
+                True, [], self.note)
         known = [mistake for value, mistake in self.mistakes if self.close(number, value)]
-        size = "" if self.predicted else f"{shown(number)} is too {'large' if number > self.answer else 'small'}."
-        lines = [mistake.says for mistake in known[:1]] or [size]
-        asks = [mistake.asks for mistake in known[:1] if not self.predicted]
-        return self.report(False, [mistake.id for mistake in known], said, *lines, *asks, self.note if self.predicted
-                           else more(self),
-                           verdict="not so." if self.predicted else None)
+        ids, says, asks = [[getattr(mistake, name) for mistake in known] for name in ("id", "says", "asks")]
+        if self.predicted:
+            return self.report(False, ids, *says[:1], came, verdict=f"you said {shown(number)}.")
+        size = f"{shown(number)} is too {'large' if number > self.answer else 'small'}."
+        return self.report(False, ids, *(says[:1] or [size]), *asks[:1], more(self))
 
     def data(self):
         """What the page needs to answer by itself."""
-        return {"kind": "number", "predicted": self.predicted, "answer": self.answer, "tolerance": self.tolerance,
+        return {"kind": "number", "answer": self.answer, "tolerance": self.tolerance,
                 "more": bool(self.hints), "note": self.note,
                 "mistakes": [{"value": value, "id": m.id, "says": m.says, "asks": m.asks}
                              for value, m in self.mistakes]}
@@ -123,22 +123,22 @@ class Choice(Question):
                                f"The answer is {wanted} of {self.letters}, such as \"{self.letters[0]}\"; this is "
                                f"{answer!r}.")
         if picked == self.right:
-            return self.report(True, [], self.note)
+            return self.report(True, [], self.note, verdict="as you said." if self.predicted else None)
         replies = dict(zip(self.letters, self.options))
         wrong = [letter for letter in picked if letter not in self.right]
         missed = [letter for letter in self.right if letter not in picked]
+        if self.predicted:
+            return self.report(False, [replies[picked].mistake], replies[picked].says,
+                               f"It is {self.right}. {self.note}", verdict="you said otherwise.")
         lines = [f"{letter}: {replies[letter].says}" for letter in wrong]
         if self.several and missed:
             lines.append(f"{len(missed)} of the options that you did not pick "
                          f"{'belongs' if len(missed) == 1 else 'belong'} to the answer.")
-        if self.predicted:
-            return self.report(False, [replies[letter].mistake for letter in wrong], *lines,
-                               f"It is {self.right}. {self.note}", verdict="not so.")
         return self.report(False, [replies[letter].mistake for letter in wrong] or ["incomplete"], *lines, more(self))
 
     def data(self):
         """What the page needs to answer by itself."""
-        return {"kind": "choice", "predicted": self.predicted, "several": self.several, "right": self.right,
+        return {"kind": "choice", "several": self.several, "right": self.right,
                 "more": bool(self.hints), "note": self.note,
                 "says": {letter: option.says for letter, option in zip(self.letters, self.options)},
                 "ids": {letter: option.mistake for letter, option in zip(self.letters, self.options) if option.mistake}}

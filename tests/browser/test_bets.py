@@ -1,10 +1,14 @@
 """Bets: by mouse and keyboard; what came is covered until then and no longer, and never where nothing could open it."""
+import gzip
 import json
 import re
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 
 import served
+from _ext import bets
+from inspection import describe
 
 CHAPTERS = served.chapters() if served.chromium() else []
 BETS = [page for page in CHAPTERS if 'class="bet-cover"' in (served.HTML / page).read_text("utf8")]
@@ -13,6 +17,10 @@ LOOKUP, TWO = "chapters/01_soft_lookup.html", "chapters/03_query_and_key.html"
 SEEN = "(all) => all.filter((el) => el.getClientRects().length).map((el) => el.outerHTML.slice(0, 80))"
 
 every_page = pytest.mark.parametrize("page", BETS)
+
+
+# A browser that finds nothing covered
+WITHOUT = "delete HTMLElement.prototype.onbeforematch; delete Element.prototype.onbeforematch;"
 
 
 @pytest.fixture
@@ -41,7 +49,7 @@ def data(page):
     """What each box of a built page knows."""
     html = (served.HTML / page).read_text("utf8")
     told = re.findall(r'<script type="application/json">(\{"bet":.*?\})</script>', html)
-    return [json.loads(one.replace("<\\/", "</")) for one in told]
+    return [known for one in told if "exercise" not in (known := json.loads(one.replace("<\\/", "</")))]
 
 
 # --- Bets -----------------------------------------------------------------------------------------------------------
@@ -186,12 +194,58 @@ def test_a_link_to_covered_words_opens_them(bet):
 
 
 def test_where_the_browser_cannot_find_covered_words_a_link_opens_them_all_the_same(bet):
-    without = "delete HTMLElement.prototype.onbeforematch; delete Element.prototype.onbeforematch;"
-    tab = bet(LOOKUP, script=without).page
+    tab = bet(LOOKUP, script=WITHOUT).page
     assert cover(tab, 6).get_attribute("hidden") == "" and cover(tab, 6).is_hidden()
     tab.evaluate("document.querySelector('#bet-6 + .bet-cover p').id = 'inside'")
     tab.evaluate("location.hash = 'inside'")
     tab.wait_for_function(IN_SIGHT)
+
+
+LIVE = "chapters/06_multi_head.html"
+SIZES = """() => {
+  const figure = document.querySelector(".live-figure.is-live");
+  return [figure, ...figure.querySelectorAll(".live-view, .live-view svg, .live-control")].map((el) => {
+    const { width, height } = el.getBoundingClientRect();
+    return [Math.round(width), Math.round(height)];
+  });
+}"""
+
+
+@pytest.mark.parametrize("script", ["", WITHOUT], ids=["found", "not found"])
+@pytest.mark.parametrize("width", [1200, 390])
+def test_a_live_figure_that_was_covered_is_laid_out_like_any_other(chrome, address, visit, width, script):
+    plain = visit(LIVE, width=width).page.evaluate(SIZES)
+    context = chrome.new_context(viewport={"width": width, "height": 900})
+    tab = context.new_page()
+    tab.add_init_script(script)
+
+    def put_under_a_cover(route):
+        html = route.fetch().text()
+        figure = re.search('<figure class="live-figure".*?</figure>', html, re.S)[0]
+        asks = f'<div class="bet" id="bet-0">{bets.operated({"bet": "0"})}</div>'
+        covered = html.replace(figure, f'{asks}<div class="bet-cover">{figure}</div>', 1)
+        route.fulfill(body=covered, content_type="text/html")
+
+    tab.route("**/*.html", put_under_a_cover)
+    tab.goto(address + LIVE)
+    tab.evaluate(served.SETTLED)
+    assert not is_open(tab, 0)
+    box(tab, 0).get_by_role("button", name="I have my answer").click()
+    tab.wait_for_timeout(600)
+    assert tab.evaluate(SIZES) == plain
+    context.close()
+
+
+@pytest.mark.parametrize("width, scheme", [(1200, "dark"), (390, "light")])
+@pytest.mark.parametrize("page", [LOOKUP, TWO])
+def test_axe_finds_no_serious_violation_before_and_after_bets(bet, page, width, scheme):
+    tab = bet(page, width=width, scheme=scheme).page
+    for number in range(1, 6):
+        if number > 1:                                                # and the first stays as it is
+            box(tab, number).locator(".bet-option, .bet-show").first.click()
+    tab.wait_for_timeout(400)
+    violations = Axe().run(tab, options={"resultTypes": ["violations"]}).response["violations"]
+    assert [describe(one) for one in violations if one["impact"] in ("serious", "critical")] == []
 
 
 # --- What is kept ---------------------------------------------------------------------------------------------------
@@ -244,7 +298,10 @@ def test_whoever_wants_a_book_reads_on_without_bets_and_may_bet_after_all(bet, p
     tab = bet(LOOKUP).page
     tab.locator(place).get_by_role("button", name="Read on without bets").click()
     assert tab.locator(".bet-cover[hidden]").count() == 0
-    assert tab.locator(".bet-option, .bet-foot, .bet-reply, .bet-tally").evaluate_all(SEEN) == []
+    shown = tab.locator(":is(.bet:not(.exercise *)) :is(.bet-option, input, .bet-foot, .bet-reply), .bet-tally")
+    assert shown.evaluate_all(SEEN) == []
+    tab.locator("#ask-1-6 .bet-option").first.click()                 # an exercise asks all the same
+    assert tab.locator("#ask-1-6 .bet-reply").inner_text().startswith("You said otherwise.")
     tab.goto(tab.url.replace("01_soft_lookup", "03_query_and_key"))
     assert tab.locator(".bet-cover[hidden]").count() == 0
     tab.get_by_role("button", name="Bet after all").first.click()
@@ -287,3 +344,12 @@ def test_no_comment_of_a_bet_reaches_the_page():
     for page in BETS:
         html = (served.HTML / page).read_text("utf8")
         assert not re.search(r"<!--\s*(yes|no|number|several|covered)\b", html), page
+
+
+def test_bets_weigh_little():
+    """5 KiB, and half a KiB for the reader of numbers, which the exercises share."""
+    sheet = (served.HTML / "_static" / "style.css").read_text("utf8")
+    ours = sheet[sheet.index("/* ---- bets ---"):sheet.index("/* ---- formulas ---")]
+    script = (served.HTML / "_static" / "bets.js").read_text("utf8")
+    packed = [len(gzip.compress(text.encode())) for text in (script, sheet, sheet.replace(ours, ""))]
+    assert packed[0] + packed[1] - packed[2] < 5.5 * 1024

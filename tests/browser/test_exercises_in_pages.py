@@ -9,9 +9,10 @@ import served
 from _ext.publishing import colab_url
 from mha.exercises import EXERCISES, check, memory
 from mha.exercises.exercise import Exercise
-from mha.exercises.question import Choice, Explanation, Number
+from mha.exercises.question import Choice, Explanation, Number, shown
 
-QUESTIONS = [item for item in EXERCISES.values() if not isinstance(item, Exercise)]
+QUESTIONS = [item for item in EXERCISES.values() if not isinstance(item, Exercise) and not item.predicted]
+PREDICTED = [item for item in EXERCISES.values() if item.predicted]
 every_question = pytest.mark.parametrize("item", QUESTIONS if served.chromium() else [], ids=lambda item: item.id)
 JUDGE = """
   ([form, answer]) => {
@@ -83,6 +84,35 @@ def test_a_question_can_be_read_and_answered(chapter_of, item):
         for box in reply.get_by_role("checkbox").all():
             box.check()
     assert page.locator(f"section.exercise.is-solved h3:has-text('{item.id} ·')").count() == 1
+
+
+def foreseen(item):
+    """Answers to a prediction, the right one last, and another number that nobody foresaw."""
+    if item.letters:
+        return [*(letter for letter in item.letters if letter != item.right), item.right]
+    return ["123456", *(shown(value) for value, _ in item.mistakes), shown(item.answer)]
+
+
+@pytest.mark.parametrize("item", PREDICTED if served.chromium() else [], ids=lambda item: item.id)
+def test_a_prediction_is_a_bet_that_replies_as_the_package_does_and_only_the_first_counts(visit, item):
+    page = visit(page_of(item), bets=True).page
+    box, solved = page.locator(form_of(item)), f"section.exercise.is-solved h3:has-text('{item.id} ·')"
+    for answer in foreseen(item):
+        page.evaluate("localStorage.clear()")
+        page.reload()
+        if item.letters:
+            box.locator(f'[value="{answer.lower()}"]').click()
+        else:
+            box.get_by_role("textbox").fill(answer)
+            box.get_by_role("textbox").press("Enter")
+        report = check(item.id, answer)
+        verdict, *lines = report.text.removeprefix(f"{item.label}: ").splitlines()
+        said = f"{verdict[0].upper()}{verdict[1:]} {' '.join(lines)}".replace("`", "")
+        assert box.locator(".bet-reply").inner_text() == said
+        assert page.locator(solved).count() == report.ok
+        if item.letters and not report.ok:
+            box.locator(f'[value="{item.right.lower()}"]').dispatch_event("click")
+            assert box.locator(".bet-reply").inner_text() == said and page.locator(solved).count() == 0
 
 
 @pytest.mark.parametrize("item", [item for item in EXERCISES.values() if isinstance(item, Exercise)]

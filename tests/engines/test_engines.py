@@ -184,3 +184,29 @@ def test_a_question_is_answered_by_keyboard_and_kept(at):
     browser = at("chapters/02_one_head.html")
     assert browser.evaluate("() => document.querySelectorAll('#exercise-2-5 .done').length") == 1
     browser.evaluate("() => localStorage.clear()")
+
+
+def test_bets_are_covered_made_kept_and_opened_by_a_link(at):
+    """The address says `bets`, or first.py would turn them off."""
+    browser = at("chapters/01_soft_lookup.html?bets")
+    heights = "() => [...document.querySelectorAll('.bet-cover')].map((el) => el.offsetHeight)"
+    assert max(browser.evaluate(heights)) == 0
+    browser.type("#bet-2 .bet-option", ENTER)
+    browser.type("#bet-4 input", "7/8" + ENTER)
+    replies = "() => [2, 4].map((i) => document.querySelector(`#bet-${i} .bet-reply`).textContent)"
+    said = browser.evaluate(replies)
+    assert said[0].startswith("You said otherwise:") and said[1].startswith("As you said. It is 0.875:")
+    seen = [height > 20 for height in browser.evaluate(heights)]
+    assert seen == [number in (2, 4) for number in range(1, len(seen) + 1)]
+    browser = at("chapters/01_soft_lookup.html?bets=again")
+    assert browser.evaluate(replies) == said and [height > 20 for height in browser.evaluate(heights)] == seen
+    at_target = """async () => {
+      document.querySelector("#bet-6 + .bet-cover p").id = "inside";
+      location.hash = "inside";
+      await new Promise((done) => setTimeout(done, 1500));
+      const { top, height } = document.getElementById("inside").getBoundingClientRect();
+      return height > 0 && top >= 0 && top < innerHeight;
+    }"""
+    assert browser.evaluate(at_target)
+    assert browser.evaluate("() => window.heard") == []
+    browser.evaluate("() => localStorage.clear()")

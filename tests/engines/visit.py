@@ -105,7 +105,8 @@ def operate(engine, index):
 
 def questions(page):
     """The questions that a page asks, each with a wrong answer and a right one."""
-    items = [item for item in EXERCISES.values() if not isinstance(item, Exercise) and page_of(item) == page]
+    items = [item for item in EXERCISES.values() if not (isinstance(item, Exercise) or item.predicted)
+             and page_of(item) == page]
     return [(item, wrong(item), right(item)) for item in items]
 
 
