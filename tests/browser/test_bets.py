@@ -348,8 +348,8 @@ def test_no_comment_of_a_bet_reaches_the_page():
 
 def test_bets_weigh_little():
     """5 KiB, and half a KiB for the reader of numbers, which the exercises share."""
-    sheet = (served.HTML / "_static" / "style.css").read_text("utf8")
+    sheet = (served.ROOT / "_ext" / "static" / "book.css").read_text("utf8")
     ours = sheet[sheet.index("/* ---- bets ---"):sheet.index("/* ---- formulas ---")]
-    script = (served.HTML / "_static" / "bets.js").read_text("utf8")
+    script = (served.ROOT / "_ext" / "static" / "bets.js").read_text("utf8")
     packed = [len(gzip.compress(text.encode())) for text in (script, sheet, sheet.replace(ours, ""))]
     assert packed[0] + packed[1] - packed[2] < 5.5 * 1024
