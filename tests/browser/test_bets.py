@@ -155,7 +155,7 @@ WORDS = """() => {
   const article = document.querySelector("article");
   const count = (el) => (el.innerText.match(/\\S+/g) ?? []).length;
   const all = (selector) => [...article.querySelectorAll(selector)].reduce((sum, el) => sum + count(el), 0);
-  article.querySelectorAll("figure, .bet, .bet-tally, .bet-are-off, #exercises").forEach((el) => el.remove());
+  article.querySelectorAll("figure, .bet, .bet-tally, .bet-are-off, .exercise").forEach((el) => el.remove());
   return all(".bet-cover") / count(article);
 }"""
 
