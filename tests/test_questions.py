@@ -64,7 +64,7 @@ def test_letters_are_read_as_people_write_them(answer, letters):
 
 
 def test_a_prediction_shows_the_outcome_whatever_the_guess():
-    assert "it is 0.25" in predict("5.7", 1).text and not predict("5.7", 1).ok and predict("5.7", "1/4").ok
+    assert "It is 0.25" in predict("5.7", 1).text and not predict("5.7", 1).ok and predict("5.7", "1/4").ok
     with pytest.raises(ValueError, match="asks for no prediction"):
         predict("5.5", 3)
 

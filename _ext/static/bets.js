@@ -149,7 +149,8 @@
     const lost = bet.box.querySelector(".bet-foot").contains(document.activeElement); // its buttons go
     show(bet);
     bet.cover?.classList.add("is-new");
-    if (bet.data.exercise && said !== null && judge(bet, said).how === "as-said") mhaExercises.solve([bet.data.exercise]);
+    const { exercise } = bet.data;
+    if (exercise && judge(bet, said).how === "as-said") mhaExercises.solve([exercise]);
     if (lost) bet.reply.focus({ preventScroll: true });
     tally();
     dispatchEvent(new Event("uncovered"));
