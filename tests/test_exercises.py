@@ -193,7 +193,7 @@ def first_row_of_equal_scores(n):
     ("3.3", first_row_of_equal_scores, "token 0 gives 0.20 to each of the tokens 0, 1, 2, 3, 4"),
     ("5.3", lambda n, m: torch.ones(n, m).tril(m - n), "not True and False"),
     ("5.3", mask_of_infinities, "wanted is a boolean tensor"),
-    ("7.2", degrees, "not for order (4,)"),
+    ("7.2", degrees, "not for order [2, 1, 3, 0]"),
 ], ids=["clamped", "nan-to-zero", "one-largest-for-all", "infinite", "a-tie", "mask-of-floats", "additive-mask",
         "degrees"])
 def test_what_a_newcomer_once_got_past_it(id, answer, part):

@@ -121,16 +121,28 @@ def kept(value):
 
 
 def refilled(case, seed):
-    """The arguments of a case with other numbers in them: of the same shapes, and weights stay weights."""
+    """The arguments of a case with other numbers in them: of the same shapes, weights stay weights, a mask shows
+    something in every row, and what is a part of the question stays.
+    """
     g = torch.Generator().manual_seed(seed)
 
     def other(value):
-        if not isinstance(value, torch.Tensor) or not value.is_floating_point():
+        if not isinstance(value, torch.Tensor) or is_given(value):
             return value
+        if value.dtype == torch.bool:
+            seen = torch.rand(value.shape, generator=g) > 0.5
+            return seen | torch.eye(*value.shape[-2:], dtype=torch.bool)
         fresh = torch.randn(value.shape, generator=g, dtype=value.dtype)
         return fresh.softmax(-1) if are_shares(value) else fresh
 
     return [other(value) for value in case.copies()]
+
+
+def is_given(value):
+    """Whether the numbers of a tensor are a part of the question, as lengths, an order or gates are, not an example."""
+    if value.dtype == torch.bool:
+        return value.ndim < 2
+    return not value.is_floating_point() or bool(((value == 0) | (value == 1)).all())
 
 
 def are_shares(value):

@@ -92,7 +92,7 @@ def explain(exercise, answer, alone, outputs, failures, right, touched):
     elif not unsteady:
         lines += [counterexample(exercise, output, first), *shapes_in_words(exercise, outputs)]
     if not unsteady:
-        lines += where_it_works(exercise, answer, right)
+        lines += where_it_works(exercise, answer, right, asks)
     if not ids and failure is None:
         lines += nearly(outputs, exercise.expected) or [*repairs(exercise, outputs), *guarded(exercise.measure, answer)]
     if touched and ids != ["keeps-state"]:
@@ -121,7 +121,8 @@ def what_it_is(exercise, answer, alone, outputs, failures, first):
         return ids, says, asks
     if all(isinstance(o, torch.Tensor) and o.numel() == e.numel() and same(o.reshape(e.shape), e)
            for o, e in zip(outputs, exercise.expected)):
-        return ["wrong-shape"], ["Its numbers are right and in the right order. Only the shape is not."], []
+        return ["wrong-shape"], ["For these inputs its numbers are right and in the right order. Only the shape is "
+                                 "not."], []
     if failure is not None:
         meaning = raised.meaning(failure)
         return ([meaning.id], [meaning.says], []) if meaning else ([], [], [])
@@ -174,18 +175,29 @@ def counterexample(exercise, output, index):
         return f"For {exercise.describe(case)}: {int(output.isnan().sum())} of {output.numel()} numbers are NaN."
     if exercise.told:
         return f"For {exercise.describe(case)}: {exercise.told(output, expected)}"
+    if output.numel() == 1:
+        return (f"For {exercise.describe(case)}: it is {digits(output.flatten()[0], expected.flatten()[0])}, wanted "
+                f"{digits(expected.flatten()[0], output.flatten()[0])}.")
     off = ~torch.isclose(output.double(), expected.double(), rtol=1e-5, atol=1e-5)
     at = tuple(off.nonzero()[0].tolist())
-    rounded = same(output.double(), output.double().round(), 0) and not same(expected, expected.round(), 0)
-    whole = " All its numbers are whole." if rounded else ""
+    whole = " All its numbers are whole." if is_whole(output) and not is_whole(expected) else ""
     compared = f"{exercise.compared} " if exercise.compared else ""
     which = f"the first, at {list(at)}," if at else "it"
     return (f"{compared}For {exercise.describe(case)}: {int(off.sum())} of {off.numel()} numbers are wrong; {which} is "
             f"{digits(output[at], expected[at])}, wanted {digits(expected[at], output[at])}.{whole}")
 
 
+def is_whole(tensor):
+    """Whether it holds whole numbers alone, and enough of them not to do so by chance."""
+    return tensor.numel() >= 3 and same(tensor.double(), tensor.double().round(), 0)
+
+
 def digits(value, other):
-    """A number with as many digits as tell it from the other."""
+    """A number with as many digits as tell it from the other; yes and no as such, and what rounding left of 0 as 0."""
+    if value.dtype == torch.bool:
+        return str(bool(value))
+    if abs(value) < 1e-6 < 1e-3 < abs(other):
+        return "0"
     return next(text for places in (4, 6, 8, 17)
                 if (text := f"{value.item():.{places}g}") != f"{other.item():.{places}g}" or places == 17)
 
@@ -214,12 +226,12 @@ def in_words(got, wanted):
             if got[:i] + got[i + 1 :] == wanted:
                 return f"Axis {i}, of size {size}, is left over."
     if len(got) + 1 == len(wanted):
-        for i in range(len(got)):
-            if got == wanted[:i] + (wanted[i] * wanted[i + 1],) + wanted[i + 2 :]:
-                return f"Axes {i} and {i + 1} are joined into one."
         for i, size in enumerate(wanted):
             if got == wanted[:i] + wanted[i + 1 :]:
                 return f"The axis of size {size} is missing."
+        for i in range(len(got)):
+            if got == wanted[:i] + (wanted[i] * wanted[i + 1],) + wanted[i + 2 :]:
+                return f"Axes {i} and {i + 1} are joined into one."
     return ""
 
 
@@ -231,8 +243,10 @@ def permuted(output, expected):
     return ""
 
 
-def where_it_works(exercise, answer, right):
-    """For which shapes it is right whatever the numbers, if there are any; or that it depends on the numbers."""
+def where_it_works(exercise, answer, right, asked):
+    """For which inputs it is right whatever the numbers, if there are any; or that it depends on the numbers. asked:
+    whether the learner has a question to think about already.
+    """
     first = right.index(False)
     cases = [(case, ok) for case, ok, expected in zip(exercise.cases, right, exercise.expected) if expected.numel() > 1
              or not ok]
@@ -244,9 +258,11 @@ def where_it_works(exercise, answer, right):
                     for a in exercise.cases[first].args)
         return ["With other numbers of the same shapes it can be right: here it is the numbers that matter, not the "
                 "shapes." + " This input has zeros in it." * zeros]
-    good = dict.fromkeys(exercise.describe(case) for case, ok in cases if ok and always(exercise, answer, case, True))
-    return [f"It is right for {'; '.join(good)}, and not for {exercise.describe(exercise.cases[first])}. What is "
-            "different there?"] if good else []
+    wrong = exercise.describe(exercise.cases[first])
+    good = dict.fromkeys(exercise.describe(case) for case, ok in cases if ok and exercise.describe(case) != wrong
+                         and always(exercise, answer, case, True))
+    question = "" if asked else " What is different there?"
+    return [f"It is right for {'; '.join(list(good)[:2])}, and not for {wrong}.{question}"] if good else []
 
 
 def nearly(outputs, expected):

@@ -10,6 +10,7 @@ import torch
 
 from mha.exercises import checker
 from mha.exercises.blanks import Program
+from mha.exercises.calls import is_given
 from mha.exercises.item import Item
 from mha.exercises.probe import same
 from mha.exercises.report import Mistake
@@ -110,8 +111,10 @@ class Exercise(Item):
         return self.chapter == "05_masks" or "mask" in self.signature
 
     def describe(self, case):
-        """A case in words: "q (2, 3), k (5, 3), v (5, 7)"."""
-        return ", ".join(f"{name} {tuple(a.shape)}" if isinstance(a, torch.Tensor)
+        """A case in words: "q (2, 3), k (5, 3), v (5, 7)"; what is a part of the question by its numbers, as "lengths
+        [4, 2]".
+        """
+        return ", ".join(f"{name} {in_short(a)}" if isinstance(a, torch.Tensor)
                          else f"{name} = {getattr(a, '__name__', a)}" for name, a in zip(self.arguments, case.args))
 
     def extremes(self, case):
@@ -191,3 +194,10 @@ class Exercise(Item):
                 return False
             wrong |= output is None or not same(modelled, self.expected[i])
         return wrong
+
+
+def in_short(tensor):
+    """A few numbers that are a part of the question; the shape of all others."""
+    if is_given(tensor) and tensor.ndim == 1 and tensor.numel() <= 8:
+        return f"[{', '.join(f'{number:g}' for number in tensor.tolist())}]"
+    return f"{tuple(tensor.shape)}"

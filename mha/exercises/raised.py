@@ -78,7 +78,8 @@ MEANINGS = [  # what the exception says -> what that means
 def meaning(failure):
     """What an exception means: its Mistake, or None."""
     text, line = f"{type(failure).__name__}: {failure}", last_line(failure)
-    if re.search(r"\.T\b", line) and ("must match" in text or "multiplied" in text or "Expected size" in text):
+    if (re.search(r"\.T\b", line) and ("must match" in text or "multiplied" in text or "Expected size" in text)
+        and any(value.ndim > 2 for value in tensors_of(failure).values())):
         return TURNED_BATCH
     lost = lost_axis(failure, line)
     if lost:
@@ -110,14 +111,18 @@ def last_line(failure):
     return linecache.getline(frame.f_code.co_filename, line).strip() if frame else ""
 
 
+def tensors_of(failure):
+    """name -> tensor, of the function in which it was raised."""
+    return {name: value for name, value in frames(failure)[-1][0].f_locals.items() if isinstance(value, torch.Tensor)}
+
+
 def lost_axis(failure, line):
     """A sentence on a tensor that lacks only the last axis of another: what a forgotten keepdim leaves; else None."""
     if "must match the size of tensor" not in str(failure):
         return None
     if re.search(r"\b(sum|max|amax|mean|norm|logsumexp)\(", line) and not re.search("keepdim|unsqueeze|None", line):
         return "The line takes a sum, mean, maximum or norm, whose axis is gone afterwards."
-    tensors = {name: value.shape for name, value in frames(failure)[-1][0].f_locals.items()
-               if isinstance(value, torch.Tensor)}
+    tensors = {name: value.shape for name, value in tensors_of(failure).items()}
     for short, shape in tensors.items():
         for long, other in tensors.items():
             if len(shape) and shape == other[:-1]:
@@ -150,5 +155,5 @@ def described(exercise, answer, failure, case):
     source = linecache.getline(frame.f_code.co_filename, line).strip()
     lines += [f"Your line: {source}"] if source else [f"In line {line} of your code."]
     shapes = [told(name, value) for name, value in frame.f_locals.items()
-              if isinstance(value, (torch.Tensor, int, float)) and not isinstance(value, bool)]
+              if isinstance(value, (torch.Tensor, int, float)) and not isinstance(value, bool) and name[:1] != "_"]
     return lines + ([f"There: {', '.join(shapes[:8])}."] if shapes else [])
