@@ -152,6 +152,8 @@ def are_shares(value):
 
 def always(exercise, answer, case, right, tries=3):
     """Whether an answer is right on a case whatever its numbers: True, False, or None where that depends on them."""
+    if not any(isinstance(value, torch.Tensor) for value in case.args):
+        return right                               # nothing to fill anew
     found = {right}
     for seed in range(tries):
         output, failure = observe_run(exercise, answer, refilled(case, seed))
