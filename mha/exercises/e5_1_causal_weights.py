@@ -83,6 +83,9 @@ def causal_weights(scores):
         "scores.masked_fill(seen == 0, 1)": Mistake("one-for-minus-infinity",
             "Hidden scores are set to 1, not to minus infinity.",
             "What is e to the power 1?"),
+        "scores.masked_fill(seen == 0, scores.min().item())": Mistake("small-number",
+            "Hidden scores are set to the smallest score that there is, which leaves them a share.",
+            "What is e to the power of the smallest score?"),
         "scores.masked_fill(seen == 0, -1)": Mistake("small-number",
             "Hidden scores are set to -1, which leaves them a share.",
             "What is e to the power -1?"),
@@ -98,6 +101,10 @@ def causal_weights(scores):
         "scores.masked_fill(seen == 1, -1e9)": Mistake("polarity-strict",
             "The mask is the wrong way round, with a large negative number as fill: it hides the past and the token "
             "itself, and keeps the future. The last row, where all is hidden, becomes even.",
+            SECOND_ROW),
+        "scores - 1e6 * seen": Mistake("polarity-strict",
+            "The mask is the wrong way round: a large number is taken away from the past and from the token itself, so "
+            "they lose to the future. The last row, which has no future, stays as it is.",
             SECOND_ROW),
         "scores.masked_fill(seen == 0, math.inf)": Mistake("plus-infinity",
             "Hidden scores are plus infinity, so every row that hides something is NaN. They should be minus infinity.",
@@ -126,6 +133,12 @@ def causal_weights(scores):
         "scores.exp()": Mistake("no-normalisation",
             "The exponentials are not divided by their sum.",
             "What should a row sum to?"),
+        "scores.exp() / scores.exp().sum(-1)": Mistake("keepdim",
+            "The sums of the rows have lost their axis, so the sum of row j divides column j. keepdim=True keeps it.",
+            "Which sum should divide the first row?"),
+        "scores.sigmoid() * seen / (scores.sigmoid() * seen).sum(-1, keepdim=True)": Mistake("sigmoid",
+            "The shares are made of sigmoids, where a softmax makes them of powers of e.",
+            "How many times as much does a key get whose score is larger by 1?"),
         "seen / seen.sum(-1, keepdim=True)": Mistake("uniform-weights",
             "All visible keys get the same weight, whatever the scores.",
             "Do the scores enter at all?"),
@@ -191,16 +204,19 @@ def measure(answer):
             one = out if len(shape) == 2 else out[which]
             signs = [["?" if w.isnan() else "x" if abs(w) > 1e-12 else "." for w in row] for row in one.detach()]
             wanted = [["x" if j <= i else "." for j in range(n)] for i in range(n)]
-            of = f" In the batch {shape}, matrix {which}:" if len(shape) == 3 else ""
+            of = f" in the batch {shape}, matrix {which}" if len(shape) == 3 else f" for {n} tokens"
             if signs != wanted:
-                yield (f"Who sees whom,{of or f' {n} tokens'} (a row is a query, x a weight that is not zero, ? is "
-                       "NaN):\n" + "\n".join("   " + " ".join(row) for row in signs))
+                yield (f"Who sees whom{of} (a row is a query, x a weight that is not zero, ? is NaN):\n"
+                       + "\n".join("   " + " ".join(row) for row in signs))
                 yield "Wanted: x on and below the diagonal, . above it."
             if not off(one.sum().nan_to_num(9), 1):
                 yield f"For random scores {shape} all weights together sum to 1, where each row should."
             elif off(one.sum(-1).nan_to_num(9), 1):
-                yield (f"For random scores {shape}{of.lower().rstrip(':')} the rows sum to {listed(one.sum(-1))}; each "
-                       "should sum to 1.")
+                yield f"The rows{of} sum to {listed(one.sum(-1))}; each should sum to 1."
+            elif signs == wanted:
+                row = scores.view(-1, n)[which * n + n - 1]
+                yield (f"Who sees whom is right{of}, and each row sums to 1. For scores {listed(row)} the last row is "
+                       f"{listed(one[-1])}, and their softmax is {listed(row.softmax(-1))}.")
             other = scores.clone()
             other[..., ~torch.ones(n, n, dtype=torch.bool).tril()] += 3.0
             moved = (answer(other.clone()) - out).abs().amax(-1).reshape(-1, n)[which]

@@ -3,7 +3,7 @@ import torch
 
 from mha.exercises.blanks import Blank, Program
 from mha.exercises.exercise import Case, Exercise
-from mha.exercises.probe import listed, numbers
+from mha.exercises.probe import numbers
 from mha.exercises.report import Mistake
 
 POWER_0 = "Which score has the power 0?"
@@ -54,6 +54,9 @@ def padding_weights(scores, lengths):
         "torch.ones_like(scores).tril() > 0": Mistake("causal-instead",
             "Later words are hidden, and the filling is not.",
             "What do the lengths say?"),
+        "place < lengths[:, None, None].clamp(min=1)": Mistake("empty-sentence-has-a-word",
+            "A sentence of length 0 is read as if it had one word.",
+            NOBODY),
         "place < lengths.max()": Mistake("one-length-for-all",
             "All sentences get the largest length.",
             WHOSE_LENGTH),
@@ -93,6 +96,12 @@ def padding_weights(scores, lengths):
         "weights.nan_to_num(0)": Mistake("empty-row-unmasked",
             "Where nothing is left to read, the mask is not applied at all.",
             NOBODY),
+        "weights.masked_fill(~real, 0)[lengths > 0]": Mistake("empty-sentences-left-out",
+            "Sentences of length 0 are left out of the batch.",
+            "How many sentences should come back?"),
+        "weights.masked_fill(~real, 0)[..., : lengths.max()]": Mistake("cut-to-the-longest",
+            "The places behind the longest sentence are cut off. They should get 0.",
+            "How many places has each row?"),
     }),
 }, together={
     "hide result": {
@@ -120,10 +129,23 @@ def padding_weights(scores, lengths):
 
 
 def measure(answer):
-    """What the filling gets."""
-    weights = answer(numbers(301, 2, 2, 4), torch.tensor([4, 2]))
-    yield (f"Two sentences of 4 places, lengths 4 and 2. The rows of the second sum to {listed(weights[1].sum(-1))}; "
-           f"its two places of filling get {listed(weights[1, 0, 2:])} in the first row; each should get 0.")
+    """The first wrong row of each length, to the last digit: what should be 0 should be exactly that."""
+    lengths = torch.tensor([4, 2, 0])
+    for scores in (numbers(301, 3, 2, 4), numbers(301, 3, 4, 4), 20 * numbers(301, 3, 2, 4) - 60):
+        weights, wanted = answer(scores.clone(), lengths.clone()), PROGRAM.reference(scores, lengths)
+        wrong = (weights - wanted).abs().nan_to_num(1) > torch.where(wanted == 0, 0, 1e-6)
+        for words, found, right, off in zip(lengths.tolist(), weights, wanted, wrong.any(-1)):
+            if off.any():
+                row = int(off.nonzero()[0])
+                yield (f"For lengths 4, 2, 0 and scores {tuple(scores.shape)} from {scores.min():.0f} to "
+                       f"{scores.max():.0f}: row {row} of the sentence of length {words} is {digits(found[row])}; "
+                       f"wanted is {digits(right[row])}.")
+        if wrong.any():
+            return
+
+
+def digits(row):
+    return ", ".join(f"{weight:.3g}" for weight in row.tolist())
 
 
 EXERCISE = Exercise(
@@ -140,7 +162,8 @@ EXERCISE = Exercise(
     cases=[Case((numbers(302, 2, 2, 3), torch.tensor([3, 2]))), Case((numbers(303, 3, 4, 5), torch.tensor([5, 1, 3]))),
            Case((numbers(304, 4, 4, 4) - 8, torch.tensor([2, 4, 1, 3]))),
            Case((numbers(305, 1, 1, 6), torch.tensor([4]))), Case((numbers(306, 3, 2, 4), torch.tensor([2, 0, 4]))),
-           Case((20 * numbers(307, 2, 3, 7) - 60, torch.tensor([7, 3])))],
+           Case((20 * numbers(307, 2, 3, 7) - 60, torch.tensor([7, 3]))),
+           Case((numbers(309, 2, 1, 3), torch.tensor([0, 0])))],
     measure=measure, trained=(1, 4),
     large=(Case((20000 * numbers(308, 2, 3, 5), torch.tensor([5, 3]))),),
     hints=("torch.arange(m) < length says which places of one sentence are real. With which shape does that meet "

@@ -51,6 +51,15 @@ def causal_with_cache(n, m):
             "What does True mean here?"),
         # right entries of the wrong kind: not among the values that are compared
         "seen.double()": None,
+        "seen.flip(0)": Mistake("rows-reversed",
+            "The rows stand in reverse order: the last query comes first.",
+            "Which token is query 0, counted from the start of the text?"),
+        "seen.roll(n, 1)": Mistake("cache-behind",
+            "The columns of the keys that were kept stand behind those of the new ones.",
+            "Which keys are older, and which columns come first?"),
+        "key <= key[:, None]": Mistake("all-queries",
+            "It is (m, m), the triangle of a whole text. Queries come from the last n tokens only.",
+            "How many keys are there, and how many queries?"),
         "seen.mT": Mistake("transposed",
             "It is (m, n), keys by queries.",
             "Which axis should count the queries?"),
@@ -86,14 +95,17 @@ def observe(output, n, m):
 
 
 def measure(answer):
-    """The mask as a picture."""
-    mask = answer(2, 5)
-    if mask.shape != (2, 5) or mask.isinf().any():
-        return
-    yield "For n = 2 and m = 5 it gives (a row is a query, x may be seen):"
-    for row in mask:
-        yield "   " + " ".join("x" if seen else "." for seen in row.tolist())
-    yield "Query 0 is the fourth of the five tokens."
+    """The first wrong mask as a picture."""
+    for n, m in ((2, 5), (1, 4), (3, 3), (4, 6)):
+        mask = answer(n, m)
+        if mask.shape != (n, m) or mask.isinf().any():
+            return
+        if (mask != PROGRAM.reference(n, m)).any():
+            yield f"For n = {n} and m = {m} it gives (a row is a query, x may be seen):"
+            for row in mask.tolist():
+                yield "   " + " ".join("x" if seen else "." for seen in row)
+            yield f"Counted from 0, query 0 is token {m - n} of {m}."
+            return
 
 
 EXERCISE = Exercise(

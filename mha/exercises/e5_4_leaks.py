@@ -13,7 +13,7 @@ WHICH_STAND_STILL = "Which outputs may move when token j does?"
 PROGRAM = Program("""\
 def leaks(f, n, d):
     g = torch.Generator().manual_seed(0)
-    x = torch.randn(n, d, generator=g).double()
+    x = <start>
     before = f(x)
     for j in <tokens>:
         y = <copy>
@@ -23,6 +23,11 @@ def leaks(f, n, d):
             return <hit>
     return <end>
 """, {
+    "start": Blank("torch.randn(n, d, generator=g).double()", wrong={
+        "torch.zeros(n, d).double()": Mistake("zeros-for-tokens",
+            "All its tokens are 0 before the change. Where so much is equal, some leaks do not show.",
+            "What does attention mix when all values are the same?"),
+    }),
     "tokens": Blank("range(1, n)", offered=3, wrong={
         "[n - 1]": Mistake("last-token-only",
             "It changes the last token only. A leak at other tokens stays unseen.",
@@ -55,8 +60,7 @@ def leaks(f, n, d):
     }),
     "moved": Blank("(f(y) - before).abs().amax(-1)", wrong={
         "(f(y) - before).sum(-1).abs()": Mistake("compares-sums",
-            "It compares the sums over an output's coordinates. What one coordinate gains and another loses stays "
-            "unseen.",
+            "It compares sums. What one coordinate gains and another loses stays unseen.",
             "Can two different outputs have the same sum?"),
         "torch.autograd.functional.jacobian(f, x)[:, :, j].abs().amax((1, 2))": Mistake("derivative-only",
             "It looks at derivatives only. A leak through a step, such as rounding, a comparison or an argmax, has "
@@ -86,6 +90,9 @@ def leaks(f, n, d):
         "moved[j + 1 :].any()": Mistake("wrong-direction",
             "It calls it a leak when an earlier token moves a later output. That is what attention is for.",
             "Which of the two is the future?"),
+        "moved[j - 1]": Mistake("output-before-only",
+            "It looks only at the output right before the token that was changed.",
+            "What if the first output sees the last token?"),
         "moved[0]": Mistake("first-output-only",
             "It looks at the first output only.",
             ONLY_THE_LAST),
@@ -175,9 +182,14 @@ def masked_afterwards(x):
 
 
 def first_sees_last(x):
-    """the first output gets a thousandth of the last token"""
+    """the first output gets the last token"""
     out = causal(x)
-    return torch.cat([out[:1] + 0.001 * x[-1:], out[1:]])
+    return torch.cat([out[:1] + x[-1:], out[1:]])
+
+
+def by_little(x):
+    """a thousandth of the mean over all tokens is added"""
+    return causal(x) + 0.001 * x.mean(0)
 
 
 def two_layers(x):
@@ -233,7 +245,8 @@ def with_rounding(x):
 
 SAFE = (causal, two_layers, itself_only, previous, with_rounding)
 LEAKY = (everyone, by_a_step, one_ahead, last_place, early_place, through_the_mean, masked_afterwards, first_sees_last,
-         shifted_back, by_differences, by_one_coordinate, in_opposite_ways, last_for_all)
+         shifted_back, by_differences, by_one_coordinate, in_opposite_ways, last_for_all,
+         by_little)
 UNDER_TEST = [(causal, 1), (everyone, 1), (causal, 2), (everyone, 2)]
 UNDER_TEST += [(f, 5 + i % 2) for i, pair in enumerate(zip_longest(LEAKY, SAFE)) for f in filter(None, pair)]
 

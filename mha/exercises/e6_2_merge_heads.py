@@ -52,6 +52,10 @@ def merge_heads(y):
         ".transpose(0, 2)": Mistake("batch-exchanged",
             "The batch axis was exchanged with the tokens: numbers of other sentences come in.",
             WRONG_ORDER),
+        ".permute(2, 0, 1, 3)": Mistake("tokens-before-batch",
+            "The tokens were put in front of the batch, (n, B, h, d), before the heads were joined, and the shape was "
+            "then forced.",
+            WRONG_ORDER),
         ".permute(0, 3, 1, 2)": Mistake("wrong-transpose",
             "The axes were put in the order (B, d, h, n) before they were joined.",
             "In which order must they stand?"),
@@ -101,6 +105,9 @@ def merge_heads(y):
         "rows = y[:, -1]": Mistake("last-head-only",
             "Only the last head is returned.",
             HOW_WIDE),
+        "rows = torch.cat(list(y), -1)": Mistake("sentences-side-by-side",
+            "The sentences are written side by side, where the heads should be.",
+            COUNTS_HEADS),
         "rows = y.flatten(1)": Mistake("tokens-joined-too",
             "Heads, tokens and columns are all joined into one axis.",
             HOW_MANY_ROWS),
@@ -110,6 +117,12 @@ def merge_heads(y):
         ("n, h", ""): Mistake("tokens-joined",
             "The tokens of a head are joined, (B, h, n d): the axes are taken for (B, n, h, d).",
             COUNTS_HEADS),
+    },
+    "joined end": {
+        ("B, n, h, d", ".mT"): Mistake("not-joined",
+            "The axes stand as (B, n, d, h), and the last two are not joined yet; for that, the heads must stand "
+            "before the columns.",
+            "How many axes should the output have?"),
     },
     "turn joined": {
         ("", "B, n * h, d"): Mistake("heads-below",

@@ -30,6 +30,9 @@ def multi_head(x, W_Q, W_K, W_V, W_O, h, mask):
         "W_Q, W_K = W_K, W_Q": Mistake("roles-exchanged",
             "W_Q and W_K are exchanged.",
             "Which matrix makes the vector that asks?"),
+        "x = torch.nn.functional.layer_norm(x, x.shape[-1:])": Mistake("normalises-tokens",
+            "The tokens are normalised first (a layer norm). A transformer's block may do that; the layer does not.",
+            "What should the layer do with x first?"),
     }),
     "split": Blank("(x @ W).reshape(B, n, h, -1).transpose(1, 2)", offered=3, wrong={
         "(x @ W).reshape(B, h, n, -1)": Mistake("view-for-transpose",
@@ -48,6 +51,9 @@ def multi_head(x, W_Q, W_K, W_V, W_O, h, mask):
             "The token is cut into h parts before the projection, so a head sees a part of the token only. Each "
             "head sees all of it; the projections are cut.",
             "What does head 1 read, the whole token or its first coordinates?"),
+        "(x @ W)[:, None]": Mistake("one-head",
+            "The columns are never cut: all of them make one single head.",
+            "How many tables of weights are there?"),
     }),
     "scale": Blank("/ math.sqrt(Q.shape[-1])", offered=3, wrong={
         "": Mistake("no-scale", "The scores are not divided by the root of d_k.", "How wide is one head?"),
@@ -61,6 +67,12 @@ def multi_head(x, W_Q, W_K, W_V, W_O, h, mask):
         "/ Q.shape[-1]": Mistake("scale-d_k",
             "The scores are divided by d_k, not by its root.",
             "What is the standard deviation of q.k?"),
+        "/ math.sqrt(x.shape[-1] // h)": Mistake("scale-root-d_model-over-h",
+            "The scores are divided by the root of d_model / h. That is d_k only where h d_k is d_model.",
+            "From which tensor can d_k be read?"),
+        "/ math.sqrt(n)": Mistake("scale-root-n",
+            "The scores are divided by the root of n, the number of tokens.",
+            "How many products does one score of one head sum?"),
         "/ math.sqrt(h)": Mistake("scale-root-h",
             "The scores are divided by the root of h, the number of heads.",
             "How many products does one score of one head sum?"),
@@ -89,6 +101,9 @@ def multi_head(x, W_Q, W_K, W_V, W_O, h, mask):
             "The mask is applied the wrong way round, with a large negative number: a row that may see everything "
             "gives every key the same.",
             "Does masked_fill fill where the mask is True or where it is False?"),
+        "scores.masked_fill(torch.ones(n, n).tril() == 0, -math.inf)": Mistake("own-mask",
+            "It hides what comes later by a mask of its own: the mask that is given plays no part.",
+            "What if the given mask hides something else?"),
         "scores + mask[:, None]": Mistake("mask-added",
             "The boolean mask is added to the scores: what may be seen gets 1 more, and nothing is hidden.",
             "Which number, added to a score, hides a key?"),
@@ -124,6 +139,9 @@ def multi_head(x, W_Q, W_K, W_V, W_O, h, mask):
         "(weights @ V).permute(0, 2, 3, 1).flatten(2)": Mistake("merge-interleaved",
             "The heads' columns are interleaved when they are merged.",
             "Which columns should come first, all of head 1 or the first of every head?"),
+        "(weights @ V[:, :1]).transpose(1, 2).flatten(2)": Mistake("values-of-one-head",
+            "All heads mix the values of head 1. Each head has columns of W_V of its own.",
+            "Which columns of W_V belong to head 2?"),
     }),
     "use": Blank("out @ W_O", offered=1, wrong={
         "out": Mistake("no-W_O",
@@ -135,6 +153,10 @@ def multi_head(x, W_Q, W_K, W_V, W_O, h, mask):
         "x + out @ W_O": Mistake("adds-tokens",
             "The tokens are added to the output. A block of a transformer does that; the layer does not.",
             "Is there a sum in the formula?"),
+        "out[..., -V.shape[-1] :] @ W_O[-V.shape[-1] :]": Mistake("last-head-only",
+            "It gives the part of the last head alone. In a loop, out = ... forgets the heads before; out = out + ... "
+            "adds.",
+            "What is a concatenation times W_O, written as a sum over heads?"),
         "out @ W_O / h": Mistake("heads-averaged",
             "The heads' contributions are averaged; they are added up.",
             "What is a concatenation times W_O, written as a sum over heads?"),
@@ -143,6 +165,11 @@ def multi_head(x, W_Q, W_K, W_V, W_O, h, mask):
             "Which columns of the concatenation come from head 2, and which rows of W_O meet them?"),
     }),
 }, together={
+    "split scale": {
+        ("(x @ W)[:, None]", "/ math.sqrt(Q.shape[-1] / h)"): Mistake("one-head",
+            "The columns are never cut: all of them make one single head, and only the scale is that of several.",
+            "How many tables of weights are there?"),
+    },
     "hide shares": {
         ("scores", "scores.softmax(-1) * mask[:, None]"): Mistake("mask-after-softmax",
             "The mask is applied after the softmax, and the rows no longer sum to 1.",
@@ -159,15 +186,21 @@ def multi_head(x, W_Q, W_K, W_V, W_O, h, mask):
 
 
 def measure(answer):
-    """Whether hidden tokens act, and whether one head is right."""
+    """Whether the mask acts, and whether one head is right."""
     x, W = numbers(601, 1, 3, 4), [numbers(602 + i, 4, 4) for i in range(4)]
     mask = torch.ones(1, 3, 3).tril() > 0
     moved = x.clone()
     moved[:, -1] += 1
-    change = (answer(x, *W, 2, mask) - answer(moved, *W, 2, mask)).abs().amax(-1)[0]
-    if change[:2].max() > 1e-9:
-        yield (f"With a causal mask and the last of three tokens changed, the outputs move by {listed(change)}; the "
-               "first two should not move.")
+
+    def moves(mask):
+        return (answer(x, *W, 2, mask) - answer(moved, *W, 2, mask)).abs().amax(-1)[0]
+    if not (answer(x, *W, 2, mask) - answer(x, *W, 2, mask | True)).any():
+        yield ("With another mask it gives the same: the mask that is given plays no part."
+               + " What it hides, it hides by itself: where the mask shows all, a change of the last token leaves the "
+                 "first output as it was." * bool(moves(mask | True)[0] < 1e-9))
+    elif moves(mask)[:2].max() > 1e-9:
+        yield (f"With a causal mask and the last of three tokens changed, the outputs move by {listed(moves(mask))}; "
+               "the first two should not move.")
     narrow = [W[0][:, :3], W[1][:, :3], W[2], W[3]]
     alone = [bool((answer(x, *matrices, 1, mask) - PROGRAM.reference(x, *matrices, 1, mask)).abs().max() < 1e-6)
              for matrices in (W, narrow)]
@@ -175,8 +208,18 @@ def measure(answer):
         yield ("With a single sentence and a single head it is wrong too, so look at the attention itself before the "
                "heads.")
     elif alone[0] and not alone[1]:
-        yield ("With a single sentence and a single head it is right where d_k = d_model = 4, and wrong where d_k = "
-               "3: something depends on d_model, or on d_v, that should depend on d_k.")
+        yield ("With a single sentence and a single head it is right where d_k, d_v and d_model are all 4, and "
+               "wrong where d_k is 3: one of these sizes is taken for another.")
+    else:
+        wrong = []
+        for head, rows in ((1, slice(2, 4)), (2, slice(0, 2))):
+            W_O = W[3].clone()
+            W_O[rows] = 0
+            args = x, *W[:3], W_O, 2, mask
+            wrong += [str(head)] * bool((answer(*args) - PROGRAM.reference(*args)).abs().max() > 1e-6)
+        if wrong:
+            yield (f"With two heads, and the rows of W_O that belong to one of them set to zero, it is wrong for what "
+                   f"is left: for head {' and for head '.join(wrong)}.")
 
 
 def case(seed, B, n, d_model, h, d_k, d_v):

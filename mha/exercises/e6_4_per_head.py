@@ -1,4 +1,6 @@
 """6.4: what each head adds."""
+import torch
+
 from mha.exercises.blanks import Blank, Program
 from mha.exercises.exercise import Case, Exercise
 from mha.exercises.probe import numbers
@@ -42,10 +44,13 @@ def per_head(y, W_O):
             "The blocks are taken in reverse order.",
             MEETS_HEAD_1),
     }),
-    "block": Blank("blocks", offered=2, wrong={
+    "block": Blank("blocks", offered=3, wrong={
         "blocks[0]": Mistake("one-block-for-all",
             "All heads meet the first rows of W_O. Each head has rows of its own.",
             "Which columns of the concatenation come from head 2?"),
+        "blocks[-1]": Mistake("one-block-for-all",
+            "All heads meet the last rows of W_O. Each head has rows of its own.",
+            MEETS_HEAD_1),
         "blocks.mean(0)": Mistake("blocks-averaged",
             "The blocks of W_O are averaged, and all heads meet the mean.",
             MEETS_HEAD_1),
@@ -77,17 +82,24 @@ def per_head(y, W_O):
 
 
 def measure(answer):
-    """Whether the parts add up."""
+    """Whether the parts add up, and what plays a part in which."""
     y, W_O = numbers(681, 1, 2, 3, 4), numbers(682, 8, 5)
     total = y.transpose(1, 2).flatten(2) @ W_O
-    yield ("For 2 heads of 4 columns, its parts add up to within "
-           f"{float((answer(y, W_O).sum(1) - total).abs().max()):.3g} of the layer's output; the largest number there "
-           f"is {float(total.abs().max()):.3g}.")
-    only = y.clone()
-    only[:, 1] = 0
-    parts = answer(only, W_O).abs().amax((0, 2, 3))
-    yield (f"With the output of head 2 set to zero, the largest entries of the parts are {float(parts[0]):.3g} and "
-           f"{float(parts[1]):.3g}; the second should be 0.")
+    parts = answer(y, W_O)
+    difference = float((parts.sum(1) - total).abs().max())
+    if difference > 1e-6:
+        yield (f"For 2 heads of 4 columns, the sum of its parts differs from the layer's output by up to "
+               f"{difference:.3g} (largest number there: {float(total.abs().max()):.3g}).")
+    for what, changed in (("the output of head 2", (torch.cat([y[:, :1], 0 * y[:, 1:]], 1), W_O)),
+                          ("the last 4 rows of W_O, those of head 2,", (y, torch.cat([W_O[:4], 0 * W_O[4:]])))):
+        others = answer(*changed)
+        rest, moved = float(others[:, 1].abs().max()), float((others - parts)[:, 0].abs().max())
+        if rest > 1e-9:
+            yield f"With {what} set to zero, the part of head 2 is not 0: its largest entry is {rest:.3g}."
+        if moved > 1e-9:
+            yield f"With {what} set to zero, the part of head 1 moves, by up to {moved:.3g}. It should stand still."
+        if max(rest, moved) > 1e-9:
+            return
 
 
 EXERCISE = Exercise(
