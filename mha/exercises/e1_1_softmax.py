@@ -9,6 +9,9 @@ from mha.exercises.report import Mistake
 NO_EXPONENTIAL = Mistake("no-exponential",
     "There is no exponential: the scores, less their largest, are divided by their own sum.",
     "What makes a score positive?")
+DIVIDED = Mistake("divides-by-largest-score",
+    "The scores are divided by the largest one. A shift changes no share, a factor does: subtract it.",
+    "What happens to a lead of 2 when all scores are divided by 10?")
 
 PROGRAM = Program("""\
 def softmax(s):
@@ -39,9 +42,7 @@ def softmax(s):
         "s.exp()": None,                                                        # the same
         "2 ** (s - top)": Mistake("base-2", "It takes powers of 2, not of e.", "Which number does exp raise?"),
         "s - top": NO_EXPONENTIAL,
-        "(s / top).exp()": Mistake("divides-by-largest-score",
-            "The scores are divided by the largest one. A shift changes no share, a factor does: subtract it.",
-            "What happens to a lead of 2 when all scores are divided by 10?"),
+        "(s / top).exp()": DIVIDED,
         "s - s.amin(-1, keepdim=True)": Mistake("no-exponential",
             "There is no exponential: the scores, less their smallest, are divided by their own sum.",
             "What should the ratio of two weights be, when one score leads by 1?"),
@@ -100,7 +101,7 @@ def softmax(s):
             "It only subtracts the largest score: no exponential, no sum.",
             "What makes a score positive?"),
     },
-    "top powers": {("s.max()", "s - top"): NO_EXPONENTIAL},
+    "top powers": {("s.max()", "s - top"): NO_EXPONENTIAL, ("s.max()", "(s / top).exp()"): DIVIDED},
     "top sums": {
         ("s.amax(-2, keepdim=True)", "powers.sum(-2, keepdim=True)"): Mistake("softmax-axis-queries",
             "It runs over the axis before the last: the columns sum to 1, and the rows do not.",

@@ -16,7 +16,7 @@ def attention(q, k, v):
     <after>
     return out
 """, {
-    "pair": Blank("q @ k.mT", offered=3, wrong={
+    "pair": Blank("q @ k.mT", offered=2, wrong={
         "q @ k": Mistake("no-transpose",
             "k is not transposed: q @ k pairs coordinates with keys. It runs only where both sizes agree.",
             "Which axis should the product sum over?"),
@@ -197,9 +197,11 @@ def attention(q, k, v):
     }),
 }, together={
     "pair weights mix": {                               # keys by queries all the way is right but for one step
-        ("k @ q.mT", "scores.softmax(-2)", "weights"): Mistake("returns-weights",
+        **{("k @ q.mT", weights, "weights"): Mistake("returns-weights",
             "It returns the weights, keys by queries. The values are never mixed.",
-            "Which step comes after the softmax?"),
+            "Which step comes after the softmax?")
+           for weights in ("scores.softmax(-2)", "scores.softmax(1)", "scores.exp()",
+                           "scores / scores.sum(-1, keepdim=True)")},
         ("k @ q.mT", "scores.softmax(1)", "weights.mT @ v"): Mistake("softmax-axis-1",
             "The scores are keys by queries, and the softmax runs over axis 1: without a batch these are the queries.",
             "Which axis of these scores holds the keys?"),

@@ -83,14 +83,15 @@ def combine(o1, l1, o2, l2):
 
 def measure(answer):
     """The share of the first half at a few leads."""
-    one, zero = torch.ones(3, 1, dtype=torch.float64), torch.zeros(3, 1, dtype=torch.float64)
-    l1, l2 = torch.tensor([[2.0, 3.0, 2.0], [2.0, 2.0, 3.0]], dtype=torch.float64)
-    shares = answer(one, l1, zero, l2)
-    if off(shares, (l1 - l2).sigmoid()[:, None]):
+    one, zero = torch.ones(4, 9, dtype=torch.float64), torch.zeros(4, 9, dtype=torch.float64)
+    l1, l2 = torch.tensor([[2.0, 3.0, 2.0, 9.0], [2.0, 2.0, 3.0, 2.0]], dtype=torch.float64)
+    shares = answer(one, l1, zero, l2)[:, 0]
+    if off(shares, (l1 - l2).sigmoid()):
         yield (f"With outputs 1 and 0 its result is the share of the first half: {listed(shares)} for l1, l2 = 2, 2; "
-               f"3, 2; 2, 3. Wanted is {listed((l1 - l2).sigmoid())}.")
-    if off(answer(one, l1, one, l2), 1):
-        yield f"Where both outputs are 1 it gives {listed(answer(one, l1, one, l2))}; shares that sum to 1 give 1."
+               f"3, 2; 2, 3; 9, 2. Wanted is {listed((l1 - l2).sigmoid())}.")
+    sums = answer(one, l1, one, l2)[:, 0]
+    if off(sums, 1):
+        yield f"Where both outputs are 1 it gives {listed(sums)}; shares that sum to 1 give 1."
 
 
 EXERCISE = Exercise(
