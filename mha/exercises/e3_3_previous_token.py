@@ -47,7 +47,7 @@ def previous_token(n):
             "The sign is wrong: the token before gets the least.",
             "Should a score that should win be large or small?"),
         "0": Mistake("all-alike",
-            "Every query is zero, so that all keys get the same weight.",
+            "All keys get the same weight: every query is zero, or fits all keys alike.",
             "Which query fits one key better than the others?"),
         "7": TOO_SOFT,                                                          # right for n = 2 alone, and so on
         "10": TOO_SOFT,
@@ -111,7 +111,7 @@ EXERCISE = Exercise(
     statement="Build a head by hand. There are n tokens, and token i is the one-hot vector of its position i (counted "
               "from 0). Write `previous_token(n)`, for n from 2 to 64: return W_Q and W_K, both `(n, d_k)` with a d_k "
               "of your choice, so that in `softmax(W_Q W_K^T / sqrt(d_k))` every token gives more than 0.99 to the "
-              "token before it. The first one looks at itself.",
+              "token before it. The first one looks at itself. Floats and whole numbers will do.",
     stub="# W_Q, W_K = previous_token(2)\n"
          "# (W_Q @ W_K.T / W_Q.shape[1] ** 0.5).softmax(-1).round() -> 1 0 1 0\n"
          "def previous_token(n):\n    ...\n",

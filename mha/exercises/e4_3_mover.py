@@ -107,7 +107,7 @@ EXERCISE = Exercise(
     statement="A head has decided whom to read. Now it should bring home one number: coordinate `source` of the token "
               "that it reads, written into coordinate `target` of the one who asks, and nothing else. Write `mover(d, "
               "source, target)` (coordinates count from 0): return W_V, `(d, d_v)`, and W_O, `(d_v, d)`, with a d_v "
-              "of your choice. A token is a row: x W_V W_O.",
+              "of your choice. Floats and whole numbers will do. A token is a row: x W_V W_O.",
     stub="# W_V, W_O = mover(2, 0, 1)\n# W_V @ W_O -> 0 1 0 0\n"
          "def mover(d, source, target):\n    ...\n",
     program=PROGRAM,
