@@ -77,6 +77,14 @@ def test_there_are_three_hints_and_the_fix_only_in_the_third(exercise):
     assert not any("return " in text for text in exercise.hints[:2])
 
 
+@every_exercise
+def test_the_third_hint_is_a_right_answer(exercise):
+    world = {"torch": torch, "math": math} | {earlier.name: earlier.reference for earlier in IN_CODE}
+    body = exercise.hints[2].replace("; ", "\n    ")
+    exec(f"def {exercise.signature}:\n    {body}\n", world)
+    assert check(exercise.id, world[exercise.name]).ok
+
+
 # --- Whatever a learner does ----------------------------------------------------------------------------------------
 
 def broken(q, k, v):
