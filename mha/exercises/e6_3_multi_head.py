@@ -209,7 +209,7 @@ def measure(answer):
                "heads.")
     elif alone[0] and not alone[1]:
         yield ("With a single sentence and a single head it is right where d_k, d_v and d_model are all 4, and "
-               "wrong where d_k is 3: one of these sizes is taken for another.")
+               "wrong where d_k is 3: one of these sizes is taken for another, or a size is written as a number.")
     else:
         wrong = []
         for head, rows in ((1, slice(2, 4)), (2, slice(0, 2))):
