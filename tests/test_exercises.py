@@ -175,6 +175,12 @@ def degrees(order):
     return 10 * len(order) ** 2 * K[order], K
 
 
+def too_little_for_float32(error):
+    b = 1e-7
+    W_O = torch.tensor([[1 / b, -1 / b], [1.0, 1.0]])
+    return torch.tensor([[0.0], [0.0], [b]]), torch.tensor([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]]), W_O
+
+
 def one_largest_for_all(a, la, b, lb):
     largest = max(la.max(), lb.max())
     u, v = ((logarithm - largest).exp()[..., None] for logarithm in (la, lb))
@@ -202,8 +208,9 @@ def first_row_of_equal_scores(n):
     ("5.3", lambda n, m: torch.ones(n, m).tril(m - n), "not True and False"),
     ("5.3", mask_of_infinities, "wanted is a boolean tensor"),
     ("7.2", degrees, "not for order [2, 1, 3, 0]"),
+    ("7.7", too_little_for_float32, "That is rounding in float32"),
 ], ids=["clamped", "nan-to-zero", "one-largest-for-all", "infinite", "a-tie", "mask-of-floats", "additive-mask",
-        "degrees"])
+        "degrees", "too-little"])
 def test_what_a_newcomer_once_got_past_it(id, answer, part):
     report = check(id, answer)
     assert not report.ok and part in report.text and "exchanged" not in report.text

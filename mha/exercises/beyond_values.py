@@ -208,10 +208,11 @@ def gradient_fault(exercise, answer):
 
 def nan_arrives(exercise, answer, case):
     """Whether a gradient is NaN where that of the reference is not."""
+    if not exercise.trained:
+        return False
     wanted, found = gradients(exercise, exercise.reference, case), gradients(exercise, answer, case)
-    return bool(exercise.trained) and bool(found) and any(grad is not None and grad.isnan().any()
-                                                          and not (wanted[i] is None or wanted[i].isnan().any())
-                                                          for i, grad in found.items())
+    return bool(found) and any(grad is not None and grad.isnan().any()
+                               and not (wanted[i] is None or wanted[i].isnan().any()) for i, grad in found.items())
 
 
 def along_shares(grads, case):

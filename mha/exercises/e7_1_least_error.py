@@ -3,7 +3,7 @@ import torch
 
 from mha.exercises.blanks import Blank, Program
 from mha.exercises.exercise import Case, Exercise
-from mha.exercises.probe import numbers, off
+from mha.exercises.probe import listed, numbers, off
 from mha.exercises.report import Mistake
 
 FLOOR = Mistake("floor-only",
@@ -34,6 +34,9 @@ def least_error(weights, r):
             "span. torch.linalg.svd gives all n, unless it is told full_matrices=False; so does qr with "
             'mode="complete".',
             "How many columns should the basis have?"),
+        "torch.linalg.qr(weights.mT)[0] * torch.linalg.qr(weights.mT)[1].diagonal()": Mistake("not-of-length-one",
+            "The rows are made to stand at right angles, and they are not made of length 1.",
+            "Does it matter whether a row is (1, 0) or (1/2, 0)?"),
     }),
     "wanted": Blank("basis[:r]", offered=3, wrong={
         "basis": Mistake("all-places",
@@ -76,6 +79,16 @@ def least_error(weights, r):
             "It takes the square root at the end. The error is the mean square itself.",
             "Is the error a length or its square?"),
         "max(0.0, 1 - h / r)": FLOOR,
+        "1 - h / n": Mistake("heads-among-tokens",
+            "It gives 1 - h/n whatever the weights are.",
+            "What if all heads look at a token that nobody asked for?"),
+        "1 - wanted.square().sum(-1)": Mistake("no-mean",
+            "It gives one number for each wanted content. Their mean is missing.",
+            "How many numbers should come back?"),
+        "(1 - wanted.square().sum(-1)).clamp(min=0).sqrt().mean()": Mistake("root-of-each",
+            "It takes the length of each wanted content's error, and the mean of these. Asked is the mean of their "
+            "squares.",
+            "Is the error a length or its square?"),
         "1 - torch.linalg.matrix_rank(weights) / r": Mistake("rank-only",
             "It counts how many independent mixtures there are, wherever they look.",
             "What if all heads look at tokens that nobody asked for?"),
@@ -101,11 +114,12 @@ def measure(answer):
     """Weights whose error is known."""
     eye = torch.eye(4, dtype=torch.float64)
     for weights, r, wanted, what in ((eye[:1], 2, 0.5, "one head on the first of two wanted tokens"),
+                                     (eye[:1] / 2 + eye[1:2] / 2, 2, 0.5, "one head on both of two wanted tokens"),
                                      (eye[3:], 2, 1.0, "one head on a token that nobody asked for"),
                                      (eye[:2].cumsum(0), 2, 0, "two heads, on the first wanted token and on both")):
         found = observe(answer(weights, r))
         if off(found.nan_to_num(9), wanted):
-            yield f"For {what} it gives {float(found):.4g}; wanted is {wanted}."
+            yield f"For {what} it gives {listed(found)}; wanted is {wanted}."
 
 
 def observe(output, *args):

@@ -16,7 +16,7 @@ TOO_SOFT_FOR_MANY = Mistake("too-soft-for-many",
     "lead gets too small.",
     "How does the lead over the neighbour shrink with n?")
 ON_A_LINE = Mistake("keys-on-a-line",
-    "The keys lie on a line, so only the two outermost can win.",
+    "Only the two outermost keys ever win, as where the keys lie on a line.",
     "Which direction makes the middle key the farthest?")
 NO_CIRCLE = Mistake("keys-of-other-lengths",
     "The keys do not lie on a circle: some are longer than others, and along the direction of a short one a longer one "
@@ -39,9 +39,7 @@ def on_a_circle(order):
         "360 * torch.arange(n) / n": Mistake("degrees",
             "The angles are in degrees. cos and sin of torch want radians: the whole circle is 2 pi.",
             "What is the cosine of 180, in torch?"),
-        "torch.arange(n) / n": Mistake("part-of-the-circle",
-            "The angles run from 0 to 1, a sixth of the circle: neighbours are so close that no weight passes 0.99.",
-            "How large is the angle of the whole circle?"),
+        "torch.arange(n) / n": TOO_SOFT,
     }),
     "across": Blank("angles.cos()", wrong={
         "angles": NO_CIRCLE,
@@ -104,7 +102,7 @@ def measure(answer):
         mine = weights[torch.arange(n), order]
         if not mine.min() > 0.99:
             if n > 2:
-                yield f"For a permutation of each number of tokens from 2 to {n - 1} that was tried it is right."
+                yield f"For the shuffled orders of 2 to {n - 1} tokens that were tried it is right."
             yield (f"For order {listed(order)}: {most_of(weights)}." if n <= 5 else
                    f"For {n} tokens the weights that tokens give to theirs go from {mine.min():.3g} to "
                    f"{mine.max():.3g}; each should be more than 0.99.")

@@ -6,7 +6,7 @@ import torch
 
 from mha.exercises.blanks import Blank, Program
 from mha.exercises.exercise import Case, Exercise
-from mha.exercises.probe import listed, off
+from mha.exercises.probe import listed, off, same
 from mha.exercises.report import Mistake
 
 PROGRAM = Program("""\
@@ -146,14 +146,19 @@ def measure(answer):
     """What the scores and the values see, and how the guesses follow small contents."""
     output = answer(0.1)
     W_K, W_V, W_O = (W.double() for W in output)
-    for error in (0.1, 0.01):
-        for dtype in (torch.float64, own_dtype(answer(error))):
-            errors = (guesses(answer(error), GRID.to(dtype))[0] - GRID).abs().amax(-1)
-            if errors.max() > error * (1 + 1e-6):
-                in_dtype = f", in {str(dtype).removeprefix('torch.')}" * (dtype != torch.float64)
-                yield (f"For error = {error} its largest error is {errors.max():.3g}, at the contents "
-                       f"{listed(GRID[errors.argmax()])}{in_dtype}.")
-                break
+    for error, rounded in ((0.1, False), (0.01, False), (0.1, True), (0.01, True)):
+        made = answer(error)
+        contents = GRID.to(own_dtype(made)) if rounded else GRID
+        errors = (guesses(made, contents)[0] - GRID).abs().amax(-1)
+        if errors.max() > error * (1 + 1e-6):
+            yield (f"For error = {error} its largest error is {errors.max():.3g}, at the contents "
+                   f"{listed(GRID[errors.argmax()])}.")
+            if rounded:
+                yield (f"That is rounding in {str(contents.dtype).removeprefix('torch.')}; without it the matrices "
+                       "would do. Which of their numbers is so small that its digits are lost?")
+            break
+    if all(map(same, answer(0.5), answer(0.01))):
+        yield "The matrices are the same for error = 0.5 and for error = 0.01."
     _, weights = guesses(output, torch.tensor([[1.0, -1.0], [-1.0, 1.0]], dtype=torch.float64))
     yield (f"For error = 0.1 its weights are {listed(weights[0])} for the contents 1, -1, and {listed(weights[1])} for "
            "the contents -1, 1.")

@@ -60,6 +60,10 @@ def above_offset(weights, asks, answers):
         "answers == answers.mode().values": Mistake("most-common-answer",
             "It always answers the word that is the answer most often. The rule counts from the asking word.",
             'Does the rule "two to the right" give two asking words the same answer?'),
+        "offsets == 1": Mistake("next-word-only",
+            "The rule is always the next word. It should be the offset that is right most often for these pairs, "
+            "whichever that is.",
+            "Which offsets could be tried?"),
         "offsets == (looked_at - asks).mode(-1, keepdim=True).values": Mistake("offset-of-the-head",
             "It takes the offset that the head itself uses most. The rule to compare with knows the right answers: "
             "it is the best that any fixed offset can do.",
@@ -68,10 +72,11 @@ def above_offset(weights, asks, answers):
             "The rule goes round the end: with it, the word to the right of the last is the first. A rule counts words "
             "in the sentence, and none stands to the right of the last.",
             "What stands to the right of the last word?"),
-        "offsets == 1": Mistake("next-word-only",
-            "The rule is always the next word. It should be the offset that is right most often for these pairs, "
-            "whichever that is.",
-            "Which offsets could be tried?"),
+        "max([(asks + k).clamp(0, weights.shape[-1] - 1) == answers for k in range(-99, 99)], key=torch.sum)":
+            Mistake("stops-at-the-end",
+            "Where k words to the right is past the last word, the rule takes the last (and the first at the other "
+            "end). No word stands there, so the rule is wrong there.",
+            "What stands to the right of the last word?"),
         "offsets == -1": Mistake("word-before-only",
             "The rule is always the word before. It should be the offset that is right most often for these pairs, "
             "whichever that is.",

@@ -5,7 +5,7 @@ import torch
 
 from mha.exercises.blanks import Blank, Program
 from mha.exercises.exercise import Case, Exercise
-from mha.exercises.probe import listed, off
+from mha.exercises.probe import listed
 from mha.exercises.report import Mistake
 
 
@@ -168,6 +168,9 @@ def removal_costs(loss, h):
         "torch.stack(costs) / torch.stack(costs).sum()": Mistake("shares",
             "It divides by the sum of all costs. Single effects are no shares of one whole.",
             "What should each number be in the units of the loss?"),
+        "torch.stack(costs) / torch.stack(costs).max()": Mistake("over-the-largest",
+            "It divides by the largest of the costs.",
+            "What should each number be in the units of the loss?"),
         "torch.stack(costs) - torch.stack(costs).min()": Mistake("wrong-baseline",
             "The least of the costs is taken off all of them. Compare each loss with that of the whole model.",
             "What should a head cost that does nothing?"),
@@ -220,7 +223,7 @@ def measure(answer):
                                   (of_heads(2)(lambda g: (1 - g[0]) ** 2 + 3 * (1 - g[1]) ** 2),
                                    "(1 - g1)^2 + 3 (1 - g2)^2", (1.0, 3.0))):
         found, wanted = answer(loss, 2), torch.tensor(wanted)
-        if found.shape == wanted.shape and off(found, wanted):
+        if found.shape == wanted.shape and listed(found) != listed(wanted):
             yield f"For the loss {formula}, with gates g1 and g2, it gives {listed(found)}; wanted is {listed(wanted)}."
 
 

@@ -41,6 +41,14 @@ def listed_rows(width):
     return f"W_O[[i * ({width}) + c for i in keep.tolist() for c in range({width})]]"
 
 
+ZERO_ROWS = "W_O * torch.isin(torch.arange(h), keep).repeat_interleave(len(W_O) // h)[:, None]"
+ZEROED = Mistake("zeroed-not-removed",
+    "The heads are set to zero where they should be taken out. The outputs are then the same, and nothing is saved.",
+    "Which shapes should the smaller matrices have?")
+ONLY_W_O_ZEROED = Mistake("zeroed-not-removed",
+    "Rows of W_O are set to zero where they should be taken out.",
+    "Which shape should the smaller W_O have?")
+
 PROGRAM = Program("""\
 def without_heads(W_Q, W_K, W_V, W_O, keep, h):
     <order>
@@ -74,6 +82,9 @@ def without_heads(W_Q, W_K, W_V, W_O, keep, h):
         "W.unflatten(1, (-1, h))[:, :, keep].flatten(1)": INTERLEAVED,
         "W[:, keep]": ONE_COLUMN,
         columns("W.shape[1] // h").replace("W[:, ", "W[").replace("], 1)", "])"): ROWS,
+        columns("W_V.shape[1] // h"): Mistake("d_v-for-queries",
+            "It cuts W_Q and W_K in steps of d_v. There a head owns d_k columns.",
+            "How many columns has W_V, and how many W_Q?"),
         columns("W_Q.shape[1] // h"): Mistake("d_k-for-values",
             "It cuts W_V in steps of d_k. There a head owns d_v columns.",
             "How many columns has W_V, and how many W_Q?"),
@@ -90,6 +101,7 @@ def without_heads(W_Q, W_K, W_V, W_O, keep, h):
             "It takes every h-th row of W_O for a head. The first d_v rows belong to the first head.",
             "Which rows of W_O meet the first head?"),
         columns("W_V.shape[1] // h").replace("W[", "W_O["): COLUMNS,
+        ZERO_ROWS: ONLY_W_O_ZEROED,
         "W_O.unflatten(0, (h, -1))[keep].flatten(0, 1) * h / len(keep)": Mistake("scaled-up",
             "W_O is scaled up by h over the number of heads kept. The others' part of the output is gone; nothing "
             "replaces it.",
@@ -132,11 +144,10 @@ def without_heads(W_Q, W_K, W_V, W_O, keep, h):
         (columns("W_Q.shape[1] // h"), rows("W_Q.shape[1] // h")): STEPS_OF_D_K,
         (listed_columns("W_Q.shape[1] // h"), listed_rows("W_Q.shape[1] // h")): STEPS_OF_D_K,
         ("W * torch.isin(torch.arange(h), keep).repeat_interleave(W.shape[1] // h)",
-         "W_O * torch.isin(torch.arange(h), keep).repeat_interleave(len(W_O) // h)[:, None]"):
-            Mistake("zeroed-not-removed",
-            "The heads are set to zero where they should be taken out. The outputs are then the same, and nothing is "
-            "saved.",
-            "Which shapes should the smaller matrices have?"),
+         ZERO_ROWS): ZEROED,
+    },
+    "rows whole": {
+        (ZERO_ROWS, "Q, K, V = W_Q, W_K, W_V"): ZEROED,
     },
 })
 
@@ -164,7 +175,7 @@ def told(tables, wanted):
               for name, table, right in zip(NAMES, tables, wanted) if off(table[0, :2], right[0, :2])]
     numbers = [name for name, table, right in zip(NAMES, tables, wanted) if off(table, right)]
     return (f"{'; '.join(shapes)}." if shapes
-            else f"the shapes are right, and the numbers of {' and '.join(numbers)} are not.")
+            else f"the shapes are right, and numbers of {', '.join(numbers)} are wrong.")
 
 
 def measure(answer):

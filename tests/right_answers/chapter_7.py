@@ -21,6 +21,11 @@ def least_error__gram_schmidt(weights, r):
     return torch.tensor(1 - sum((b[:r] ** 2).sum().item() for b in rows) / r, dtype=weights.dtype)
 
 
+def least_error__as_a_float(weights, r):
+    basis = torch.linalg.svd(weights, full_matrices=False)[2]
+    return 1 - float((basis[:, :r] ** 2).sum()) / r
+
+
 def least_error__what_is_orthogonal(weights, r):
     Q = torch.linalg.qr(weights.T, mode="complete")[0][:, weights.shape[0]:]
     return (Q[:r] ** 2).sum() / r
@@ -51,6 +56,13 @@ def on_a_circle__place_by_place(order):
         K[j, 0], K[j, 1] = math.cos(t), math.sin(t)
     P = torch.nn.functional.one_hot(order, n).double()
     return 1e6 * (P @ K), K
+
+
+def on_a_circle__where_keys_are_the_places(order):
+    n = len(order)
+    angles = 2 * math.pi * torch.arange(n) / n
+    K = torch.stack([angles.cos(), angles.sin()], -1)
+    return 10 * n ** 2 * K, K[order.argsort()]
 
 
 # --- 7.7 two_from_one ------------------------------------------------------------------------------------------------

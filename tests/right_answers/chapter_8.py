@@ -23,6 +23,11 @@ def previous_token_score__entry_by_entry(weights):
     return total / (n - 1)
 
 
+def previous_token_score__from_the_other_side(weights):
+    queries = torch.arange(weights.shape[-1] - 1)
+    return weights[..., queries + 1, queries].mean(-1)
+
+
 def previous_token_score__einsum(weights):
     n = weights.shape[-1]
     below = torch.diag(torch.ones(n - 1), -1).to(weights)
