@@ -34,6 +34,7 @@ class Forms(SphinxPostTransform):
                 continue
             section["classes"].append("exercise")
             section["ids"].insert(0, f"exercise-{item.id.replace('.', '-')}")
+            show_kind(section, item)
             if item.in_code:
                 if item.program:
                     place_before_hints(section, [raw(completion.form(self.app, item))])
@@ -50,6 +51,19 @@ class Forms(SphinxPostTransform):
         colab = f'<a href="{escape(address)}">On Colab, at this cell</a>, or ' if address else ""
         return (f'<p class="to-write">{colab}in <a href="{file}" download>a file of your own</a>, which checks itself '
                 f'{"" if address else "in a clone of the book "}when it is run.</p>')
+
+
+KINDS = {"code": "Complete or write", "number": "A number", "choice": "Choose", "plot": "Read a picture",
+         "predict": "Guess", "explain": "In your words", "bug": "Which bug?"}
+
+
+def show_kind(section, item):
+    """What is to be done stands out from the line about an exercise, which begins with its kind."""
+    about = section.children[1]
+    words = next((text for text in about.findall(nodes.Text) if text.startswith(item.kind)), None)
+    if words is not None:
+        words.parent.replace(words, nodes.Text(words.removeprefix(item.kind).removeprefix(" · ")))
+        about.insert(0, raw(f'<span class="kind kind-{item.kind}">{KINDS[item.kind]}</span> '))
 
 
 def fold(section, title, opening):
