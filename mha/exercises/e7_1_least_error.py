@@ -30,8 +30,8 @@ def least_error(weights, r):
             "What do two heads with the same weights know together?"),
         "torch.linalg.qr(weights)[0]": FLOOR,
         "torch.linalg.svd(weights)[2].mT": Mistake("basis-of-everything",
-            "It gives 0 whatever the weights are: its basis holds all n directions, and not only the h that the rows "
-            "span. torch.linalg.svd gives all n, unless it is told full_matrices=False; so does qr with "
+            "It gives 0 whatever the weights are. A basis of all n directions does so, where only the h that the rows "
+            "span are known: torch.linalg.svd gives all n, unless it is told full_matrices=False, and so does qr with "
             'mode="complete".',
             "How many columns should the basis have?"),
         "torch.linalg.qr(weights.mT)[0] * torch.linalg.qr(weights.mT)[1].diagonal()": Mistake("not-of-length-one",
@@ -79,6 +79,9 @@ def least_error(weights, r):
             "It takes the square root at the end. The error is the mean square itself.",
             "Is the error a length or its square?"),
         "max(0.0, 1 - h / r)": FLOOR,
+        "weights.sum() / h": Mistake("always-one",
+            "It gives 1 whatever the weights are.",
+            "What should perfect weights give?"),
         "1 - h / n": Mistake("heads-among-tokens",
             "It gives 1 - h/n whatever the weights are.",
             "What if all heads look at a token that nobody asked for?"),
@@ -118,6 +121,8 @@ def measure(answer):
                                      (eye[3:], 2, 1.0, "one head on a token that nobody asked for"),
                                      (eye[:2].cumsum(0), 2, 0, "two heads, on the first wanted token and on both")):
         found = observe(answer(weights, r))
+        if found.ndim:
+            return
         if off(found.nan_to_num(9), wanted):
             yield f"For {what} it gives {listed(found)}; wanted is {wanted}."
 

@@ -78,6 +78,9 @@ def on_a_circle(order):
     "across along": {
         ("torch.arange(n) - (n - 1) / 2", "0 * angles"): ON_A_LINE,
         ("angles", "0 * angles"): ON_A_LINE,
+        ("0 * angles", "0 * angles"): Mistake("all-scores-alike",
+            "Every token gives the same weight to all: no key is farther than another.",
+            "Where should the keys lie?"),
     },
 })
 

@@ -86,6 +86,9 @@ def two_from_one(error):
     }),
 }, together={
     "difference mean": {
+        ("[0.0, 0.0]", "[0.0, 0.0]"): Mistake("always-zero",
+            "Both guesses are 0, whatever the contents.",
+            "Which two numbers does a head bring home?"),
         ("[2 / b, 2 / b]", "[0.0, 0.0]"): Mistake("difference-for-both",
             "Both guesses are the difference of the contents.",
             "Which two numbers do you know, and how do they make c1 and c2?"),

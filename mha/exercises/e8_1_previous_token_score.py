@@ -95,6 +95,9 @@ def previous_token_score(weights):
         "weight.sum(-1) / n**2": Mistake("mean-over-the-map",
             "The mean is taken over all n * n places of the map.",
             "Over which n - 1 places is the mean?"),
+        "weights.mean((-2, -1))": Mistake("mean-of-everything",
+            "It takes the mean of the whole map. Since each row sums to 1, that is 1/n for every head.",
+            "Which n - 1 places of the map count?"),
         "weight.median(-1).values": Mistake("median",
             "It takes the median of these weights, where their mean is asked for.",
             "What do the queries count for that are far from the middle one?"),
@@ -139,6 +142,8 @@ def wrong_scores(answer):
                                   (after, 0.0, "looks at the next (the last at itself)"),
                                   (eye, 0.0, "looks at itself"), (even, 0.2, "gives 0.2 to each")):
         found = observe(answer(weights))
+        if found.ndim:
+            return
         if off(found.nan_to_num(9), wanted):
             yield f"For 5 tokens of which each {what}, it gives {listed(found)}; wanted is {wanted:g}."
     for i, j in ((0, 3), (0, 0), (1, 0), (3, 2)):

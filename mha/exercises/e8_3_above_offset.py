@@ -138,6 +138,9 @@ def above_offset(weights, asks, answers):
         "(share - of_rule).mean()": Mistake("one-number-for-all",
             "The mean is taken over all maps together. Each map should have its own.",
             "How many numbers do 12 heads get?"),
+        "0 * share": Mistake("always-zero",
+            "It gives 0 for every head.",
+            "What should a head get that is always right?"),
         "share / of_rule": Mistake("ratio",
             "It divides the head's share by the offset's, where the difference is asked for.",
             "What does a head get that is right as often as the rule?"),
@@ -181,7 +184,9 @@ def measure(answer):
                                   (0.6 * eye + 0.4 * perfect, 0.25,
                                    "gives 0.6 to the word itself and 0.4 to the answer"),
                                   (to_the_last, -0.75, "looks at word 4 (word 4 at word 3)")):
-        found = answer(weights, asks, answers)
+        found = observe(answer(weights, asks, answers))
+        if found.ndim:
+            return
         if off(found.nan_to_num(9), wanted):
             told.append(f"for a head that {what} it gives {listed(found)}, wanted is {wanted:g}")
     if told:

@@ -120,7 +120,7 @@ def removal_costs(loss, h):
             "The gate of the head is raised to 2. Off is 0.",
             "Which gate switches a head off?"),
         "1": Mistake("nothing-off",
-            "Nothing is ever switched off.",
+            "Every cost is 0, as where nothing is ever switched off.",
             "Do the gates that you change reach the loss?"),
     }),
     "cost": Blank("loss(gates) - full", offered=3, wrong={

@@ -148,6 +148,9 @@ def without_heads(W_Q, W_K, W_V, W_O, keep, h):
     },
     "rows whole": {
         (ZERO_ROWS, "Q, K, V = W_Q, W_K, W_V"): ZEROED,
+        ("W_O", "Q, K, V = W_Q, W_K, W_V"): Mistake("nothing-removed",
+            "All four matrices come back whole.",
+            "Which shapes should the smaller matrices have?"),
     },
 })
 
