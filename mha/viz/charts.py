@@ -3,7 +3,7 @@ import matplotlib.colors
 import numpy as np
 
 from mha.viz.picture import BLUE, GREEN, INK, ORANGE, VIOLET, WIDTH, Picture, as_array, house_figure
-from mha.viz.tables import table
+from mha.viz.tables import table, words
 
 
 def bars(labels, **series):
@@ -16,7 +16,7 @@ def bars(labels, **series):
         labels: m names.
         series: m numbers each; those with "weight" in their name are weights.
     """
-    values = {name.replace("_", " "): as_array(s) for name, s in series.items()}
+    values = {words(name): as_array(s) for name, s in series.items()}
     others = np.concatenate([[0], *(v for name, v in values.items() if "weight" not in name)])
     figure, axes = house_figure(WIDTH, 0.55 + 0.29 * len(labels), columns=len(values), sharey=True)
     for axis, (name, v) in zip(axes, values.items()):
@@ -96,7 +96,7 @@ def curves(x, xlabel, ylabel, log=False, points=5, **series):
         points: how many of the m the text table lists.
         series: m numbers each.
     """
-    x, values = as_array(x), {name.replace("_", " "): as_array(s) for name, s in series.items()}
+    x, values = as_array(x), {words(name): as_array(s) for name, s in series.items()}
     figure, (axis,) = house_figure(WIDTH, 2.8)
     colours = {name: axis.plot(x, v)[0].get_color() for name, v in values.items()}
     axis.set(xlabel=xlabel, ylabel=ylabel, xscale="log" if log else "linear")
@@ -122,7 +122,7 @@ def dots(labels, ylabel, lines=(), grain=0.25, **series):
             differently on each machine.
         series: name -> (m, runs) numbers, at most four.
     """
-    values = {name.replace("_", " "): as_array(s) for name, s in series.items()}
+    values = {words(name): as_array(s) for name, s in series.items()}
     figure, (axis,) = house_figure(WIDTH, 2.8)
     spots = np.arange(len(labels), dtype=float)
     for place, (name, v) in enumerate(values.items()):

@@ -7,6 +7,11 @@ def table(alt, header, rows, digits=3):
     return f"{alt}\n\n{_aligned(_words([header, *rows], digits))}"
 
 
+def words(name):
+    """A name as one reads it: a keyword's "_" are spaces, and what no keyword can be, such as "d_k = 4", stays."""
+    return name.replace("_", " ") if name.isidentifier() else name
+
+
 def _words(rows, digits):
     """Every cell as text; adding 0 makes -0.0 a 0.0."""
     return [[f"{c + 0.0:.{digits}f}" if isinstance(c, float) else str(c) for c in row] for row in rows]
@@ -63,5 +68,5 @@ def columns(labels, digits=2, corner="", **series):
     lengths = {"labels": len(labels), **{name: len(column) for name, column in zip(series, values)}}
     if len(set(lengths.values())) > 1:
         raise ValueError(f"every column needs as many rows as there are labels, got {lengths}")
-    header = [corner, *(name.replace("_", " ") for name in series)]
+    header = [corner, *(words(name) for name in series)]
     return Table(_words([header, *([label, *row] for label, *row in zip(labels, *values))], digits))
