@@ -51,8 +51,9 @@ what_the_figure_shows = Choice(
     options=(
         Option("A language model with 12 heads knows 12 relations.",
                "Nobody knows how many relations language has, and nothing here was trained on language.", "language"),
-        Option("On this task, at equal parameters and after 600 steps, the best h was the number of relations.",
-               "That is what was counted, over all r and all runs."),
+        Option("On this task, at equal parameters and after 600 steps, the best h of those tried was the number of "
+               "relations.",
+               "That is what was counted, over all r and all runs, with h = 1, 2, 4, 8, 16 and 32."),
         Option("No single head can serve two targets.",
                "Section 1 trained one that does: its scores saw the contents.", "hole"),
         Option("Heads whose scores see names only, read by a linear map, cannot have an error below 1 - h/r.",
@@ -77,7 +78,7 @@ explain_heads = Explanation(
                "Proved for scores blind to the contents, read linearly; it can fail without either.",
                "Too many, at equal parameters: each is narrower, and narrow queries and keys are slow, or unable, to "
                "tell many names apart.",
-               "With the width kept, too many heads did no harm here; they cost parameters and memory.",
+               "With the width kept, too many heads did hardly any harm here; they cost parameters and memory.",
                "On language the number of relations is unknown, so the number is found by trying.",
                "Look at single runs, not only at means, and train longer before you call a run stuck."),
     hints=(), note="The second line separates those who have read the proof from those who have heard of it.",
