@@ -108,7 +108,7 @@ which_gradient = Choice(
     picture=picture,
     statement="64 random queries meet 64 random keys. The dot products are divided by 1, by the root of d_k, or by "
               "d_k; then comes the softmax. The picture shows the median length of the gradient that reaches a row of "
-              "scores, for the same random gradient of the weights. Which curve is which?",
+              "scores, for the same random gradient of the weights, of spread 1. Which curve is which?",
     options=(
         Option("P is divided by 1, Q by the root of d_k, R by d_k",
                "Follow each to the right: which row becomes more decided with d_k, which stays, which becomes even?"),
@@ -116,18 +116,20 @@ which_gradient = Choice(
                "Without a division the scores grow with d_k. What does a row that has decided do to its gradient?",
                "ends-exchanged"),
         Option("P is divided by the root of d_k, Q by 1, R by d_k",
-               "Divided by the root of d_k, the scores have the same spread at every d_k. Which curve is level?",
+               "Divided by the root of d_k, the scores have the same spread at every d_k, and their "
+               "gradient does not fall to 0. That of P does.",
                "level-missed"),
         Option("P is divided by 1, Q by d_k, R by the root of d_k",
-               "Divided by d_k, the scores shrink to nothing, and every row becomes even. An even row of 64 has small "
-               "weights; is its gradient as large as that of a row with some spread?",
+               "Divided by d_k, the scores shrink to nothing, and every row becomes even: 64 weights of 1/64. Its "
+               "gradient then has a length of about the root of 64, divided by 64. Which curve ends there?",
                "even-missed"),
     ),
     hints=("Which division keeps the spread of the scores the same at every d_k?",
-           "Of the other two, one makes rows decided and the other makes them even. What happens to the gradient of a "
-           "decided row at d_k = 1024?"),
-    note="The root keeps the curve level. Without it the median falls as rows decide; with d_k itself rows become "
-         "even, and the gradient settles at a small value, since each weight is one in 64.",
+           "Of the other two, one makes rows decided and the other makes them even. How long is the gradient of a "
+           "decided row, and how long that of an even one, 64 numbers of spread 1, each times 1/64?"),
+    note="Without a division rows decide, and the median falls to 0. Divided by d_k, rows become even, each weight is "
+         "one in 64, and the gradient goes to about the root of 64 divided by 64, which is 1/8. Divided by the root, "
+         "rows keep their spread, some weights stay well above one in 64, and the curve stays above 1/8.",
 )
 
 explain_scale = Explanation(
