@@ -23,8 +23,8 @@ SPECIMENS = [
         sound=lambda: influence(layer()), rows=TOKENS, columns=TOKENS,
         statement=f"{IN_OUT} No mask. What is wrong?",
         options=(Option("The mask of a sliding window was left in.",
-                        "A window moves with the token: 2 would see 3, or 1, or both. Here the sentence falls into "
-                        "fixed halves.",
+                        "A window moves with the token: where 1 sees 2, 2 sees 3. Here the sentence falls into fixed "
+                        "halves.",
                         "window"),
                  Option(VIEW, "Each head holds all columns of half of the tokens."),
                  Option("The heads were cut right, and merged with view.",
@@ -34,10 +34,11 @@ SPECIMENS = [
                  Option("The softmax runs over the queries.",
                         "Then every output would still depend on every token of its sentence.",
                         "softmax-axis-queries")),
-        note="Two heads, four tokens: head 1 gets tokens 1 and 2 with all their columns, head 2 the others. Shapes, "
-             "row sums and even a causal mask look right. Reported for three click-rate models, whose source was a "
-             f"blog post: {GITHUB}reczoo/FuxiCTR/issues/30 (2022); the same line stood in "
-             f"{GITHUB}hyunwoongko/transformer/commit/391c9cd469cd17ce3af26cb10078978e6a44c142 for two years."),
+        note="Two heads, four tokens: head 1 gets tokens 1 and 2 with all their columns, head 2 the others, and a view "
+             "puts them back in the same way. Shapes, row sums and even a causal mask look right. Reported for three "
+             f"click-rate models, whose source was a blog post: {GITHUB}reczoo/FuxiCTR/issues/30 (2022); the same "
+             f"line stood in {GITHUB}hyunwoongko/transformer/commit/391c9cd469cd17ce3af26cb10078978e6a44c142 for two "
+             "years."),
     Specimen(
         id="B.2", title="A causal layer that sees ahead", core=True, stars=3, buggy=lambda: influence(merge_by_view),
         sound=lambda: influence(layer(CAUSAL)), rows=TOKENS, columns=TOKENS,
@@ -77,8 +78,8 @@ SPECIMENS = [
                         "The tensors stand as (b, n, h, d), and the product over the last two axes makes h by h "
                         "scores."),
                  Option("The temperature is so low that each token takes only itself.",
-                        "Then a row would be light where its best key stands, and with W_Q and W_K that is seldom the "
-                        "token itself.",
+                        "Then a row would be light where its best key stands, and with W_Q and W_K that is the token "
+                        "itself by chance, for one in four, and not for all.",
                         "temperature"),
                  Option("The values come from the queries.", "Each output would still mix all values.",
                         "queries-as-values")),
