@@ -105,7 +105,7 @@ def measure(answer):
         mine = weights[torch.arange(n), order]
         if not mine.min() > 0.99:
             if n > 2:
-                yield f"For the shuffled orders of 2 to {n - 1} tokens that were tried it is right."
+                yield f"For shuffled orders of fewer than {n} tokens, one of each size, it is right."
             yield (f"For order {listed(order)}: {most_of(weights)}." if n <= 5 else
                    f"For {n} tokens the weights that tokens give to theirs go from {mine.min():.3g} to "
                    f"{mine.max():.3g}; each should be more than 0.99.")
