@@ -86,7 +86,8 @@ function render({ model, el }) {
   function paint(i, j) {
     const painted = [...model.get("painted")];
     painted[i * n + j] = 1 - painted[i * n + j];
-    change(model, { painted });
+    const same = presets.findIndex((preset) => preset.every((may, k) => may === painted[k]));
+    change(model, { painted, mask: same < 0 ? presets.length : same }); // the last in the list: one's own
   }
 
   // The square is one stop for the Tab key; arrows move inside it
@@ -111,7 +112,10 @@ function render({ model, el }) {
   tellOf(weightCells, (i, j) => shown.weights[i][j].toPrecision(3));
   tellOf(leakCells, (i, j) => shown.leaks[i][j].toPrecision(3));
 
-  const choose = () => change(model, { painted: [...presets[model.get("mask")]] });
+  const choose = () => {
+    const preset = presets[model.get("mask")];
+    if (preset) change(model, { painted: [...preset] });
+  };
   model.on("change:mask", choose);
 
   // All layers one after the other: the weights of the last, how much each word moves each output, and whether it may
@@ -190,7 +194,7 @@ function render({ model, el }) {
     const blind = words.filter((_, i) => !sighted(i));
     const short = rowSums.some((total, i) => sighted(i) && total < 0.999);
     const preset = presets[model.get("mask")];
-    const own = painted.some((may, k) => may !== preset[k]);
+    const own = !preset || painted.some((may, k) => may !== preset[k]);
     const asks = words.some((_, i) => sighted(i) && !seen[i][i]);
     say(status, sentenceFor({ wrong, own, short, asks, blind, layers }));
     return {

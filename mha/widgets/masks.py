@@ -19,6 +19,7 @@ PRESETS = {
     "nobody sees itself": ~torch.eye(N, dtype=torch.bool),
     "the third word sees nothing": NO_THIRD.expand(N, N),
 }
+OWN = "a mask of your own"            # what the list says of a mask that is painted and no preset
 APPLIED = ["before the softmax", "after it (a bug)"]
 
 
@@ -35,7 +36,7 @@ class MaskCanvas(Canvas):
     tensors = traitlets.List([t.tolist() for t in fixed()]).tag(sync=True)
     presets = traitlets.List([m.int().flatten().tolist() for m in PRESETS.values()]).tag(sync=True)
     painted = traitlets.List(PRESETS["causal: nobody looks ahead"].int().flatten().tolist(),
-                             help="the mask, row by row; choosing a preset sets it").tag(sync=True)
+                             help="the mask, row by row; choosing a preset sets it, painting chooses").tag(sync=True)
     mask = traitlets.Int(1).tag(sync=True)
     applied = traitlets.Int(0).tag(sync=True)
     layers = traitlets.Int(1).tag(sync=True)
@@ -53,11 +54,16 @@ class MaskPainter(LiveFigure):
 
     def __init__(self):
         super().__init__(MaskCanvas(), [
-            {"mask": slider(ipywidgets.Dropdown, "mask", options=list(PRESETS), index=1),
+            {"mask": slider(ipywidgets.Dropdown, "mask", options=[*PRESETS, OWN], index=1),
              "layers": slider(ipywidgets.IntSlider, "layers", value=1, min=1, max=3)},
             {"applied": slider(ipywidgets.ToggleButtons, "the mask is applied", options=APPLIED)}])
 
+    def settings(self):
+        """Every preset, placing and number of layers; what a mask of the reader's own shows, its cells say."""
+        return (setting for setting in super().settings() if setting["mask"] < len(PRESETS))
+
     def numbers(self, mask, applied, layers, painted=None):
+        painted = self.canvas.painted if mask == len(PRESETS) and painted is None else painted
         mask = list(PRESETS.values())[mask] if painted is None else torch.tensor(painted).view(N, N).bool()
         x, *matrices = fixed()
         shown = {}
@@ -76,7 +82,7 @@ class MaskPainter(LiveFigure):
         shown = self.numbers(**setting, painted=self.canvas.painted)
         mask = torch.tensor(self.canvas.painted).view(N, N)
         leak = shown["leak"] / shown["leak"].max().clamp(min=1e-300)
-        alt = (f"A mask over six words ({list(PRESETS)[setting['mask']]}), the weights, and the influence of each word "
+        alt = (f"A mask over six words ({[*PRESETS, OWN][setting['mask']]}), the weights, and the influence of each word "
                "on each output.")
         rows = [[word, int(mask[i].sum()), float(shown["row_sum"][i]), int((shown["leak"][i] > 0).sum())]
                 for i, word in enumerate(WORDS)]

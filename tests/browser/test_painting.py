@@ -54,3 +54,13 @@ def test_a_preset_replaces_what_was_painted(visit):
     tab.get_by_role("button", name="cat (2) may not look at mat (6)").click()
     tab.get_by_label("mask", exact=True).select_option(index=0)
     assert painted(tab) == [1] * 36
+
+
+def test_the_list_of_masks_says_what_is_painted(visit):
+    tab, _ = open_figure(visit, PAGE, 0)
+    chosen = tab.get_by_label("mask", exact=True).locator("option:checked")
+    for name, says in (("cat (2) may not look at mat (6)", "a mask of your own"),
+                       ("cat (2) may look at mat (6)", "causal: nobody looks ahead")):
+        tab.get_by_role("button", name=name).click()
+        tab.evaluate("flushFrames()")
+        assert chosen.inner_text() == says
