@@ -36,8 +36,14 @@ def form(app, item):
     code = highlight(item.program.filled(**{name: f"BLANK_{name}_" for name in blanks}), PythonLexer(),
                      HtmlFormatter(nowrap=True)).rstrip()
     places = {name: i for i, name in enumerate(blanks)}
-    code = re.sub(r'<span class="\w+">BLANK_(\w+)_</span>',
-                  lambda found: select(item, found[1], places[found[1]], len(blanks)), code)
+
+    def choice(found):
+        kind, before, name = found.groups()          # what stands before a blank without a space is lexed with it
+        return (before and f'<span class="{kind}">{before}</span>') + select(item, name, places[name], len(blanks))
+
+    code, count = re.subn(r'<span class="(\w+)">(\w*)BLANK_(\w+)_</span>', choice, code)
+    if count != len(blanks):
+        raise ValueError(f"{item.id}: {count} of {len(blanks)} blanks found in the page's code")
     lists = "".join(f'<li value="{i + 1}"><ul>{"".join(f"<li><code>{shown(text)}</code></li>" for _, text in choices)}'
                     "</ul></li>" for i, choices in enumerate(offered(item, name) for name in blanks))
     data = json.dumps(kept(app, item), ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")

@@ -48,9 +48,10 @@ class Forms(SphinxPostTransform):
         """Where the code of an exercise can be written and checked: on Colab, in a file, in a clone of the book."""
         address = colab_url(self.env.docname, cell=f"exercise-{item.id.replace('.', '-')}-stub")
         file = relative_uri(self.app.builder.get_target_uri(self.env.docname), f"_static/{file_of(item)}")
-        colab = f'<a href="{escape(address)}">On Colab, at this cell</a>, or ' if address else ""
-        return (f'<p class="to-write">{colab}in <a href="{file}" download>a file of your own</a>, which checks itself '
-                f'{"" if address else "in a clone of the book "}when it is run.</p>')
+        where = (f'<a href="{escape(address)}">Write it on Colab, at this cell</a>' if address else
+                 "<code>python3 book.py lab</code> opens this chapter, where the book was cloned")
+        return (f'<p class="to-write">{where}; or take home <a href="{file}" download>a file that checks itself</a> '
+                "when it is run.</p>")
 
 
 KINDS = {"code": "Complete or write", "number": "A number", "choice": "Choose", "plot": "Read a picture",
