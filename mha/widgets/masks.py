@@ -82,8 +82,8 @@ class MaskPainter(LiveFigure):
         shown = self.numbers(**setting, painted=self.canvas.painted)
         mask = torch.tensor(self.canvas.painted).view(N, N)
         leak = shown["leak"] / shown["leak"].max().clamp(min=1e-300)
-        alt = (f"A mask over six words ({[*PRESETS, OWN][setting['mask']]}), the weights, and the influence of each word "
-               "on each output.")
+        alt = (f"A mask over six words ({[*PRESETS, OWN][setting['mask']]}), the weights, and the influence of each "
+               "word on each output.")
         rows = [[word, int(mask[i].sum()), float(shown["row_sum"][i]), int((shown["leak"][i] > 0).sum())]
                 for i, word in enumerate(WORDS)]
         picture = viz.heatmaps(torch.stack([mask.double(), shown["weight"], leak]), WORDS,
