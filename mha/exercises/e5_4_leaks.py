@@ -237,6 +237,11 @@ def last_for_all(x):
     return x[-1:].expand_as(x)
 
 
+def by_size(x):
+    """every output gets the mean size of all coordinates, whatever their signs"""
+    return causal(x) + x.abs().mean()
+
+
 def with_rounding(x):
     """a causal softmax by hand that takes a mean of all scores away, later ones too: but for rounding, that cancels"""
     e = (scores_of(x) - scores_of(x).mean()).exp().tril()
@@ -246,7 +251,7 @@ def with_rounding(x):
 SAFE = (causal, two_layers, itself_only, previous, with_rounding)
 LEAKY = (everyone, by_a_step, one_ahead, last_place, early_place, through_the_mean, masked_afterwards, first_sees_last,
          shifted_back, by_differences, by_one_coordinate, in_opposite_ways, last_for_all,
-         by_little)
+         by_size, by_little)
 UNDER_TEST = [(causal, 1), (everyone, 1), (causal, 2), (everyone, 2)]
 UNDER_TEST += [(f, 5 + i % 2) for i, pair in enumerate(zip_longest(LEAKY, SAFE)) for f in filter(None, pair)]
 
