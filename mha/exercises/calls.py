@@ -139,10 +139,10 @@ def refilled(case, seed):
 
 
 def is_given(value):
-    """Whether the numbers of a tensor are a part of the question, as lengths, an order or gates are, not an example."""
+    """Whether the numbers of a tensor are a part of the question, as lengths, an order and gates are, no example."""
     if value.dtype == torch.bool:
         return value.ndim < 2
-    return not value.is_floating_point() or bool(((value == 0) | (value == 1)).all())
+    return not value.is_floating_point() or value.ndim == 1 and bool(((value == 0) | (value == 1)).all())
 
 
 def are_shares(value):
