@@ -121,8 +121,8 @@ def kept(value):
 
 
 def refilled(case, seed):
-    """The arguments of a case with other numbers in them: of the same shapes, weights stay weights, a mask shows
-    something in every row, and what is a part of the question stays.
+    """The arguments of a case with other numbers in them: of the same shapes; weights stay weights, what is never
+    negative stays so, a mask shows something in every row, and what is a part of the question stays.
     """
     g = torch.Generator().manual_seed(seed)
 
@@ -133,7 +133,7 @@ def refilled(case, seed):
             seen = torch.rand(value.shape, generator=g) > 0.5
             return seen | torch.eye(*value.shape[-2:], dtype=torch.bool)
         fresh = torch.randn(value.shape, generator=g, dtype=value.dtype)
-        return fresh.softmax(-1) if are_shares(value) else fresh
+        return fresh.softmax(-1) if are_shares(value) else fresh.abs() if (value >= 0).all() else fresh
 
     return [other(value) for value in case.copies()]
 

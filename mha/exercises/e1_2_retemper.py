@@ -26,6 +26,13 @@ def retemper(weights, T):
         "(weights / (1 - weights)).log()": Mistake("undoes-the-sigmoid",
             "It takes log(w / (1 - w)) for the scores. That undoes a sigmoid; of a softmax, log w alone is left.",
             "Which function made the weights?"),
+        "weights.log() - weights[..., -1:].log()": Mistake("nan-beside-a-zero",
+            "The scores are taken relative to that of one key. Where its weight is 0, its score is minus infinity, and "
+            "a row of NaN comes back.",
+            "What is the logarithm of 0 in torch, and what is that minus itself?"),
+        "weights.log().clamp(min=-100)": Mistake("zero-not-kept",
+            "A weight of 0 gets the score -100. At T = 10 that is -10, and the weight does not stay 0.",
+            "What is the logarithm of 0 in torch, and e to that power?"),
     }),
     "colder": Blank("scores / T", offered=4, wrong={
         "scores * T": Mistake("power-T",
@@ -82,9 +89,9 @@ def measure(answer):
     elif abs(factors[0] - 0.5) > 1e-3 or abs(factors[1] - 2) > 1e-3:
         yield (f"The ratio of two weights is raised to the power {factors[0]:.4g} at T = 2 and {factors[1]:.4g} at T = "
                "0.5; wanted are 0.5 and 2.")
-    zero = answer(torch.tensor([0.0, 0.25, 0.75], dtype=torch.float64), 4.0)[0]
+    zero = answer(torch.tensor([0.0, 0.25, 0.75], dtype=torch.float64), 10.0)[0]
     if off(zero, 0):
-        yield f"At T = 4 a weight of 0 becomes {zero:.3g}; it should stay 0."
+        yield f"At T = 10 a weight of 0 becomes {zero:.3g}; it should stay 0."
 
 
 EXERCISE = Exercise(
@@ -100,7 +107,8 @@ EXERCISE = Exercise(
     cases=[Case((numbers(72, 3).softmax(-1), 2.0)), Case((numbers(73, 2, 5).softmax(-1), 0.5)),
            Case(((numbers(74, 3, 2, 4) - 9 * (numbers(75, 3, 2, 4) > 1.2)).softmax(-1), 3.0)),
            Case(((2 * numbers(76, 4, 4)).softmax(-1), 1.0)),
-           Case((numbers(77, 2, 3).softmax(-1) * 0 + numbers(77, 2, 3).new_tensor([0.0, 0.25, 0.75]), 4.0))],
+           Case((torch.tensor([[0.0, 0.25, 0.75]] * 2, dtype=torch.float64), 4.0)),
+           Case((torch.tensor([[0.5, 0.0, 0.5, 0.0], [0.0, 0.3, 0.7, 0.0]], dtype=torch.float64), 10.0))],
     measure=measure,
     hints=("The scores are lost, but the leads are not: what is the logarithm of the ratio of two weights?",
            "The logarithms of the weights are scores that give these weights: they differ from the lost ones by a "

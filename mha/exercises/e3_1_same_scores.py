@@ -24,6 +24,9 @@ def same_scores(W_Q, W_K, M):
             "W_K gets the same change as W_Q: then M and its transpose meet in the middle of the scores, which is "
             "not 1 unless M is a rotation or a reflection.",
             "For which matrices M would that be right?"),
+        "torch.linalg.pinv(M, rtol=0.1)": Mistake("weak-directions-dropped",
+            "Directions that M makes small are taken for zero. M has an inverse, so they count like all others.",
+            "What does the inverse do to a direction that M makes ten times smaller?"),
     }),
     "turned": Blank("inverse.mT", offered=1, wrong={
         "inverse": Mistake("inverse-not-transposed",
@@ -84,7 +87,9 @@ EXERCISE = Exercise(
     program=PROGRAM,
     cases=[Case((numbers(205, 4, 2), numbers(206, 4, 2), numbers(207, 2, 2) + 2 * torch.eye(2, dtype=torch.float64))),
            Case((numbers(208, 6, 3), numbers(209, 6, 3), numbers(210, 3, 3) + 2 * torch.eye(3, dtype=torch.float64))),
-           Case((numbers(211, 5, 5), numbers(212, 5, 5), numbers(213, 5, 5) + 3 * torch.eye(5, dtype=torch.float64)))],
+           Case((numbers(211, 5, 5), numbers(212, 5, 5), numbers(213, 5, 5) + 3 * torch.eye(5, dtype=torch.float64))),
+           Case((numbers(214, 4, 2), numbers(215, 4, 2),                                # one direction is made small
+                 torch.tensor([[2.0, 1.0], [1.0, 0.52]], dtype=torch.float64)))],
     measure=measure, trained=(),
     hints=("The scores are x W_Q M (y W_K')^T. Write them as a chain of matrices, without brackets.",
            "In the middle stands M W_K'^T. It should be what stood there before, W_K^T. Solve for W_K'.",

@@ -69,6 +69,9 @@ def contributions(weights, v, W_O):
         "weights * row / (weights * row).sum(-1, keepdim=True)": Mistake("made-to-sum-to-one",
             "The lengths are divided by their sum. The statement asks for the lengths themselves.",
             "What is lost when every row is made to sum to 1?"),
+        "weights / weights.sum(-1, keepdim=True) * row": Mistake("weights-divided-by-their-sum",
+            "The weights are divided by their sum. That changes nothing where they sum to 1; they need not.",
+            "What should weights twice as large give?"),
         "weights[..., None] * written[..., None, :, :]": Mistake("vectors-returned",
             "It returns the parts themselves, a vector for each. Asked is the length of each.",
             "Which shape should come out?"),
@@ -104,9 +107,9 @@ EXERCISE = Exercise(
     id="4.2", name="contributions", chapter="04_value_and_output", stars=2, minutes=10, after="section 5", core=True,
     signature="contributions(weights, v, W_O)",
     statement="Is the token with the largest weight the one that matters most? Write `contributions(weights, v, "
-              "W_O)`: weights is `(..., n, m)`, none negative, v is `(..., m, d_v)`, W_O is `(d_v, d_model)`. The "
-              "head's output for query i is a sum over the keys j. Return the length (the Euclidean norm) of each of "
-              "its parts, `(..., n, m)`.",
+              "W_O)`: weights is `(..., n, m)`, none negative and of any sum, v is `(..., m, d_v)`, W_O is `(d_v, "
+              "d_model)`. The head's output for query i is a sum over the keys j. Return the length (the Euclidean "
+              "norm) of each of its parts, `(..., n, m)`.",
     stub="# contributions(torch.ones(1, 1), torch.ones(1, 1), torch.tensor([[3., 4.]])) -> 5\n"
          "def contributions(weights, v, W_O):\n    ...\n",
     program=PROGRAM,
@@ -115,7 +118,8 @@ EXERCISE = Exercise(
            Case((numbers(244, 4, 2).softmax(-1), numbers(245, 2, 3), numbers(246, 3, 6))),
            Case((numbers(247, 2, 3, 5).softmax(-1), numbers(248, 2, 5, 4), numbers(249, 4, 7))),
            Case((numbers(250, 4, 4).softmax(-1), numbers(251, 4, 4), numbers(252, 4, 4))),
-           Case((numbers(253, 3, 5).softmax(-1), 0.1 * numbers(254, 5, 3), numbers(255, 3, 4)))],  # short: v W_O < 1
+           Case((numbers(253, 3, 5).softmax(-1), 0.1 * numbers(254, 5, 3), numbers(255, 3, 4))),   # short: v W_O < 1
+           Case((2 * numbers(256, 3, 2).softmax(-1), numbers(257, 2, 5), numbers(258, 5, 3)))],
     measure=measure,
     hints=("Write the output of query i as a sum over j. What is the term of key j?",
            "The term is w_ij times the vector v_j W_O. The length of a multiple is the multiple of the length, since "

@@ -34,6 +34,11 @@ def lost(x, W_V):
         "torch.linalg.qr(W_V).Q[:, :1]": Mistake("one-column",
             "It removes what the first column reads, and no more.",
             "How many directions does W_V read?"),
+        "torch.linalg.svd(W_V, full_matrices=False).U[:, torch.linalg.svdvals(W_V) > 0.1 * torch.linalg.norm(W_V, 2)]":
+            Mistake("weak-directions-dropped",
+            "A direction that W_V reads weakly is taken for one that it does not read. W_V maps it to something small, "
+            "and not to zero.",
+            "Which vectors does W_V map to zero, and not only to something small?"),
     }),
     "coordinates": Blank("x @ basis", offered=1, wrong={
         "x @ W_V": Mistake("values-on-a-basis",
@@ -110,7 +115,8 @@ EXERCISE = Exercise(
     program=PROGRAM,
     trained=(),
     cases=[Case((numbers(263, 2, 3), numbers(264, 3, 1))), Case((numbers(265, 4, 5), numbers(266, 5, 2))),
-           Case((numbers(267, 2, 3, 6), numbers(268, 6, 4))), Case((numbers(269, 4, 4), numbers(270, 4, 2)))],
+           Case((numbers(267, 2, 3, 6), numbers(268, 6, 4))), Case((numbers(269, 4, 4), numbers(270, 4, 2))),
+           Case((numbers(271, 2, 4), numbers(272, 4, 2) @ torch.tensor([[1.0, 1.0], [0.0, 0.05]]).double()))],
     measure=measure,
     hints=("W_V maps a vector to zero when it is at right angles to every column. So which part of x is the other one?",
            "The other part lies in the space of W_V's columns. Project x onto it and subtract. The columns are not at "

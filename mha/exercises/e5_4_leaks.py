@@ -74,6 +74,10 @@ def leaks(f, n, d):
         "0.01": Mistake("too-coarse",
             "A leak that moves an output by little stays unseen.",
             "How far must an output move before it counts?"),
+        "1e-8 + 1e-5 * before.abs().amax(-1)": Mistake("relative-tolerance",
+            "A leak that is small beside a large output stays unseen. It is one all the same: what counts is how "
+            "far an output moves.",
+            "What do torch.allclose and torch.isclose forgive, unless rtol is given?"),
     }),
     "found": Blank("moved[:j].any()", offered=3, wrong={
         "moved.any()": Mistake("whole-output",
@@ -192,6 +196,11 @@ def by_little(x):
     return causal(x) + 0.001 * x.mean(0)
 
 
+def on_large_outputs(x):
+    """a hundredth of the mean over all tokens is added to outputs near 10000"""
+    return causal(x) + 0.01 * x.mean(0) + 10000
+
+
 def two_layers(x):
     """two causal layers"""
     return causal(causal(x).tanh())
@@ -251,7 +260,7 @@ def with_rounding(x):
 SAFE = (causal, two_layers, itself_only, previous, with_rounding)
 LEAKY = (everyone, by_a_step, one_ahead, last_place, early_place, through_the_mean, masked_afterwards, first_sees_last,
          shifted_back, by_differences, by_one_coordinate, in_opposite_ways, last_for_all,
-         by_size, by_little)
+         by_size, by_little, on_large_outputs)
 UNDER_TEST = [(causal, 1), (everyone, 1), (causal, 2), (everyone, 2)]
 UNDER_TEST += [(f, 5 + i % 2) for i, pair in enumerate(zip_longest(LEAKY, SAFE)) for f in filter(None, pair)]
 
@@ -277,8 +286,8 @@ EXERCISE = Exercise(
               "it with float64 tensors of n tokens, no fewer. It leaves them as they are, and what it returns may be a "
               "view of them. `leaks(f, n, d)` returns True if some output i depends on a later token j > i, and False "
               "if none does. A leak may stand at a single place; with tokens drawn by `torch.randn` it moves an output "
-              "by 1e-4 or more. What moves by less than 1e-9 is rounding. You see what f returns, not how it is "
-              "written.",
+              "by 1e-4 or more, however large that output is. What moves by less than 1e-9 is rounding. You see "
+              "what f returns, not how it is written.",
     stub="def leaks(f, n, d):\n    ...\n",
     program=PROGRAM,
     cases=[Case((f, n, 4)) for f, n in UNDER_TEST],
@@ -287,7 +296,7 @@ EXERCISE = Exercise(
     hints=("What can you change at the input, and which outputs must stand still then?",
            "Change token j. Outputs before j must not move; j itself and later ones may. How many j must be tried?",
            "x = torch.randn(n, d).double(); tries = [(j, torch.cat([x[:j], torch.randn(n - j, d)])) for j in range(1, "
-           "n)]; return any(not torch.allclose(f(y)[:j], f(x)[:j]) for j, y in tries)"),
+           "n)]; return any(((f(y) - f(x))[:j].abs() > 1e-9).any() for j, y in tries)"),
     note="Such a test needs no look at the code, so keep it beside every model that you train. It finds a mask that "
          "comes too late, a mean over all tokens, and a normalisation over time as well.",
 )

@@ -122,8 +122,9 @@ def guesses(output, contents):
 
 
 def own_dtype(output):
-    """That of the matrices; float32 where they are whole numbers."""
-    return functools.reduce(torch.promote_types, (W.dtype for W in output), torch.float32)
+    """That of the matrices, half precision too; float32 where they are whole numbers."""
+    own = functools.reduce(torch.promote_types, (W.dtype for W in output))
+    return own if own.is_floating_point else torch.float32
 
 
 def observe(output, error):

@@ -189,7 +189,7 @@ EXERCISE = Exercise(
     program=PROGRAM,
     cases=[Case((1, 3, 2)), Case((2, 5, 4)), Case((3, 4, 2)), Case((5, 7, 7)), Case((4, 6, 0)), Case((72, 30, 24)),
            Case((72, 30, 20)), Case((13, 20, 15)),
-           Case((3, 300, 158))],
+           Case((3, 300, 158)), Case((1, 285, 132))],
     measure=measure, observe=observe, wanted="one number", trained=(),
     hints=("How likely is it that one head gets fewer than k right? Count the ways: math.comb(questions, x) of the "
            "2^questions have exactly x right.",

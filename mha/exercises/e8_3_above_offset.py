@@ -233,7 +233,8 @@ EXERCISE = OfPairs(
            Case(maps(832, 7, words(0, 3, 2, 4, 6), words(3, 6, 0, 5, 0), 3)),
            Case(maps(833, 13, words(11, 9, 6, 12, 1, 3, 8), words(9, 7, 4, 4, 3, 4, 7), 2, 3)),
            Case(maps(834, 4, words(3, 2, 0, 1), words(2, 1, 3, 0))),
-           Case(maps(835, 11, words(0, 1, 2, 5, 6, 7, 3, 4), words(1, 2, 3, 7, 9, 10, 7, 5), 5))],
+           Case(maps(835, 11, words(0, 1, 2, 5, 6, 7, 3, 4), words(1, 2, 3, 7, 9, 10, 7, 5), 5)),
+           Case(maps(836, 6, words(0, 0, 2, 4, 4), words(1, 3, 5, 5, 2), 3))],              # a word may ask twice
     measure=measure, observe=observe, trained=(),
     hints=("For the head: which rows of the map are asked, which entry of each is forbidden, and where is the largest "
            "of the others?",

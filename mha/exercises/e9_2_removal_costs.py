@@ -70,7 +70,17 @@ def in_pairs(g):
             + 0.125 * away[0] ** 2 - 0.03125 * away[3] ** 3)
 
 
-LOSSES = (sum_of_heads, stand_ins, least_at_one, one_does_harm, single_head, in_a_row, in_pairs)
+def the_gate_itself(gates):
+    """A number that is a view of the gates, where it can be."""
+    if gates.shape != (3,):
+        raise ValueError(f"loss wants gates of shape (3,), and these are {tuple(gates.shape)}")
+    return gates[1] if gates.is_floating_point() else gates[1].float()
+
+
+the_gate_itself.heads = 3
+
+
+LOSSES = (sum_of_heads, stand_ins, least_at_one, one_does_harm, single_head, in_a_row, in_pairs, the_gate_itself)
 
 
 PROGRAM = Program("""\
@@ -202,6 +212,12 @@ def removal_costs(loss, h):
             "alone, with all others on.",
             "Which heads are on when the second one is tried?"),
     },
+    "whole anew after": {
+        ("gates := torch.ones(h)", "", "gates[i] = 1"): Mistake("baseline-is-a-view",
+            "The loss of the whole model does not stay as it was: what loss returns may be a view of the gates, which "
+            "are changed in place afterwards.",
+            "When loss returns gates[0], what becomes of that number at gates[0] = 0?"),
+    },
     "anew off": {
         ("gates = torch.zeros(h)", "1"): Mistake("keeps-only-that-head",
             "It keeps the one head and switches off all others.",
@@ -231,9 +247,9 @@ EXERCISE = Exercise(
     id="9.2", name="removal_costs", chapter="09_pruning", stars=3, minutes=20, after="section 2", core=True,
     signature="removal_costs(loss, h)",
     statement="How much does each head matter? loss is a function: it takes gates, a tensor `(h,)` of any "
-              "dtype that it leaves as it is, and returns a number, a tensor without axes. Write `removal_costs(loss, "
-              "h)`: return `(h,)`, for each head by how much the loss rises when that head alone is off (gate 0) and "
-              "all others are on (gate 1). A loss that falls has a negative cost.",
+              "dtype that it leaves as it is, and returns a number, a tensor without axes, which may be a view of "
+              "gates. Write `removal_costs(loss, h)`: return `(h,)`, for each head by how much the loss rises when "
+              "that head alone is off (gate 0) and all others are on (gate 1). A loss that falls has a negative cost.",
     stub="# removal_costs(lambda gates: 4 - 2 * gates[0] - gates[1], 2) -> 2 1\n"
          "def removal_costs(loss, h):\n    ...\n",
     program=PROGRAM,
