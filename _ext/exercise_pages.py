@@ -55,7 +55,8 @@ class Forms(SphinxPostTransform):
 
 
 KINDS = {"code": "Complete or write", "number": "A number", "choice": "Choose", "plot": "Read a picture",
-         "predict": "Guess", "explain": "In your words", "bug": "Which bug?"}
+         "predict": "Guess", "explain": "In your words", "bug": "Which bug?", "picture": "Which picture?",
+         "line": "Which line?", "test": "Which test?"}
 
 
 def show_kind(section, item):

@@ -1,0 +1,142 @@
+"""Four ways to ask about a bug. In each the answer follows from code that is run, and a test holds that it does."""
+from dataclasses import dataclass, field
+from typing import Callable
+
+import torch
+
+from mha.exercises.question import Choice, Option
+
+
+@dataclass(frozen=True)
+class Case(Option):
+    """An option and the maps that it would make, a function of no arguments -> (k, n, m)."""
+    makes: Callable | None = field(default=None, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True)
+class Check(Option):
+    """An option that is a test of a layer. passes: function of the layer -> bool. It is right where the bug fails."""
+    passes: Callable | None = field(default=None, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Specimen(Choice):
+    """One bug, seen beside what should be.
+
+    Args:
+        buggy, sound: functions of no arguments that give the maps, (k, n, m).
+        rows, columns: names. titles: of the maps.
+    """
+    buggy: Callable | None = field(default=None, repr=False)
+    sound: Callable | None = field(default=None, repr=False)
+    rows: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    titles: tuple[str, ...] = ("",)
+    options: tuple[Option, ...] = ()
+    chapter: str = "B_bug_zoo"
+    hints: tuple[str, ...] = ()
+    stars: int = 2
+    minutes: int = 3
+
+    def __post_init__(self):
+        object.__setattr__(self, "picture", self.drawn)
+
+    def drawn(self):
+        """The maps of both: what should be, then what is."""
+        wanted = "should be" if len(self.titles) < 3 else "right"
+        return self.maps([(f"{word}{': ' * bool(title)}{title}", map)
+                          for word, made in ((wanted, self.sound()), ("is", self.buggy()))
+                          for title, map in zip(self.titles, made)], max(2, len(self.titles)))
+
+    def maps(self, titled, columns):
+        """(title, map) side by side, and as text below."""
+        from mha import viz
+        picture = viz.heatmaps(torch.stack([map for _, map in titled]).double(), list(self.rows),
+                               titles=[title for title, _ in titled], keys=list(self.columns), columns=columns)
+        tables = [self.table(title, map.double()) for title, map in titled]
+        picture.text = (f"Maps of specimen {self.id}: {', '.join(title for title, _ in titled)}. Rows are queries or "
+                        "outputs, columns keys or inputs.\n\n" + "\n\n".join(tables))
+        return picture
+
+    def table(self, title, map):
+        """A map as text: crosses where it says yes or no, else numbers with the sums of the rows."""
+        from mha import viz
+        if torch.isin(map, map.new_tensor([0, 1])).all():
+            return viz.table(title, ["", *self.columns], [[name, *("x" if yes else "." for yes in row.tolist())]
+                                                          for name, row in zip(self.rows, map)])
+        return viz.table(title, ["", *self.columns, "sum"],
+                         [[name, *row.tolist(), float(row.sum())] for name, row in zip(self.rows, map)], digits=2)
+
+    @property
+    def answer(self):
+        """The right option of those that have one."""
+        return self.options[self.letters.index(self.right)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WhichBug(Specimen):
+    """Which bug made this picture? Each option is a Case; the bug shown is the right one's."""
+    kind = "bug"
+
+    def __post_init__(self):
+        super().__post_init__()
+        object.__setattr__(self, "buggy", self.answer.makes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WhichPicture(Specimen):
+    """Which picture does this line make? Each option is a Case; the right one's picture comes from the line itself.
+
+    Args:
+        line: stands in the statement, and is run. makes: function of the line -> maps.
+        draw: function of letter -> maps -> Picture, for what are no maps.
+    """
+    line: str
+    makes: Callable = field(repr=False)
+    draw: Callable | None = field(default=None, repr=False)
+    kind = "picture"
+
+    def __post_init__(self):
+        super().__post_init__()
+        object.__setattr__(self, "buggy", lambda: self.makes(self.line))
+
+    def made(self):
+        """Letter -> what its option makes."""
+        return {letter: option.makes() if option.mistake else self.buggy()
+                for letter, option in zip(self.letters, self.options)}
+
+    def drawn(self):
+        made = self.made()
+        return self.draw(made) if self.draw else self.maps([(letter, maps[0]) for letter, maps in made.items()], 3)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WhichLine(Specimen):
+    """Which line is wrong? The options are the lines of a program, in order.
+
+    Args:
+        mended: what should stand in place of the wrong line.
+        makes: function of a program -> maps.
+    """
+    mended: str
+    makes: Callable = field(repr=False)
+    kind = "line"
+
+    def __post_init__(self):
+        super().__post_init__()
+        object.__setattr__(self, "buggy", lambda: self.makes(self.program()))
+        object.__setattr__(self, "sound", lambda: self.makes(self.program(self.mended)))
+
+    def program(self, mended=None):
+        """The lines, with the wrong one as it is or mended."""
+        return "\n".join(mended if mended and option is self.answer else option.text.strip("`")
+                         for option in self.options)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WhichTest(Specimen):
+    """Which tests would have caught it? Each option is a Check. layer, healthy: functions of x, and of h heads."""
+    layer: Callable = field(repr=False)
+    healthy: Callable = field(repr=False)
+    several: bool = True
+    kind = "test"
