@@ -37,8 +37,8 @@ def two_words():
     Q, K, V = torch.tensor([[[0.9, 0.3], [0.6, 0.8]], [[0.8, 0.4], [0.5, 0.9]], [[1.2, 0.7], [0.9, 1.1]]])
     out, weights = attention(Q, K, V, need_weights=True)
     first = float(Q[0] @ K[0]) / 2**0.5
-    return (f"Scores {row(Q @ K.T, 2)}, weights {row(weights)}, outputs {row(out)}. One slip on the way: the first "
-            f"scaled score is {first:.3f}, which rounds to {first:.2f} and not to 0.60.",
+    return (f"Scores {row(Q @ K.T, 2)}, weights {row(weights)}, outputs {row(out)}. On the way the "
+            f"root is rounded to 1.41 first: the first scaled score, {first:.3f}, is printed as 0.60.",
             torch.equal(weights.mul(100).round(), torch.tensor([[52.0, 48], [46, 54]])) and first < 0.595)
 
 

@@ -156,9 +156,10 @@ def causality():
         seen.append((given[:, one.tokens.index(end)], given[:, kept].argmax(-1) == kept.index(one.tokens.index(end))))
     (tired, first), (_, last) = seen
     return (f"The most that a head here gives \"tired\" from \"cross\" is {tired.max():.2f}, in "
-            f"{findings.name_of(int(tired.argmax()))}. In {int(first.sum())} of 72 it gets more than any other word "
-            f"or mark, \"wide\" in {int(last.sum())}, each in its sentence, and in {int((first & last).sum())} both. "
-            "One sentence and its twin prove nothing. Neither Clark et al. nor Voita et al. (2019) report such heads.",
+            f"{findings.name_of(int(tired.argmax()))}. In {int(first.sum())} of 72 it gets more than any word or mark "
+            f"but \"cross\" itself, \"wide\" in {int(last.sum())}, each in its sentence, and in "
+            f"{int((first & last).sum())} both. One sentence and its twin prove nothing. Neither Clark et al. nor "
+            "Voita et al. (2019) report such heads.",
             tired.max() < 0.3 and first.sum() < 18)
 
 
@@ -191,15 +192,16 @@ def many_heads():
 @claim("pruning", '"Not all heads are equally important"', RIGHT, NINE)
 def unequal():
     alone = pruning().alone
-    costly = alone.flatten().topk(12).indices // 12
+    costly, by_loss = (cost.flatten().topk(12).indices // 12 for cost in (alone, pruning().rises.mean(0)))
     size, (drawn, _, middle, _) = gone("mean size of the gradient"), gone_by_chance("random")
     _, low, in_place, high = gone_by_chance("random, last layer last")
     spread = (alone.amax(-1) / alone.amin(-1)).min()
-    return ("Much of it is place: the twelve of 72 heads that cost most alone are the twelve of layer "
-            f"{', '.join(map(str, sorted(set(costly.tolist()))))}, the last. Within each layer, too, the costliest "
-            f"head costs at least {math.floor(spread)} times as much as the cheapest. Of {drawn} orders that spare the "
-            f"last layer and are random but for that the median lets {in_place} heads go at a cosine of 0.9 (nine in "
-            f"ten from {low} to {high}); of wholly random orders {middle}; the mean size of the gradient {size}.",
+    return ("By the cosine with the whole model's vectors much of it is place: the twelve of 72 heads that cost most "
+            f"alone are the twelve of layer 5, the last (by the matching loss, {int((by_loss == 5).sum())} of twelve "
+            "are). Within each layer, too, the costliest head costs, in cosine, at least "
+            f"{math.floor(spread)} times as much as the cheapest. Of {drawn} orders that spare the last layer and are "
+            f"random but for that the median lets {in_place} heads go at a cosine of 0.9 (nine in ten from {low} to "
+            f"{high}); of wholly random orders {middle}; the mean size of the gradient {size}.",
             set(costly.tolist()) == {5} and spread > 3 and in_place > 1.5 * middle)
 
 
