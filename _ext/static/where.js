@@ -50,7 +50,7 @@
     }
     if (!line || !/^[\w.]+\.html$/.test(last?.page ?? "")) return;
     const link = Object.assign(document.createElement("a"), { href: `${last.page}#${last.anchor}` });
-    link.textContent = `Go on with ${last.of}: ${last.title}`;
+    link.textContent = `Go on where you were: ${last.title} · in ${last.of}`;
     line.replaceChildren(link);
   }
 
