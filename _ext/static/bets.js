@@ -180,7 +180,7 @@
     }
     if (field) {
       [field.value, field.readOnly] = [said ?? "", isMade];
-      field.style.width = isMade ? `${field.value.length + 1}ch` : "";
+      field.style.width = isMade ? `${field.value.length + 0.2}ch` : "";
     }
     reply.tabIndex = -1;
     reply.replaceChildren();

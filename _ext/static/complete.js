@@ -59,7 +59,8 @@
       item.append(element("span", "visually-hidden", ` ${item.title}`));
       list.append(item);
     });
-    const line = element("div", "complete-seen", `${right} of ${signs.length} test inputs are right: `);
+    const all = right === signs.length ? ", and something else is not" : "";
+    const line = element("div", "complete-seen", `${right} of ${signs.length} test inputs are right${all}: `);
     line.append(list);
     return line;
   }

@@ -275,10 +275,10 @@
       }
     }
     function forget() {
-      if (!confirm("Forget what was solved in this browser?")) return;
+      if (!confirm("Forget all that was solved, bet, judged and written in this browser?")) return;
       solved = new Set();
       save();
-      if (keeps) localStorage.removeItem(WORDS);
+      if (keeps) for (const name of [WORDS, "mha-bets", "mha-claims", "mha-where"]) localStorage.removeItem(name);
       tell(true, "forgotten.");
     }
     form.addEventListener("click", (event) => {

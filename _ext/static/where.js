@@ -56,7 +56,7 @@
 
   goOn();
   show();
-  for (const name of ["progressed", "uncovered"]) addEventListener(name, show);
+  for (const name of ["progressed", "uncovered", "DOMContentLoaded"]) addEventListener(name, show);
   if (!document.querySelector(".where-head")) return;
   const seen = new IntersectionObserver((entries) => {
     const reading = entries.filter((entry) => entry.isIntersecting).pop();
