@@ -203,8 +203,8 @@ def first_row_of_equal_scores(n):
     ("1.3", lambda w: torch.exp(-(w * w.clamp(min=0.01).log()).sum(-1)), "not for weights (300,)"),
     ("1.3", lambda w: torch.exp(torch.nan_to_num(-(w * w.log()).sum(-1))), "This input has zeros in it"),
     ("2.3", one_largest_for_all, "With l1 from -3000 to 3000"),
-    ("3.3", infinite_scores, "the weights of token 0 are NaN"),
-    ("3.3", first_row_of_equal_scores, "token 0 gives 0.20 to each of the tokens 0, 1, 2, 3, 4"),
+    ("3.3", infinite_scores, "token 0 gives most to nobody, as its weights are NaN"),
+    ("3.3", first_row_of_equal_scores, "token 0 gives most to 0 and 1 and 2, wanted is 0"),
     ("5.3", lambda n, m: torch.ones(n, m).tril(m - n), "not True and False"),
     ("5.3", mask_of_infinities, "wanted is a boolean tensor"),
     ("7.2", degrees, "not for order [2, 1, 3, 0]"),
@@ -214,6 +214,67 @@ def first_row_of_equal_scores(n):
 def test_what_a_newcomer_once_got_past_it(id, answer, part):
     report = check(id, answer)
     assert not report.ok and part in report.text and "exchanged" not in report.text
+
+
+def in_place(loss, h):
+    gates = torch.ones(h)
+    full, costs = loss(gates), []
+    for i in range(h):
+        gates[i] = 0
+        costs.append(loss(gates) - full)
+        gates[i] = 1
+    return torch.stack(costs)
+
+
+def leaks_by_allclose(f, n, d):
+    x = torch.randn(n, d, generator=torch.Generator().manual_seed(1)).double()
+    tries = [(j, torch.cat([x[:j], 1 - x[j:]])) for j in range(1, n)]
+    return any(not torch.allclose(f(y)[:j], f(x)[:j], atol=1e-9) for j, y in tries)
+
+
+def in_half(error):
+    return tuple(W.half() for W in EXERCISES["7.7"].reference(error))
+
+
+@pytest.mark.parametrize("id, answer, part", [
+    ("1.2", lambda w, T: (w.log() / T - w[..., -1:].log() / T).softmax(-1), "a row of NaN"),
+    ("1.2", lambda w, T: (w.log().clamp(min=-100) / T).softmax(-1), "the score -100"),
+    ("3.1", lambda W_Q, W_K, M: W_K @ torch.linalg.pinv(M, rtol=0.1).T, "M has an inverse, so they count"),
+    ("4.2", lambda w, v, W_O: w / w.sum(-1, keepdim=True) * (v @ W_O).norm(dim=-1)[..., None, :], "by their sum"),
+    ("4.4", lambda x, W_V: x - x @ W_V @ torch.linalg.pinv(W_V, rtol=0.1), "reads weakly"),
+    ("5.4", leaks_by_allclose, "small beside a large output"),
+    ("7.7", in_half, "That is rounding in float16"),
+    ("9.2", in_place, "may be a view of the gates"),
+], ids=["nan-beside-0", "minus-100", "weak-M", "loose-weights", "weak-W_V", "relative", "half", "view"])
+def test_what_was_once_accepted(id, answer, part):
+    report = check(id, answer)
+    assert not report.ok and part in report.text
+
+
+def test_one_mistake_made_twice_is_said_once():
+    report = check("9.1", lambda y, gates, W_O: EXERCISES["9.1"].model(
+        y, gates, W_O, first="gates = (gates > 0.5).to(gates)", use="merged @ W_O / h"))
+    assert report.text.count("two mistakes together") == 1 and report.text.count("A gate is a factor") == 0
+    twice = check("4.2", lambda weights, v, W_O: EXERCISES["4.2"].model(
+        weights, v, W_O, lengths="written.square().sum(-1)", out="(weights * row).square()"))
+    assert twice.mistakes == ["squared-length"]
+
+
+def test_an_error_inside_what_is_given_is_told_as_one():
+    def fewer_tokens(f, n, d):
+        x = torch.randn(n, d, generator=torch.Generator().manual_seed(1)).double()
+        return any(not same(f(x[:i]), f(x)[:i], 1e-9) for i in range(1, n))
+    report = check("5.4", fewer_tokens)
+    assert report.mistakes == ["inside-what-is-given"]
+
+
+def test_what_is_measured_does_not_depend_on_what_an_answer_does_to_its_inputs():
+    def part_by_part(y, W_O):
+        out = torch.stack([y[:, i] @ block for i, block in enumerate(W_O.chunk(y.shape[1]))], 1)
+        y[:, 0] = 0
+        return out * 1.5 + y.sum() * 0
+    report = check("6.4", part_by_part)
+    assert "It should stand still" not in report.text and "changes its own inputs" in report.text
 
 
 # --- How an exercise is found ---------------------------------------------------------------------------------------

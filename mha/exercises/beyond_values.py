@@ -169,8 +169,8 @@ def remembers_or_random(exercise, alone, case):
     (one, failed), (other, failed_too) = (observe_run(exercise, alone, case.copies()) for _ in range(2))
     if failed is None and failed_too is None and isinstance(one, torch.Tensor) and not same(one, other):
         return (["random"],
-                "Called twice with the same input, it gives different outputs. Something in it is random: dropout, or "
-                "a layer made anew at each call.")
+                "Called twice with the same input, it gives different outputs. Something in it is random: dropout, a "
+                "layer made anew at each call, a method that draws numbers.")
     return ["keeps-state"], ("It remembers something from one call to the next: a variable outside the function, a "
                              "default argument, or a buffer that is filled further. What it returns should depend on "
                              "its arguments alone.")

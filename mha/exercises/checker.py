@@ -14,7 +14,7 @@ import torch
 
 from mha.exercises import raised
 from mha.exercises.beyond_values import beyond_values, remembers_or_random, side_effects
-from mha.exercises.calls import LIMIT, Caught, Pristine, Unread, always, guarded, observe_run, observed, run
+from mha.exercises.calls import LIMIT, Caught, Pristine, Unread, always, guarded, observe_run, observed, on_copies, run
 from mha.exercises.probe import same
 
 GOT_NOTHING = (type(None), type(Ellipsis))
@@ -94,7 +94,8 @@ def explain(exercise, answer, alone, outputs, failures, right, touched):
     if not unsteady:
         lines += where_it_works(exercise, answer, right, asks)
     if not ids and failure is None:
-        lines += nearly(outputs, exercise.expected) or [*repairs(exercise, outputs), *guarded(exercise.measure, answer)]
+        lines += nearly(outputs, exercise.expected) or [*repairs(exercise, outputs),
+                                                        *guarded(exercise.measure, on_copies(answer))]
     if touched and ids != ["keeps-state"]:
         lines.append(f"It also changes its own inputs: {side_effects(touched)}.")
     return exercise.report(False, ids, *lines, f'hint("{exercise.id}") says more.', named=named, asks=asks)
@@ -153,8 +154,10 @@ def modelled(exercise, outputs):
     if len(found[0]) > 1:  # two mistakes at once: more than one such reading only confuses
         one, other = found[0]
         asks = [mistake.asks for mistake in found[0] if mistake.asks]
-        return [one.id, other.id], ["It gives the numbers of two mistakes together (yours may be written otherwise). "
-                                    f"One: {one.says} The other: {other.says}"], asks[:1]
+        said = (f"one mistake made twice (yours may be written otherwise). {one.says}" if one.says == other.says else
+                "two mistakes together, each told as if it were alone (yours may be written otherwise). "
+                f"One: {one.lead} The other: {other.lead}")
+        return list(dict.fromkeys((one.id, other.id))), [f"It gives the numbers of {said}"], asks[:1]
     ids = list(dict.fromkeys(mistake.id for mistakes in found for mistake in mistakes))
     says = list({mistakes[0].id: mistakes[0].says for mistakes in reversed(found)}.values())[::-1][:2]
     asks = [mistake.asks for mistake in found[0] if mistake.asks]
@@ -180,7 +183,7 @@ def counterexample(exercise, output, index):
                 f"{digits(expected.flatten()[0], output.flatten()[0])}.")
     off = ~torch.isclose(output.double(), expected.double(), rtol=1e-5, atol=1e-5)
     at = tuple(off.nonzero()[0].tolist())
-    whole = " All its numbers are whole." if is_whole(output) and not is_whole(expected) else ""
+    whole = " All its numbers are whole." if output.any() and is_whole(output) and not is_whole(expected) else ""
     compared = f"{exercise.compared} " if exercise.compared else ""
     which = f"the first, at {list(at)}," if at else "it"
     return (f"{compared}For {exercise.describe(case)}: {int(off.sum())} of {off.numel()} numbers are wrong; {which} is "
@@ -259,10 +262,11 @@ def where_it_works(exercise, answer, right, asked):
         return ["With other numbers of the same shapes it can be right: here it is the numbers that matter, not the "
                 "shapes." + " This input has zeros in it." * zeros]
     wrong = exercise.describe(exercise.cases[first])
-    good = dict.fromkeys(exercise.describe(case) for case, ok in cases if ok and exercise.describe(case) != wrong
-                         and always(exercise, answer, case, True))
+    good = (exercise.describe(case) for case, ok in cases if ok and exercise.describe(case) != wrong
+            and always(exercise, answer, case, True))
+    good = list(itertools.islice(good, 2))
     question = "" if asked else " What is different there?"
-    return [f"It is right for {'; '.join(list(good)[:2])}, and not for {wrong}.{question}"] if good else []
+    return [f"It is right for {'; '.join(dict.fromkeys(good))}, and not for {wrong}.{question}"] if good else []
 
 
 def nearly(outputs, expected):
@@ -272,8 +276,8 @@ def nearly(outputs, expected):
         return []
     off = max(float((o.double() - e.double()).abs().max() / e.double().abs().max().clamp(min=1e-30))
               for o, e in zip(outputs, expected) if e.numel())
-    return [f"The formula is nearly right: the largest error is {100 * off:.2g} % of the largest number. Low "
-            "precision, rounding, or a small constant that was added?"] if off < 0.02 else []
+    return [f"It is nearly right: the largest error is {100 * off:.2g} % of the largest number. Low precision, "
+            "rounding, a small constant that was added, a clamp?"] if off < 0.02 else []
 
 
 def repairs(exercise, outputs):

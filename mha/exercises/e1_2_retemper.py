@@ -30,6 +30,13 @@ def retemper(weights, T):
             "The scores are taken relative to that of one key. Where its weight is 0, its score is minus infinity, and "
             "a row of NaN comes back.",
             "What is the logarithm of 0 in torch, and what is that minus itself?"),
+        "weights.log() - weights.log().mean(-1, keepdim=True)": Mistake("nan-beside-a-zero",
+            "The mean of the logarithms is subtracted. Where a weight is 0, that mean is minus infinity, and a row of "
+            "NaN comes back.",
+            "What is the logarithm of 0 in torch, and what is that minus itself?"),
+        "weights.log().nan_to_num(neginf=0.0)": Mistake("zero-becomes-one",
+            "For a weight of 0 the score is 0, which is that of a weight of 1.",
+            "What is the logarithm of 0 in torch, and e to that power?"),
         "weights.log().clamp(min=-100)": Mistake("zero-not-kept",
             "A weight of 0 gets the score -100. At T = 10 that is -10, and the weight does not stay 0.",
             "What is the logarithm of 0 in torch, and e to that power?"),

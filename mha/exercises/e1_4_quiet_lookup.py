@@ -31,8 +31,8 @@ def quiet_lookup(scores, values):
     }),
     "both": Blank("torch.cat([scores, nothing], -1)", offered=2, wrong={
         "torch.cat([nothing, scores], -1)": Mistake("cuts-a-real-key",
-            "The additional key stands in front, and what is cut off at the end is the last real key: each value "
-            "gets the weight of the key before it.",
+            "Each value gets the weight of the key before it, as where the additional key stands in front and the "
+            "last real key is cut off.",
             "Which of the m + 1 weights belongs to the additional key?"),
         "scores": None,
         "torch.cat([scores - scores.amax(-1, keepdim=True), nothing], -1)": Mistake("shift-forgets-the-one",
@@ -63,13 +63,16 @@ def quiet_lookup(scores, values):
     }),
     "real": Blank("weights[..., :-1]", offered=2, wrong={
         "weights[..., 1:]": Mistake("cuts-a-real-key",
-            "The additional key stands at the end, and what is cut off in front is the first real key: each value "
-            "gets the weight of the key after it.",
+            "Each value gets the weight of the key after it, as where the additional key stands at the end and the "
+            "first real key is cut off.",
             "Which of the m + 1 weights belongs to the additional key?"),
         "weights": None,
         "scores.softmax(-1) / 2": Mistake("always-half",
             "Half of the weight goes to nothing, whatever the scores are.",
             "What should happen when a key fits very well?"),
+        "scores.softmax(-1) * scores.amax(-1, keepdim=True).sigmoid()": Mistake("largest-score-only",
+            "How much goes to nothing is decided by the largest score alone. All m keys compete with the score 0.",
+            "Do two keys with the score 5 leave as much to nothing as one?"),
         "scores.softmax(-1) * scores.shape[-1] / both.shape[-1]": Mistake("fixed-share",
             "Nothing gets one share in m + 1, whatever the scores are.",
             "What should happen when a key fits very well?"),

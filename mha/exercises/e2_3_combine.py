@@ -51,7 +51,7 @@ def combine(o1, l1, o2, l2):
             "It takes the plain mean of the two outputs. The half with the larger sum of powers should count more.",
             "What did each half divide by?"),
         "a / (a + b) * o1": Mistake("second-half-forgotten",
-            "The share of the first half is right. The second half is not added.",
+            "The second half is not added; the share of the first is right.",
             "What should the two shares sum to?"),
         "o1 + o2": Mistake("sum",
             "It adds the outputs. Each of them is a mean already, so the sum counts twice.",

@@ -51,6 +51,12 @@ def same_scores(W_Q, W_K, M):
             "It divides entry by entry, which runs only where d_k = d_model. M is undone by its inverse, in a matrix "
             "product.",
             "What is M times its inverse?"),
+        "matrix / torch.linalg.det(M)": Mistake("determinant-for-inverse",
+            "It divides by the determinant of M, which is one number. The inverse of a matrix mixes columns.",
+            "What is M times its inverse?"),
+        "matrix / M.diagonal()": Mistake("diagonal-only",
+            "It divides each column by an entry of the diagonal of M. That undoes M only where all others are 0.",
+            "What does M do besides stretching each coordinate?"),
         "matrix": Mistake("unchanged",
             "W_K comes back as it was, and the scores carry an M too many.",
             "What has to undo M?"),

@@ -7,9 +7,8 @@ from mha.exercises.probe import most_of, preferences, preferred, same
 from mha.exercises.report import Mistake
 
 TOO_SOFT = Mistake("too-soft",
-    "For small n the largest score of a row leads by enough, for larger n it does not: the scores are divided by the "
-    "root of d_k.",
-    "How does the lead that you need grow with n and d_k?")
+    "For small n the largest score of a row leads by enough, for larger n it does not.",
+    "By how much does the right score lead at n = 3 and at n = 64, after the division by the root of d_k?")
 
 PROGRAM = Program("""\
 def previous_token(n):
@@ -63,6 +62,12 @@ def previous_token(n):
         "length * torch.eye(n)": Mistake("looks-at-itself",
             "Every token looks at itself.",
             "Which key should the query of token i fit?"),
+        "length * torch.diag(torch.ones(n - 1), -1)": Mistake("first-token-looks-at-all",
+            "The first token gives the same weight to all, as where its query is 0. All others are right.",
+            "Which row of W_Q belongs to the first token, and at whom should it look?"),
+        "torch.eye(n)[before].log()": Mistake("all-nan",
+            "All weights are NaN, as where a matrix holds an infinity: infinity times 0 is NaN.",
+            "Which numbers are summed in the product of a row and a column?"),
     }),
     "keys": Blank("torch.eye(n)", offered=1, wrong={
         "torch.eye(n)[before]": Mistake("both-shifted",
@@ -117,7 +122,7 @@ EXERCISE = Exercise(
          "def previous_token(n):\n    ...\n",
     program=PROGRAM,
     cases=[Case((3,)), Case((5,)), Case((2,)), Case((16,)), Case((64,))],
-    measure=measure, observe=observe, wanted="a pair W_Q, W_K of one shape, (n, d_k)",
+    measure=measure, observe=observe, wanted="a pair W_Q, W_K of one shape, (n, d_k), and one dtype",
     trained=(),
     told=preferred,
     hints=("With one-hot tokens, row i of W_Q is the query of token i, and row j of W_K is the key of token j.",

@@ -42,6 +42,10 @@ def contributions(weights, v, W_O):
         "written.square().mean(-1).sqrt()": Mistake("root-of-the-mean",
             "It takes the root of the mean of the squares: the length divided by the root of d_model.",
             "How long is the vector (3, 4)?"),
+        "v.norm(dim=-1) * torch.linalg.matrix_norm(W_O, 2)": Mistake("product-of-lengths",
+            "It multiplies the length of the value by the most that W_O can stretch. W_O stretches each vector "
+            "differently: map first, then measure.",
+            "How long is v W_O when W_O maps v to zero?"),
         "v.norm(dim=-1) * W_O.norm()": Mistake("product-of-lengths",
             "It multiplies the length of the value by the size of W_O. W_O stretches each vector differently: map "
             "first, then measure.",
@@ -52,8 +56,8 @@ def contributions(weights, v, W_O):
             "The lengths of the values are laid along the queries; value j belongs to key j, so to column j.",
             "Which axis of the weights counts the values?"),
         "lengths": Mistake("axis-missing",
-            "The values, or their lengths, have no axis for the queries: without a batch that does no harm; with one, "
-            "its axis is taken for that of the queries.",
+            "It is made for one matrix of weights. With a batch in front, the axes of the weights and of the lengths "
+            "do not meet as they should.",
             "Which shape has weights, and which must the lengths have so that each column meets its own?"),
     }),
     "out": Blank("weights * row", offered=3, wrong={
@@ -69,6 +73,16 @@ def contributions(weights, v, W_O):
         "weights * row / (weights * row).sum(-1, keepdim=True)": Mistake("made-to-sum-to-one",
             "The lengths are divided by their sum. The statement asks for the lengths themselves.",
             "What is lost when every row is made to sum to 1?"),
+        "(weights * row.square()).sqrt()": Mistake("weight-under-the-root",
+            "The weight stands under the root and is not squared: its root is what multiplies the length.",
+            "How long is one quarter of the vector (3, 4)?"),
+        "weights * (weights @ written).norm(dim=-1, keepdim=True)": Mistake("whole-output",
+            "It multiplies each weight by the length of the whole output of the query. Asked is the length of each "
+            "part.",
+            "What does key j add to the output, before anything is summed?"),
+        "(weights[..., None] * written[..., None, :, :]).norm(dim=-2)": Mistake("norm-over-the-keys",
+            "The norm runs over the keys. The length of a part runs along its own coordinates.",
+            "Which axis of the parts holds the coordinates of one part?"),
         "weights / weights.sum(-1, keepdim=True) * row": Mistake("weights-divided-by-their-sum",
             "The weights are divided by their sum. That changes nothing where they sum to 1; they need not.",
             "What should weights twice as large give?"),

@@ -62,6 +62,9 @@ def mover(d, source, target):
         "0": Mistake("carries-nothing", "It carries nothing: W_V W_O is zero."),
     }),
     "other": Blank("", wrong={
+        "W_V = W_V * (source != target)": Mistake("lost-in-place",
+            "Nothing is carried where source and target are the same coordinate. It should arrive there too.",
+            "What should come out when source and target are the same?"),
         "W_V, W_O = torch.eye(d), torch.eye(d)": Mistake("copies-everything",
             "It carries the whole token, every coordinate into its own place.",
             "Which coordinates should stay behind?"),

@@ -1,4 +1,6 @@
 """4.4: what a head cannot carry."""
+import functools
+
 import torch
 
 from mha.exercises.blanks import Blank, Program
@@ -72,8 +74,14 @@ def lost(x, W_V):
             "Which shape should come out?"),
         "x": Mistake("nothing-removed", "It returns x as it is.", "What should its product with W_V be?"),
         "torch.zeros_like(x)": Mistake("all-removed",
-            "It returns zero. But W_V has fewer columns than a token has coordinates: something is lost.",
+            "For each W_V here it returns zero. But W_V has fewer columns than a token has coordinates: something is "
+            "lost.",
             "How many directions can d_v columns read?"),
+        "reduce(lambda rest, c: rest - (rest @ c)[..., None] * c / (c @ c), W_V.mT, x)":
+            Mistake("one-after-the-other",
+            "The columns are projected out one after the other, as they stand. They are not at right angles, so taking "
+            "one out brings back something of those before it.",
+            "What is its product with the first column, after the second was taken out?"),
         "x - x.mean(-2, keepdim=True)": Mistake("subtracts-the-mean",
             "It subtracts the mean of the tokens.",
             "What should its product with W_V be?"),
@@ -87,7 +95,7 @@ def lost(x, W_V):
     },
     "basis coordinates": {("W_V / W_V.norm(dim=0)", "x @ W_V"): ONE_STEP},
     "basis carried": {("W_V / W_V.norm(dim=0)", "coordinates @ torch.linalg.pinv(W_V)"): ONE_STEP},
-})
+}, scope={"reduce": functools.reduce})
 
 
 def measure(answer):

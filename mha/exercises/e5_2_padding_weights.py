@@ -39,6 +39,9 @@ def padding_weights(scores, lengths):
             "Keys and queries of the filling are both hidden. The rows of filling then have nobody to look at; the "
             "statement hides keys only.",
             "What should a row of filling give?"),
+        "(place <= lengths[:, None, None]) & (lengths[:, None, None] > 0)": Mistake("one-too-many",
+            "One word of filling is still read: the last real word has index length - 1.",
+            "Is it < or <=?"),
         "place < lengths[:, None, None] - 1": Mistake("one-too-few",
             "The last real word is hidden: it has index length - 1.",
             "Is it < length or < length - 1?"),
@@ -138,14 +141,18 @@ def measure(answer):
             if off.any():
                 row = int(off.nonzero()[0])
                 yield (f"For lengths 4, 2, 0 and scores {tuple(scores.shape)} from {scores.min():.0f} to "
-                       f"{scores.max():.0f}: row {row} of the sentence of length {words} is {digits(found[row])}; "
-                       f"wanted is {digits(right[row])}.")
+                       f"{scores.max():.0f}: row {row} of the sentence of length {words} is "
+                       f"{digits(found[row], right[row])}; wanted is {digits(right[row], found[row])}.")
         if wrong.any():
             return
 
 
-def digits(row):
-    return ", ".join(f"{weight:.3g}" for weight in row.tolist())
+def digits(row, other):
+    """With as many digits as tell it from the other."""
+    def listed(weights, places):
+        return ", ".join(f"{weight:.{places}g}" for weight in weights.tolist())
+    return next(listed(row, places) for places in (3, 6, 9, 17)
+                if listed(row, places) != listed(other, places) or places == 17)
 
 
 EXERCISE = Exercise(

@@ -144,7 +144,8 @@ EXERCISE = Exercise(
     program=PROGRAM,
     cases=[Case((numbers(701, 1, 3).softmax(-1), 2)), Case((numbers(702, 2, 5).softmax(-1), 3)),
            Case((numbers(703, 3, 7).softmax(-1), 2)), Case(((3 * numbers(704, 4, 9)).softmax(-1), 4)),
-           Case((numbers(705, 2, 2).softmax(-1), 2))],
+           Case((numbers(705, 2, 2).softmax(-1), 2)),
+           Case((torch.tensor([[0.6, 0.4, 0.0, 0.0], [0.0, 0.0, 0.3, 0.7]], dtype=torch.float64), 2))],
     measure=measure, observe=observe, trained=(),
     hints=("The h mixtures can be recombined at will. So the rows can be replaced by any other basis of the space "
            "that they span.",

@@ -12,9 +12,9 @@ TOO_SOFT = Mistake("too-soft",
     "No weight passes 0.99: the largest score of a row does not lead by enough.",
     "Which lead does a weight of 0.99 need, and how close are neighbours on the circle?")
 TOO_SOFT_FOR_MANY = Mistake("too-soft-for-many",
-    "For few tokens the largest score of a row leads by enough. For many, neighbours on the circle come close, and the "
-    "lead gets too small.",
-    "How does the lead over the neighbour shrink with n?")
+    "The largest score of a row leads by enough for few tokens, and for many it does not, as where neighbours on a "
+    "circle come close.",
+    "How does the lead over the next best token shrink with n?")
 ON_A_LINE = Mistake("keys-on-a-line",
     "Only the two outermost keys ever win, as where the keys lie on a line.",
     "Which direction makes the middle key the farthest?")
@@ -75,6 +75,12 @@ def on_a_circle(order):
             "Which of the two should depend on order?"),
     }),
 }, together={
+    "across along wanted": {
+        ("1.0 * torch.arange(n)", "-1.0 * torch.arange(n) ** 2", "torch.stack([1.0 * order, torch.ones(n)], -1)"):
+            Mistake("half-way",
+            "Each token looks half way to its own, as on the parabola of keys (j, -j^2) with the query (order[i], 1).",
+            "For which j is order[i] j - j^2 largest?"),
+    },
     "across along": {
         ("torch.arange(n) - (n - 1) / 2", "0 * angles"): ON_A_LINE,
         ("angles", "0 * angles"): ON_A_LINE,

@@ -142,14 +142,18 @@ def told(guess, contents):
     """The pair of contents whose guesses are farthest off."""
     worst = (guess - contents).nan_to_num(math.inf).abs().amax(-1).argmax()
     wrong = int((guess != contents).any(-1).sum())
+    off_ones = [(name, found) for name, found, right in zip(("first", "second"), guess[worst], contents[worst])
+                if found != right]                                          # `observe` shows others as the content
     return (f"for {wrong} of 81 pairs of contents a guess is off by more than error. For the contents "
-            f"{listed(contents[worst])} the guesses are {listed(guess[worst])}.")
+            f"{listed(contents[worst])} "
+            f"{' and '.join(f'the {name} guess is {found + 0:.3g}' for name, found in off_ones)}.")
 
 
 def measure(answer):
     """What the scores and the values see, and how the guesses follow small contents."""
     output = answer(0.1)
     W_K, W_V, W_O = (W.double() for W in output)
+    bent = (guesses(output, GRID)[0] - GRID).abs().max() > 0.1 * (1 + 1e-6)
     for error, rounded in ((0.1, False), (0.01, False), (0.1, True), (0.01, True)):
         made = answer(error)
         contents = GRID.to(own_dtype(made)) if rounded else GRID
@@ -174,12 +178,25 @@ def measure(answer):
                "shows in the mixture of the contents only.")
     middle = torch.zeros(2, dtype=torch.float64)
     slopes = torch.autograd.functional.jacobian(lambda contents: guesses(output, contents)[0], middle)
+    slopes = slopes.round(decimals=6) + 0.0                                                  # no -0, and no rounding
     if off(guesses(output, middle)[0], 0):
         yield f"For the contents 0, 0 the guesses are {listed(guesses(output, middle)[0])}."
     if slopes.sub(torch.eye(2)).abs().max() > 0.1:
         yield (f"Near the contents 0, 0 the first guess moves by {slopes[0, 0]:.3g} times c1 and {slopes[0, 1]:.3g} "
                f"times c2, the second by {slopes[1, 0]:.3g} times c1 and {slopes[1, 1]:.3g} times c2; wanted are 1 and "
                "0, then 0 and 1.")
+        yield from in_parts(slopes)
+    elif bent and slopes.sub(torch.eye(2)).abs().max() < 0.01 and not off(guesses(output, middle)[0], 0):
+        yield ("For error = 0.1 and small contents the guesses are right. What is off is the bend of the softmax: it "
+               "is nearly straight only where the scores are nearly equal.")
+
+
+def in_parts(slopes):
+    """The same in terms of the mean of the contents and of half their difference, where each enters by a factor."""
+    (a, b), (c, d) = slopes.tolist()
+    if abs(a - d) + abs(b - c) < 0.02:
+        yield (f"In other words, the mean of the contents enters with the factor {a + b:.2g}, and half of their "
+               f"difference with the factor {a - b:.2g}, turned round in the second guess; both factors should be 1.")
 
 
 EXERCISE = Exercise(

@@ -12,6 +12,11 @@ class Mistake:
     says: str
     asks: str = ""
 
+    @property
+    def lead(self):
+        """The first sentence of what it says."""
+        return re.split(r"(?<=[.?!]) (?=[A-Z])", self.says)[0]
+
 
 @dataclass(frozen=True)
 class Report:
