@@ -23,7 +23,7 @@ HEARD = """
     say.apply(console, words);
   };
 """
-OPEN = f"if (!location.search.includes('bets')) {served.WITHOUT_BETS}"
+OPEN = f"if (location.search.includes('bets')) localStorage.removeItem('mha-bets-off'); else {served.WITHOUT_BETS}"
 SCRIPT = f"(() => {{ {HEARD} }})();\n(() => {{ {served.FRAMES} }})();\n{OPEN}".encode()
 
 

@@ -4,7 +4,9 @@ import re
 import pytest
 
 import served
-from mha.exercises import check
+from mha.exercises import EXERCISES, check
+from mha.folklore import CLAIMS
+from test_completion import ANSWER_ALL, form_of, page_of
 from test_figures import compare
 from visit import NARROW, WIDE, figure, settings
 
@@ -210,3 +212,29 @@ def test_bets_are_covered_made_kept_and_opened_by_a_link(at):
     assert browser.evaluate(at_target)
     assert browser.evaluate("() => window.heard") == []
     browser.evaluate("() => localStorage.clear()")
+
+
+@pytest.mark.parametrize("id", ["2.1", "6.3"])
+def test_programs_with_blanks_reply_as_the_package_told_them_to(at, id):
+    """Chromium's tests hold the told replies to the package for all combinations; here are a hundred, and a right one.
+    """
+    item = EXERCISES[id]
+    browser = at(page_of(item))
+    told = browser.evaluate("(form) => JSON.parse(document.querySelector(`${form} script`).textContent)", form_of(item))
+    keys = [*sorted(told["said"])[::-1][:100], told["right"][0]]
+    said = browser.evaluate(ANSWER_ALL, [form_of(item), keys])
+    for key, (verdict, *lines) in said.items():
+        named, asks, evidence = ([told["lines"][i].replace("`", "") for i in part] for part in told["said"][key])
+        right = key in told["right"]
+        assert verdict.startswith("\u2713" if right else "\u00d7")
+        assert lines[:9] == (evidence if right else [*asks, *evidence[:1], *named, *evidence[1:]])[:9] or right
+
+
+def test_a_claim_is_judged_before_it_is_told(at):
+    browser = at("chapters/A_folklore.html?bets")
+    shown = "() => [...document.querySelectorAll('.claim-came')].filter((part) => part.offsetHeight).length"
+    assert browser.evaluate(shown) == 0
+    button = f"#claim-{CLAIMS[1].number} .claim-ask button"
+    browser.evaluate("(button) => document.querySelector(button).click()", button)
+    assert browser.evaluate(shown) == 1
+    browser.evaluate("() => localStorage.removeItem('mha-claims')")
