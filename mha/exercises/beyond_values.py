@@ -82,7 +82,8 @@ def lets_gradients_through(exercise, answer, alone, touched, outputs):
         return exercise.report(False, [id],
                                f"The values are right, but {cut} Whatever this function is part of would learn "
                                "wrongly, or not at all. Look for .detach(), .item(), .data, round, numpy, "
-                               "torch.tensor(...) of computed numbers, or torch.no_grad().")
+                               "torch.tensor(...) of computed numbers, torch.no_grad(), or an `if` that leaves out "
+                               "what is 0.")
 
 
 def bears_large_numbers(exercise, answer, alone, touched, outputs):
@@ -156,7 +157,8 @@ def overflow(exercise, case, output, failure):
              "powers.")
     return (f"The values are right for ordinary numbers. With {exercise.extremes(case)} it {shown}. Usual reasons: "
             "e^1000 does not fit into a float, and e^-1000 is 0, so in each row the largest should be subtracted "
-            f"first (softmax does that); a clamp that is too near{masks if exercise.masks else '.'}")
+            "first (softmax does that); a clamp that is too near; a division of large scores"
+            f"{masks if exercise.masks else '.'}")
 
 
 def side_effects(touched):

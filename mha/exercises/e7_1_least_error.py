@@ -119,6 +119,7 @@ def measure(answer):
     for weights, r, wanted, what in ((eye[:1], 2, 0.5, "one head on the first of two wanted tokens"),
                                      (eye[:1] / 2 + eye[1:2] / 2, 2, 0.5, "one head on both of two wanted tokens"),
                                      (eye[3:], 2, 1.0, "one head on a token that nobody asked for"),
+                                     (eye[:1] / 2 + eye[3:] / 2, 2, 0.75, "one head on a wanted token and on another"),
                                      (eye[:2].cumsum(0), 2, 0, "two heads, on the first wanted token and on both")):
         found = observe(answer(weights, r))
         if found.ndim:
