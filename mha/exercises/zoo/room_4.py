@@ -57,8 +57,8 @@ SPECIMENS = [
                   "own score does. Which is this head's?",
         makes=gradients, sound=lambda: gradients("scores = Q @ K.mT * scale"),
         options=(Case("Nearly all weights have stopped moving.",
-                      "Divided by 1 / 8 is multiplied by 8: the scores have a spread of 64, the softmax has decided, "
-                      "and no gradient passes."),
+                      "Divided by 1 / 8 is multiplied by 8: the scores have a spread of 64, the softmax has all but "
+                      "decided, and little gradient passes."),
                  Case("Some weights move more than others.", "That is a head whose scores have a spread near 1.",
                       "as-meant", makes=lambda: gradients("scores = Q @ K.mT * scale")),
                  Case("All weights move about alike.",
