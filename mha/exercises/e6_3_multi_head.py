@@ -252,5 +252,5 @@ EXERCISE = Exercise(
            "Q, K, V = (split_heads(x @ W, h) for W in (W_Q, W_K, W_V)); w = (Q @ K.mT / Q.shape[-1] ** "
            "0.5).masked_fill(~mask[:, None], -torch.inf).softmax(-1); return merge_heads(w @ V) @ W_O"),
     note="Four matrices, one softmax, two moves of axes. mha.MultiHeadAttention does the same with torch layers, and "
-         "chapter 6 tests that it is equal to torch's own.",
+         "section 5 tests that it is equal to torch's own.",
 )

@@ -5,7 +5,7 @@ from mha.exercises.report import Mistake
 D, H = 512, 8
 
 parameters = Number(
-    id="6.5", title="Count the parameters", chapter="06_multi_head", stars=1, minutes=5, after="section 6", core=True,
+    id="6.5", title="Count the parameters", chapter="06_multi_head", stars=1, minutes=5, after="section 3", core=True,
     statement=f"A layer of multi-head attention with d_model = {D}, h = {H} and d_k = d_v = {D // H}, with a bias in "
               "each of its four projections, as torch's layer has by default. How many parameters has it?",
     answer=4 * (D * D + D), tolerance=0,
@@ -33,7 +33,7 @@ parameters = Number(
 )
 
 more_heads = Choice(
-    id="6.6", title="More heads cost more?", chapter="06_multi_head", stars=2, minutes=5, after="section 6",
+    id="6.6", title="More heads cost more?", chapter="06_multi_head", stars=2, minutes=5, after="section 4",
     several=True, core=True,
     statement="d_model stays at 512, and d_k = d_v = 512 / h. You go from 8 heads to 16. What is true? Pick all.",
     options=(
@@ -57,7 +57,7 @@ more_heads = Choice(
 HEADS, N = 32, 2048
 
 score_memory = Number(
-    id="6.7", title="The memory of the scores", chapter="06_multi_head", stars=1, minutes=5, after="section 6",
+    id="6.7", title="The memory of the scores", chapter="06_multi_head", stars=1, minutes=5, after="section 4",
     predicted=True,
     statement=f"One sentence of {N} tokens, {HEADS} heads, numbers of 32 bits. If all scores of one layer are stored, "
               "how many MiB (1024 times 1024 bytes) do they take? Guess first.",
