@@ -206,8 +206,7 @@ def long_distances():
     head, recurrent, kept = (sum(influence(layer) for _ in range(20)) / 20 for layer in layers)
     return ("Here, before training, 100 words back: an LSTM's output, as torch makes it, depends on a word by less "
             f"than {nothing:.0e}, a head's by {head[100]:.4f}. But with its forget gates open at the start it is "
-            f"{kept[100]:.4f}. One word back, the LSTM's is {recurrent[1] / head[1]:.0f} times the head's, which "
-            "shares its weight.",
+            f"{kept[100]:.4f}. One word back, the LSTM's is larger than the head's, which shares its weight.",
             recurrent[100] < nothing < 1e-4 < min(head[100], kept[100]) and recurrent[1] > head[1])
 
 
