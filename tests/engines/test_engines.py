@@ -138,7 +138,7 @@ def narrow(at):
     browser.evaluate("() => { document.documentElement.style.overflow = 'hidden'; }")
     seen = """
       async (selector) => {
-        await new Promise((done) => setTimeout(done, 500));
+        await new Promise((done) => setTimeout(done, 1500));
         const { left, right } = document.querySelector(selector).getBoundingClientRect();
         return left < innerWidth && right > 0;
       }
