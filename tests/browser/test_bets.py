@@ -187,9 +187,9 @@ def test_a_link_to_a_covered_place_opens_it(bet):
 
 def test_a_link_to_covered_words_opens_them(bet):
     tab = bet(f"{LOOKUP}#:~:text=Encyclopedia%20of%20Everything%20wins").page
-    tab.wait_for_function("!document.querySelector('#bet-2 + .bet-cover').hasAttribute('hidden')")
+    tab.wait_for_function("() => !document.querySelector('#bet-2 + .bet-cover').hasAttribute('hidden')")
     assert reply(tab, 2) == "Shown without a bet." and not is_open(tab, 1)
-    tab.wait_for_function("scrollY > 1000")
+    tab.wait_for_function("() => scrollY > 1000")
 
 
 def test_where_the_browser_cannot_find_covered_words_a_link_opens_them_all_the_same(bet):
