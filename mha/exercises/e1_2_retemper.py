@@ -120,7 +120,7 @@ EXERCISE = Exercise(
     hints=("The scores are lost, but the leads are not: what is the logarithm of the ratio of two weights?",
            "The logarithms of the weights are scores that give these weights: they differ from the lost ones by a "
            "shift, which changes nothing. Divide them by T.",
-           "p = weights ** (1 / T); return p / p.sum(-1, keepdim=True)"),
+           "return (weights.log() / T).softmax(-1)"),
     note="Weights keep every lead, and only leads count. So the logarithms of the weights are as good as the scores. "
          "Language models change their temperature in the same way.",
 )
