@@ -26,7 +26,7 @@ def fit_lookup(d_k, *, scale=None, start=1.0, rate=0.01, steps=300, m=32, runs=8
         runs: independent runs, each with its own values, assignment and start.
         seed: of all runs.
     Returns:
-        (runs,), the mean squared error at the end. The values have variance 1, so the best constant answer gets 1.
+        (runs,), the mean squared error at the end. The values have variance 1: the best constant answer gets about 1.
     """
     g = torch.Generator().manual_seed(seed)
     Q, K = (normal(g, runs, m, d_k, std=start, device=device) for _ in range(2))
