@@ -148,7 +148,7 @@ def small_gradients():
     widths = (16, 64, 256, 1024)
     cold, warm = (torch.stack([slopes(d, scale, 128_000 // d).median() for d in widths]) for scale in (1.0, None))
     query, scaled = pulls(64, 1.0, 2000).median(), pulls(64, queries=2000).median()
-    return ("For large d_k, as its authors say, and at the scores, the numbers that the softmax gets. Among 64 keys "
+    return ("For large d_k, as its authors suspect, and at the scores, which the softmax gets. Among 64 keys "
             f"the median of the gradient there is {row(cold)} without the root for d_k = {list(widths)}, and "
             f"{row(warm)} with it: smaller at their own width, 64, and almost nothing at the last. At the "
             f"query, one product further back, it is larger without the root at 64, {query:.2f} against "
