@@ -82,11 +82,11 @@ function headWeights(sums, n, d, first, d_k) {
   return weights;
 }
 
-// What becomes of the d trained columns
+// What becomes of the d columns, which stand in each head from the strongest direction to the weakest
 function kindOfCut(heads, d_k, d) {
   if (asTrained(heads, d_k)) return "The heads as they were trained.";
-  if (heads * d_k === d) return "The trained columns, cut another way.";
-  if (heads * d_k < d) return `${d - heads * d_k} of the ${d} trained columns are left out.`;
+  if (heads * d_k === d) return "The same heads, strongest directions first, cut another way.";
+  if (heads * d_k < d) return `${d - heads * d_k} of the ${d} columns are left out.`;
   return "The cuts share columns: a real layer of this width would have more.";
 }
 

@@ -31,11 +31,11 @@ class HeadGridCanvas(Canvas):
 class HeadGrid(LiveFigure):
     """Every head's map on a real sentence while you turn h and d_k, with shapes, parameters and memory.
 
-    Q and K are those of the first layer of all-MiniLM-L6-v2 (d_model 384, trained with h = 12 and d_k = 32); head i
-    owns d_k columns from column i * 384 / h on. As they were trained the heads are called 0.0 to 0.11, layer.head; any
-    other cut is no trained head, and is called cut 0, cut 1, ... `numbers()` gives weight: the maps drawn (at most 24),
-    then the large map again; and the ledger: columns (h * d_k), parameters (four matrices, no biases), scores
-    (h * n^2 numbers), kib (their size in float32).
+    Q and K are those of the first layer of all-MiniLM-L6-v2 (d_model 384, trained with h = 12 and d_k = 32), in each
+    trained head the strongest direction first; head i owns d_k columns from column i * 384 / h on. As they were
+    trained the heads are called 0.0 to 0.11, layer.head; any other cut is no trained head, and is called cut 0, cut 1,
+    ... `numbers()` gives weight: the maps drawn (at most 24), then the large map again; and the ledger: columns
+    (h * d_k), parameters (four matrices, no biases), scores (h * n^2 numbers), kib (their size in float32).
     """
 
     def __init__(self):
