@@ -131,6 +131,7 @@ def test_orders_are_what_their_names_say():
     assert {kind: len(of_it) for kind, of_it in orders.items()} == PRUNING_ORDERS
     assert {kind: len(of_it.cosine) for kind, of_it in stored.curves.items()} == PRUNING_ORDERS
     for kind, scores in (("mean size of the gradient", size), ("gradient that is zero", stored.flat_gradient),
+                         ("gradient that is zero, in float64", stored.flat_gradient_double),
                          ("mean size, divided within layers", size / size.norm(dim=-1, keepdim=True))):
         assert torch.equal(orders[kind][0], scores.flatten().argsort()), kind
     assert all((order[:60] < 60).all() for order in orders["random, last layer last"])

@@ -89,13 +89,14 @@ def drawn(count, seed):
     return torch.stack(chance), torch.stack(in_place)
 
 
-def orders(first, size, slope, removal, alone, flat):
+def orders(first, size, slope, removal, alone, flat, flat_double):
     """The orders in which heads go, PRUNING_ORDERS: (orders, 72). first: the greedy one."""
     chance, in_place = drawn(RANDOM_ORDERS, seed=0)
     least_first = [scores.flatten().argsort() for scores in (alone, size, slope.abs(), removal)]
     divided = size / size.norm(dim=-1, keepdim=True)
     return torch.stack([first, *least_first, alone.flatten().argsort(descending=True), *chance,
-                        divided.flatten().argsort(), flat.flatten().argsort(), *in_place])
+                        divided.flatten().argsort(), flat.flatten().argsort(), *in_place,
+                        flat_double.flatten().argsort()])
 
 
 def curve(found, order):
@@ -157,7 +158,7 @@ def costs(found):
     wide = Sentences(copy.deepcopy(model).double())
     flat_double, *_ = measure.head_scores(lambda gates: 1 - wide.cosine(gates), LAYERS, HEADS)
     print("scores", flush=True)
-    found_orders = orders(greedy(found), size, slope, removal, alone, flat)
+    found_orders = orders(greedy(found), size, slope, removal, alone, flat, flat_double)
     print("orders", flush=True)
     curves = torch.stack([curve(found, order) for order in found_orders])
     print("curves", flush=True)

@@ -22,6 +22,7 @@ PRUNING_ORDERS = {                                  # kind: how many orders of i
     "mean size, divided within layers": 1,
     "gradient that is zero": 1,
     "random, last layer last": RANDOM_ORDERS,
+    "gradient that is zero, in float64": 1,
 }
 RANDOM_KINDS = [kind for kind in PRUNING_ORDERS if kind.startswith("random")]
 
