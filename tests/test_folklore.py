@@ -129,7 +129,7 @@ def equal_errors(r, h, **options):
 
 @pytest.mark.parametrize("words, module, name, false", [
     ("100x", scores, "MultiHeadAttention", lambda d, *_, **__: torch.nn.LSTM(d, d)),
-    ("large gradients", scores, "pulls", lambda d_k, scale=None, queries=500, m=64: torch.ones(queries)),
+    ("large gradients", scores, "pulls", lambda d_k, scale=None, sets=500, m=64: torch.ones(sets)),
     ("small gradients", scores, "slopes", lambda d_k, scale=None, queries=500, m=64: torch.ones(queries)),
     ("introduced as an alternative", scores, "attention", lambda q, k, v: (0 * q, None)),
     ("sees a set", scores, "attention", lambda q, k, v: (q @ k.mT * torch.arange(len(k)) @ v, None)),
