@@ -45,10 +45,11 @@ def average():
     wide, mean = maps(first, 1)[0, it, because], maps(first)[:, it, because].mean()
     lost, none, rows = decided_by(first), decided_by(last).max(), len(first.tokens)
     same = (maps(last, 1)[0].argmax(-1) == maps(last).mean(0).argmax(-1)).sum()
-    return ("Scores add, so weights multiply. Twelve trained heads of layer 0 in one softmax: \"it\" gives \"because\" "
-            f"{wide:.2f}, where the mean of the heads is {mean:.2f}; and without head 0.{lost.argmax()} {lost.max()} "
-            f"of {rows} rows look elsewhere. In layer 5 no head decides: without any one of them {none} rows do, and "
-            f"{same} of {rows} look where the mean of the maps does. Only their weights are others.",
+    return ("Scores add, so weights multiply, up to the scale. Twelve trained heads of layer 0 in one softmax: \"it\" "
+            f"gives \"because\" {wide:.2f}, where the mean of the heads is {mean:.2f}; and without head "
+            f"0.{lost.argmax()} {lost.max()} of {rows} rows look elsewhere. In layer 5 no head decides: without any "
+            f"one of them {none} rows do, and {same} of {rows} look where the mean of the maps does. Only their "
+            "weights are others.",
             wide > 2 * mean and lost.max() > rows / 2 and none == 0 and same == rows)
 
 

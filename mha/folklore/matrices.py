@@ -94,9 +94,9 @@ def subject_and_object():
         return head(words[order] + places, mask=mask)[0][1]
     cases = (0, None), (places, None), (0, masks.causal(3))
     same, apart, causal = ((bites([0, 1, 2], *case) - bites([2, 1, 0], *case)).abs().max() for case in cases)
-    return ("Only with positions or a causal mask. \"Dog bites man\" and \"man bites dog\": the vector of \"bites\" "
-            f"moves by {apart:.2f} with positions, by {causal:.2f} with a causal mask, and by less than {ROUNDING:.0e} "
-            "without either. Without either, a head sees a set.",
+    return ("Only with positions, or a mask that tells places apart, such as a causal one. \"Dog bites man\" and \"man "
+            f"bites dog\": the vector of \"bites\" moves by {apart:.2f} with positions, by {causal:.2f} with a causal "
+            f"mask, and by less than {ROUNDING:.0e} without either. Without either, a head sees a set.",
             same < ROUNDING and min(apart, causal) > 0.01)
 
 
@@ -179,14 +179,15 @@ def padding_mask():
 def large_number():
     hidden, scores = torch.ones(1, 4, dtype=torch.bool), torch.randn(1, 4)
     wide = scores.masked_fill(hidden, -1e9).softmax(-1)
-    half = scores.half().masked_fill(hidden, -math.inf).softmax(-1)
+    added = scores.half() + hidden.half() * -1e9
+    half = added.softmax(-1)
     try:
         answer = str(scores.half().masked_fill(hidden, -1e9))
     except RuntimeError as error:
         answer = str(error)
     return (f"In float32, for rows that may see something. One that may see nothing becomes {row(wide[0], 2)}: the "
-            "mask is off. In float16 torch refuses the number; written as -inf, a row that sees nothing is "
-            f"{row(half[0], 2)}.",
+            f"mask is off. In float16 masked_fill refuses the number; added, it is {added.max():.0f} in silence, and a "
+            f"row that sees nothing is {row(half[0], 2)}.",
             torch.equal(wide, torch.full((1, 4), 0.25)) and "overflow" in answer and half.isnan().all())
 
 
