@@ -120,6 +120,8 @@ SHIFTS = """
 """
 # For those who look at all of a page: nothing on it waits for a bet.
 WITHOUT_BETS = """try { localStorage.setItem("mha-bets-off", "1"); } catch {}\n"""
+# A browser that lets no page keep anything
+KEEPS_NOTHING = "Object.defineProperty(window, 'localStorage', { get() { throw Error(); } });"
 SETTLED = """
   async () => {
     await document.fonts.ready;
