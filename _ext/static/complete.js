@@ -2,7 +2,7 @@
 // (mha/exercises/replies.py, _ext/completion.py). A program is judged whole, never a blank.
 (() => {
   "use strict";
-  const { element, paragraph, completed } = window.mhaExercises;
+  const { element, paragraph, completed, done, BLANKS, kept, keep } = window.mhaExercises;
   const SIGNS = { "+": ["✓", "right"], "-": ["×", "wrong numbers"], "!": ["!", "stops with an error"] };
   const PATIENCE = 3; // tries before help is offered
 
@@ -12,9 +12,17 @@
     const button = form.querySelector("button[type=submit]");
     const count = form.querySelector(".complete-count");
     const place = form.querySelector(".ask-reply");
-    let tries = 0;
+    const id = form.dataset.exercise;
+    let [tries, ...chosen] = [kept(BLANKS)[id] ?? 0].flat();
+    selects.forEach((select, i) => {
+      const before = [...select.options].find((option) => option.text === chosen[i]);
+      if (before) before.selected = true;
+    });
     let judged = "";
     const key = () => selects.map((select) => (select.value === "" ? " " : Number(select.value).toString(36))).join("");
+
+    // The fragments as they read: a place may hold another one in the next version of the book.
+    const keepChoices = () => keep(BLANKS, id, [tries, ...selects.map((select) => select.selectedOptions[0]?.text)]);
 
     function refresh() {
       const empty = selects.filter((select) => select.value === "").length;
@@ -30,17 +38,21 @@
       const tried = `${tries} ${tries === 1 ? "try" : "tries"}`;
       place.className = `ask-reply ${ok ? "is-right" : "is-wrong"}`;
       place.replaceChildren(
-        element("p", "ask-verdict", ok ? `✓ Right, after ${tried}.` : "× Not yet."),
+        element("p", "ask-verdict", !ok ? "× Not yet." : done(id) ? "✓ Right." : `✓ Right, after ${tried}.`),
         ...(ok ? [] : [tests(data, judged)]),
         ...said(data, judged, ok),
         ...(!ok && tries >= PATIENCE ? [help(data, selects, judged)] : []),
       );
-      if (ok) completed(form.dataset.exercise);
+      if (ok) completed(id);
+      keepChoices();
       refresh();
     }
 
     form.querySelector("fieldset").disabled = false;
-    form.addEventListener("change", refresh);
+    form.addEventListener("change", () => {
+      keepChoices();
+      refresh();
+    });
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       if (button.getAttribute("aria-disabled") === "false") answer();

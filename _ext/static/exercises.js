@@ -153,7 +153,7 @@
     const id = heading.textContent.split(" ")[0];
     section.classList.toggle("is-solved", solved.has(id));
     heading.querySelector(".done")?.remove();
-    const mark = !solved.has(id) ? " ◐ completed" : predicted.has(id) ? " ✓ as you said" : " ✓ solved";
+    const mark = !solved.has(id) ? " ◐ completed" : predicted.has(id) ? " ✓ guessed" : " ✓ solved";
     if (done(id)) heading.append(element("span", "done", mark));
   }
 
@@ -195,19 +195,29 @@
     place.replaceChildren(verdict, ...found.lines.map(paragraph));
   }
 
-  // What was written in one's own words is kept in this browser too.
+  // What was written in one's own words, or chosen for blanks (complete.js), is kept in this browser too.
   const WORDS = "mha-words";
+  const BLANKS = "mha-blanks";
+
+  function kept(name) {
+    try {
+      return Object(JSON.parse(localStorage.getItem(name)));
+    } catch {
+      return {};
+    }
+  }
+
+  function keep(name, id, value) {
+    try {
+      localStorage.setItem(name, JSON.stringify({ ...kept(name), [id]: value })); // another tab may have kept more
+    } catch {
+      // A browser that keeps nothing.
+    }
+  }
 
   function keepWords(field, id) {
-    try {
-      field.value = JSON.parse(localStorage.getItem(WORDS) ?? "{}")[id] ?? "";
-    } catch {
-      return; // a browser that keeps nothing
-    }
-    field.addEventListener("change", () => {
-      const all = JSON.parse(localStorage.getItem(WORDS) ?? "{}"); // another tab may have written more
-      localStorage.setItem(WORDS, JSON.stringify({ ...all, [id]: field.value }));
-    });
+    field.value = kept(WORDS)[id] ?? "";
+    field.addEventListener("change", () => keep(WORDS, id, field.value));
   }
 
   function answerOf(form, kind) {
@@ -278,7 +288,8 @@
       if (!confirm("Forget all that was solved, bet, judged and written in this browser?")) return;
       solved = new Set();
       save();
-      if (keeps) for (const name of [WORDS, "mha-bets", "mha-claims", "mha-where"]) localStorage.removeItem(name);
+      const names = [WORDS, BLANKS, "mha-bets", "mha-claims", "mha-where"];
+      if (keeps) for (const name of names) localStorage.removeItem(name);
       tell(true, "forgotten.");
     }
     form.addEventListener("click", (event) => {
@@ -299,6 +310,6 @@
     load();
     show();
   });
-  const exposed = { done, judge, encode, decode, element, paragraph, solve };
+  const exposed = { done, judge, encode, decode, element, paragraph, solve, BLANKS, kept, keep };
   window.mhaExercises = { ...exposed, completed: (id) => solve([completed(id)]) };
 })();

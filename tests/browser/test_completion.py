@@ -1,6 +1,8 @@
 """Programs with blanks in the page: every combination gets the replies that the package gave, by mouse and by
 keyboard.
 """
+import json
+
 import pytest
 
 import served
@@ -71,6 +73,9 @@ def test_it_is_completed_by_keyboard_and_noted_apart_from_written(visit, width, 
     assert "◐ completed" in page.locator("#exercise-2-1 h3, h3:has(.done)").first.inner_text()
     page.reload()
     assert "◐ completed" in page.locator("h3:has(.done)").first.inner_text()
+    assert [select.input_value() for select in form.locator("select").all()] == ["0"] * 4
+    button.press("Enter")
+    assert form.locator(".ask-verdict").inner_text() == "✓ Right."
     page.goto(page.url.replace(item.chapter, "index"))
     assert memory.decode(page.locator("#progress-out").input_value()) == ["c2.1"]
 
@@ -87,6 +92,29 @@ def test_after_three_tries_a_wrong_choice_can_go_and_never_tells_which_blank_is_
     gone = form.locator("option:disabled")
     assert gone.count() == 1 and gone.get_attribute("value") not in ("", "0")
     assert [select.input_value() for select in form.locator("select").all()] == chosen
+
+
+@pytest.mark.parametrize("stored", ["{", "5", "null", '{"2.1": 5}', '{"2.1": [1, "no fragment of today", "q @ k.mT"]}'])
+def test_choices_are_kept_by_their_words_and_what_cannot_be_read_does_no_harm(visit, stored):
+    item = EXERCISES["2.1"]
+    one = visit(page_of(item), script=f"localStorage.setItem('mha-blanks', {json.dumps(stored)});")
+    form = one.page.locator(form_of(item))
+    assert form.locator(".complete-count").inner_text() == "4 of 4 blanks are empty." and one.errors == []
+    for select in form.locator("select").all():
+        select.select_option(value="0")
+    form.locator("button[type=submit]").click()
+    assert form.locator(".ask-verdict").inner_text().startswith("✓ Right, after ")
+
+
+def test_where_the_browser_keeps_nothing_a_program_is_completed_all_the_same(visit):
+    item = EXERCISES["2.1"]
+    one = visit(page_of(item), script=served.KEEPS_NOTHING)
+    form = one.page.locator(form_of(item))
+    for select in form.locator("select").all():
+        select.select_option(value="0")
+    form.locator("button[type=submit]").click()
+    assert form.locator(".ask-verdict").inner_text() == "✓ Right, after 1 try."
+    assert one.page.evaluate("document.body.dataset.theme") == "auto"
 
 
 def test_without_a_script_the_program_and_its_choices_are_there_to_read(chrome, address):
