@@ -4,7 +4,8 @@
 // before the page is parsed, and meets each box when it is whole and not yet painted: so nothing flashes or jumps.
 (() => {
   "use strict";
-  const BETS = "mha-bets"; // {"01_soft_lookup:3f2a9c": what was said, null where it was shown}
+  // {"01_soft_lookup:3f2a9c": what was said, null where it was shown; "6.7+": 1 once 6.7 is guessed again}
+  const BETS = "mha-bets";
   const OFF = "mha-bets-off";
   const root = document.documentElement;
   // Covered text is found by the browser's search where the browser can do that.
@@ -34,8 +35,8 @@
 
   function say(bet, said) {
     const all = { ...made, ...read() }; // another tab may have bet
-    if (said === undefined) delete all[bet.data.bet];
-    else all[bet.data.bet] = said;
+    if (said === undefined) delete all[bet];
+    else all[bet] = said;
     made = all;
     store(BETS, made);
   }
@@ -145,7 +146,7 @@
   }
 
   function make(bet, said) {
-    say(bet, said);
+    say(bet.data.bet, said);
     const lost = bet.box.querySelector(".bet-foot").contains(document.activeElement); // its buttons go
     show(bet);
     bet.cover?.classList.add("is-new");
@@ -154,6 +155,14 @@
     if (lost) bet.reply.focus({ preventScroll: true });
     tally();
     dispatchEvent(new Event("uncovered"));
+  }
+
+  // Of an exercise, whose outcome was seen
+  function guessAgain(bet) {
+    say(bet.data.bet);
+    say(`${bet.data.bet}+`, 1);
+    show(bet);
+    (bet.field ?? bet.options[0]).focus();
   }
 
   const isOff = () => !root.classList.contains("bets");
@@ -185,20 +194,26 @@
     reply.tabIndex = -1;
     reply.replaceChildren();
     if (!isMade) return;
-    const { lead, line = "" } = judge(bet, said);
+    const { how, lead, line = "" } = judge(bet, said);
+    const isRight = how === "as-said";
+    const told = isRight && made[`${data.bet}+`] ? "As you said, once you had seen it." : lead;
     const words = line.split(/`([^`]+)`/).map((part, i) => (i % 2 ? element("code", {}, part) : part));
-    reply.append(element("p", {}, element("b", {}, lead), " ", ...words));
+    reply.append(element("p", {}, element("b", {}, told), " ", ...words));
+    if (isRight || !data.exercise) return;
+    const again = { type: "button", className: "bet-guess", onclick: () => guessAgain(bet) };
+    reply.append(element("button", again, "Guess again"));
   }
 
   // ---- the page ------------------------------------------------------------------------------------
   const TOLD = { "as-said": "as you said", otherwise: "otherwise", thought: "answered in your head",
     shown: "shown without a bet", "": "still covered" };
 
+  const ofChapter = () => bets.filter(({ data }) => !data.exercise);
+
   function tally() {
     const place = document.querySelector(".bet-tally");
     if (!place) return;
-    const counted = bets.filter(({ box }) => !box.closest(".exercise"));
-    const hows = counted.map((bet) => {
+    const hows = ofChapter().map((bet) => {
       const said = made[bet.data.bet];
       return said === undefined ? "" : judge(bet, said).how;
     });
@@ -212,7 +227,7 @@
       dot.title = TOLD[hows[i]];
       dot.ariaLabel = `Bet ${i + 1}: ${TOLD[hows[i]]}`;
     });
-    place.querySelector(".bet-again").hidden = count("") === counted.length;
+    place.querySelector(".bet-again").hidden = count("") === hows.length;
   }
 
   function turn(on) {
@@ -260,9 +275,10 @@
         target.closest("section, aside, .bet")?.querySelector(on ? ".bet-off" : ".bet-on")?.focus();
       }
       if (target.matches(".bet-again")) {
-        bets.forEach((bet) => say(bet, undefined));
+        ofChapter().forEach(({ data }) => say(data.bet));
         bets.forEach(show);
         tally();
+        dispatchEvent(new Event("uncovered"));
         document.querySelector(".bet").scrollIntoView();
         document.querySelector(".bet :is(.bet-option, input, .bet-go)").focus({ preventScroll: true });
       }
@@ -272,8 +288,8 @@
   addEventListener("storage", ({ key }) => {
     if (![BETS, OFF, null].includes(key)) return;
     made = read();
-    turn(!stored(OFF));
     tally();
+    turn(!stored(OFF));
   });
   window.mhaBets = { readNumber };
 })();

@@ -94,25 +94,50 @@ def foreseen(item):
 
 
 @pytest.mark.parametrize("item", PREDICTED if served.chromium() else [], ids=lambda item: item.id)
-def test_a_prediction_is_a_bet_that_replies_as_the_package_does_and_only_the_first_counts(visit, item):
+def test_a_prediction_is_a_bet_that_replies_as_the_package_does_and_stays(visit, item):
     page = visit(page_of(item), bets=True).page
     box, solved = page.locator(form_of(item)), f"section.exercise.is-solved h3:has-text('{item.id} ·')"
     for answer in foreseen(item):
         page.evaluate("localStorage.clear()")
         page.reload()
-        if item.letters:
-            box.locator(f'[value="{answer.lower()}"]').click()
-        else:
-            box.get_by_role("textbox").fill(answer)
-            box.get_by_role("textbox").press("Enter")
+        guess(box, item, answer)
         report = check(item.id, answer)
         verdict, *lines = report.text.removeprefix(f"{item.label}: ").splitlines()
         said = f"{verdict[0].upper()}{verdict[1:]} {' '.join(lines)}".replace("`", "")
-        assert box.locator(".bet-reply").inner_text() == said
+        assert box.locator(".bet-reply p").inner_text() == said
         assert page.locator(solved).count() == report.ok
+        assert box.get_by_role("button", name="Guess again").count() == (not report.ok)
         if item.letters and not report.ok:
             box.locator(f'[value="{item.right.lower()}"]').dispatch_event("click")
-            assert box.locator(".bet-reply").inner_text() == said and page.locator(solved).count() == 0
+            assert box.locator(".bet-reply p").inner_text() == said and page.locator(solved).count() == 0
+
+
+def guess(box, item, answer):
+    if item.letters:
+        box.locator(f'[value="{answer.lower()}"]').click()
+    else:
+        box.get_by_role("textbox").fill(answer)
+        box.get_by_role("textbox").press("Enter")
+
+
+@pytest.mark.parametrize("script", ["", served.KEEPS_NOTHING], ids=["kept", "not kept"])
+@pytest.mark.parametrize("id", ["1.6", "6.7"])
+def test_a_wrong_guess_is_followed_by_another_which_says_that_it_came_after(visit, id, script):
+    item = EXERCISES[id]
+    one = visit(page_of(item), bets=True, script=script)
+    box, mark = one.page.locator(form_of(item)), one.page.locator(f"#exercise-{id.replace('.', '-')} .done")
+    box.get_by_role("button", name="Show me").press("Enter")
+    for answer in [*foreseen(item)[:2], foreseen(item)[-1]]:
+        box.get_by_role("button", name="Guess again").press("Enter")
+        assert box.evaluate("(box) => document.activeElement.matches('.bet-option, input') && "
+                            "box.contains(document.activeElement)")
+        assert box.locator(".bet-reply").inner_text() == "" and box.locator(".bet-tag").count() == mark.count() == 0
+        guess(box, item, answer)
+    for _ in range(2):                                                # and after a reload, where it is kept
+        assert box.locator(".bet-reply").inner_text().startswith("As you said, once you had seen it.")
+        assert mark.inner_text().strip() == "✓ guessed" and box.get_by_role("button", name="Guess again").count() == 0
+        if not script:
+            one.page.reload()
 
 
 @pytest.mark.parametrize("item", [item for item in EXERCISES.values() if isinstance(item, Exercise)]
@@ -148,19 +173,20 @@ def test_progress_survives_a_reload_shows_in_the_contents_and_can_be_carried(vis
             and memory.decode(page.locator("#progress-out").input_value()) == [])
 
 
-def test_own_words_survive_a_reload_until_all_is_forgotten(visit):
+def test_own_words_and_choices_survive_a_reload_until_all_is_forgotten(visit):
     page = visit("chapters/02_one_head.html").page
-    words = page.locator("#ask-2-9 textarea")
+    words, choice = page.locator("#ask-2-9 textarea"), page.locator("#complete-2-1 select").first
+    choice.select_option(value="1")
     words.fill("A sum of d_k terms spreads by its root.")
     words.blur()
     page.reload()
-    assert words.input_value() == "A sum of d_k terms spreads by its root."
+    assert words.input_value() == "A sum of d_k terms spreads by its root." and choice.input_value() == "1"
     chapter = page.url
     page.goto(chapter.replace("chapters/02_one_head", "index"))
     page.on("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Forget everything").click()
     page.goto(chapter)
-    assert words.input_value() == ""
+    assert words.input_value() == choice.input_value() == ""
 
 
 @pytest.mark.parametrize("stored", ["{", "5", '{"version": 1, "solved": "x"}', '{"version": 99, "solved": ["2.6"]}'])
