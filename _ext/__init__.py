@@ -2,7 +2,7 @@
 from importlib import import_module
 
 PARTS = ("admonitions", "assets", "bets", "completion", "exercise_pages", "fonts", "formulas", "live_figures", "meta",
-         "paper", "publishing", "repairs", "runs", "styles", "where")
+         "paper", "publishing", "repairs", "runs", "styles", "tries", "where")
 
 
 def setup(app):

@@ -6,6 +6,7 @@ exercises.js brings it to life. An exercise in code gets a link to its own cell 
 was solved and the code that carries it elsewhere.
 """
 import json
+import re
 import textwrap
 from html import escape
 
@@ -196,10 +197,9 @@ def of_chapters():
 
 PANEL = """<section class="progress-panel" id="your-progress" aria-labelledby="your-progress-title">
 <h2 id="your-progress-title">Your progress</h2>
-<p>What you solve in these pages is kept in this browser, and nowhere else.
+<p>What you solve in these pages is kept in this browser, and nowhere else; the map above counts it.
 A short code carries it to another browser, to Colab, or back from there:
 in a notebook, <code>progress()</code> of <code>mha.exercises</code> prints one and takes one.</p>
-<div class="progress-table">{table}</div>
 <form class="progress-form"><fieldset disabled>
 <p><label for="progress-out">Your code</label>
 <input id="progress-out" type="text" readonly size="40" value="">
@@ -211,19 +211,38 @@ in a notebook, <code>progress()</code> of <code>mha.exercises</code> prints one 
 </fieldset><div class="ask-reply" role="status" aria-live="polite"></div></form></section>"""
 
 
-def panel(app):
-    """The table is complete before any script runs; exercises.js fills in the counts."""
-    titles = {page.rpartition("/")[2]: title.astext() for page, title in app.env.titles.items()}
-    rows = "".join(f'<tr><td><a href="{chapter}.html">{escape(titles[chapter])}</a></td>'
-                   f'<td data-chapter="{chapter}">0 of {len(items)}</td></tr>'
-                   for chapter, items in of_chapters() if chapter in titles)
-    head = "<thead><tr><th>Chapter</th><th>Solved</th></tr></thead>"
-    return PANEL.format(table=f"<table>{head}<tbody>{rows}</tbody></table>")
-
-
 def add_panel(app, pagename, templatename, context, doctree):
     if pagename == MAP and "body" in context:
-        context["body"] = context["body"].rpartition("</section>")[0] + panel(app) + "</section>"
+        context["body"] = context["body"].rpartition("</section>")[0] + PANEL + "</section>"
+
+
+MINUTES = re.compile(r"First reading\..*?about (\d+) minutes", re.S)
+
+
+class MapOfProgress(SphinxPostTransform):
+    """Two more columns of the map: the minutes of a first reading, as each chapter says them itself, and exercises."""
+    default_priority = 900                        # when the links of the map are known
+
+    def run(self, **kwargs):
+        if self.env.docname != MAP or self.app.builder.format != "html":
+            return
+        group = next(self.document.findall(nodes.tgroup))
+        group["cols"] += 2
+        group.insert(1, [nodes.colspec(colwidth=10), nodes.colspec(colwidth=10)])
+        for row in group.findall(nodes.row):
+            head = isinstance(row.parent, nodes.thead)
+            for text in ["First reading", "Exercises solved"] if head else self.about(row):
+                row += nodes.entry("", nodes.paragraph("", "", raw(text)))
+
+    def about(self, row):
+        """Minutes and exercises of the chapter that a row links to."""
+        link = next(row.findall(nodes.reference), {}).get("refuri", "")
+        chapter = link.removesuffix(".html")
+        if f"chapters/{chapter}" not in self.env.found_docs:
+            return "", ""
+        found, items = MINUTES.search(self.env.get_doctree(f"chapters/{chapter}").astext()), of_chapter(chapter)
+        solved = f'<span data-chapter="{chapter}">0 of {len(items)}</span>' if items else ""
+        return f"{found[1]} min" if found else "", solved
 
 
 def add_scripts(app):
@@ -242,5 +261,6 @@ def add_scripts(app):
 
 def setup(app):
     app.add_post_transform(Forms)
+    app.add_post_transform(MapOfProgress)
     app.connect("builder-inited", add_scripts)
     app.connect("html-page-context", add_panel, priority=800)

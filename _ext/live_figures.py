@@ -86,8 +86,11 @@ def view(model_id, models, picture):
     """The HTML of one widget and all in it; the picture holds the place of the canvas."""
     name, state = models[model_id]["model_name"], models[model_id]["state"]
     if name in BOXES:
-        inside = "".join(view(child, models, picture) for child in references(state["children"]))
-        return f'<div class="{BOXES[name]}" data-model="{model_id}">{inside}</div>'
+        children = references(state["children"])
+        inside = [view(child, models, picture) for child in children]
+        if children and models[children[-1]]["model_name"] == "AnyModel":
+            inside = ['<div class="live-controls">', *inside[:-1], "</div>", inside[-1]]   # they stay in sight as one
+        return f'<div class="{BOXES[name]}" data-model="{model_id}">{"".join(inside)}</div>'
     if name in CONTROLS:
         return CONTROLS[name](model_id, state)
     if name == "AnyModel":

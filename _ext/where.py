@@ -1,5 +1,5 @@
-"""Says where a reader is: under a chapter's title what is done, at its end what was won and what comes, and on the
-front page where one was last. The counts come from where.js; without a script each line says what there is.
+"""Says where a reader is: under a chapter's title its place in the whole and what is done, at its end what was won and
+what comes, and on the front page where one was last. The counts come from where.js; without a script each line says what there is.
 """
 from html import escape
 
@@ -9,10 +9,38 @@ from .exercise_pages import MAP, of_chapter
 from .meta import description
 
 HEAD = '<p class="where-head" role="status">{count} exercises, {core} of them on the core path</p>'
-START = '<p class="where-start"><a href="{first}">Start with {title}</a></p>'
+START = '<p class="where-start"><a href="{first}">Start: {question}</a></p>'
 END = """<aside class="where-end" aria-labelledby="where-end"><p class="where-title" id="where-end">Where you are</p>
 <p class="where-won"></p><p class="where-open"></p>{coming}</aside>"""
 COMING = '<p>What comes: <a href="{link}">{title}</a>. {about}</p>'
+
+
+# The parts of the picture in chapter 0 that a chapter is about, and the step of that picture to begin with.
+PARTS = {"01_soft_lookup": (7, "weight mixture"), "02_one_head": (5, "score weight"),
+         "03_query_and_key": (2, "query key score"), "04_value_and_output": (4, "value mixture written"),
+         "05_masks": (7, "weight"), "06_multi_head": (0, "words query key value score weight mixture written after")}
+WHOLE = "00_the_whole.html"
+
+
+def here(pagename):
+    """The picture of chapter 0 in the size of a line, a chapter's own parts filled, as a link to their step."""
+    step, parts = PARTS.get(pagename.rpartition("/")[2], (0, ""))
+    if not parts:
+        return ""
+    boxes = [box("words", "stream", 1, 11, 22, parts)]
+    for head, y in ((1, 1), (2, 22)):
+        boxes += [box("query", "query", 30, y, 11, parts), box("key", "key", 43, y, 11, parts),
+                  box("value", "value", 56, y, 11, parts), box("score", "weight", 73, y, 17, parts),
+                  box("weight", "weight", 93, y, 17, parts), box("mixture", f"head-{head}", 115, y, 11, parts)]
+    boxes += [box("written", "stream", 132, 11, 22, parts), box("after", "stream", 163, 11, 22, parts)]
+    about = "You are here in the whole: " + ", ".join(parts.split())
+    return (f'<a class="you-are-here" href="{WHOLE}#step={step}" title="{about}"><svg viewBox="0 0 186 40" role="img" '
+            f'aria-label="{about}">{"".join(boxes)}</svg></a>')
+
+
+def box(name, hue, x, y, width, parts):
+    lit = " is-lit" if name in parts.split() else ""
+    return f'<rect class="hue-{hue}{lit}" x="{x}" y="{y}" width="{width}" height="17" rx="1.5"/>'
 
 
 def place(app, pagename, templatename, context, doctree):
@@ -23,12 +51,13 @@ def place(app, pagename, templatename, context, doctree):
     if pagename == MAP:
         first = app.env.toctree_includes[MAP][0]
         line = START.format(first=relative_uri(app.builder.get_target_uri(MAP), app.builder.get_target_uri(first)),
-                            title=escape(app.env.titles[first].astext()))
+                            question=escape(app.env.titles[first].astext().partition(": ")[2]))
+        context["body"] = context["body"].replace("</p>", "</p>" + line, 1)
     else:
         line = HEAD.format(count=len(items), core=sum(item.core for item in items))
         before, _, after = context["body"].rpartition("</section>")
         context["body"] = before + END.format(coming=coming(app, pagename)) + "</section>" + after
-    context["body"] = context["body"].replace("</h1>", "</h1>" + line, 1)
+        context["body"] = context["body"].replace("</h1>", "</h1>" + here(pagename) + line, 1)
     app.add_js_file("where.js", priority=320)
 
 

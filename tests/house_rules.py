@@ -296,7 +296,7 @@ def named_after_title(notebook, stem):
     match = re.fullmatch(r"(\d\d[a-z]?|[A-Z])_([a-z0-9_]+)", stem)
     if not match:
         yield f"{stem} is not named NN_words_of_the_title"
-    elif not title[1].startswith(f"{match[1].lstrip('0')} · "):
-        yield f"the title does not begin with its number, {match[1].lstrip('0')} ·: {title[1]}"
+    elif not title[1].startswith(f"{match[1].removeprefix('0')} · "):
+        yield f"the title does not begin with its number, {match[1].removeprefix('0')} ·: {title[1]}"
     elif not re.search(r"\b" + r"\W+".join(match[2].split("_")) + r"\b", title[1], re.IGNORECASE):
         yield f"the words of {stem} do not stand in the title: {title[1]}"

@@ -89,7 +89,7 @@ def test_a_wrong_call_is_told_what_is_wanted(arguments, told):
 
 
 def test_a_chapter_that_is_not_there_is_named_with_those_that_are():
-    with pytest.raises(SystemExit, match="There is no chapter '99_none'. There are 01_soft_lookup"):
+    with pytest.raises(SystemExit, match="There is no chapter '99_none'. There are 00_the_whole, 01_soft_lookup"):
         book.check("99_none")
 
 

@@ -246,7 +246,7 @@ def test_every_exercise_stands_in_a_chapter_that_there_is():
 
 
 def test_a_changed_stub_is_put_back_and_loses_its_output():
-    notebook = nbformat.read(CHAPTERS[1], as_version=4)
+    notebook = nbformat.read(ROOT / "chapters/02_one_head.ipynb", as_version=4)
     stub = next(cell for cell in notebook.cells if cell.id == "exercise-2-1-stub")
     stub.source, stub.outputs = "changed", ["old"]
     again = next(cell for cell in notebooks.stamp(notebook, "02_one_head").cells if cell.id == stub.id)
@@ -254,7 +254,7 @@ def test_a_changed_stub_is_put_back_and_loses_its_output():
 
 
 def test_a_question_stands_at_the_end_of_its_section_and_code_under_the_heading():
-    sources = [cell.source for cell in nbformat.read(CHAPTERS[1], as_version=4).cells]
+    sources = [cell.source for cell in nbformat.read(ROOT / "chapters/02_one_head.ipynb", as_version=4).cells]
     at = {start: next(i for i, source in enumerate(sources) if source.startswith(start))
           for start in ("## 4.", "### 2.8", "## 5.", "## Exercises", "### 2.1", "### 2.9")}
     assert sorted(at, key=at.get) == list(at)

@@ -166,7 +166,7 @@
       mark.title = `${count} of ${all} exercises done`;
       link.append(mark);
     }
-    const cell = document.querySelector(`.progress-panel [data-chapter="${chapter}"]`);
+    const cell = document.querySelector(`article [data-chapter="${chapter}"]`);
     if (cell) cell.textContent = `${count} of ${all}`;
   }
 

@@ -146,6 +146,29 @@
     await widget.render({ model, el });
   }
 
+  // ---- settings, as a page asks for them (tries.js) ------------------------------------------------
+  // { put: name -> value of a canvas's trait, or a choice as its control says it; holds: are they so; watch }
+  function settingsOf(models) {
+    const all = [...models.values()];
+    const canvas = all.find((model) => model.get("module"));
+    function controlOf(name) {
+      const link = all.find((model) => model.get("target")?.[1] === name);
+      return link && models.get(link.get("source")[0].slice(PREFIX.length));
+    }
+    function valueOf(name, said) {
+      const labels = controlOf(name)?.get("_options_labels");
+      const index = labels ? labels.indexOf(String(said)) : -1;
+      return index < 0 ? said : index;
+    }
+    const entries = (wanted) => Object.entries(wanted).map(([name, said]) => [name, valueOf(name, said)]);
+    return {
+      knows: (wanted) => entries(wanted).every(([name, value]) => typeof canvas.get(name) === typeof value),
+      put: (wanted) => entries(wanted).forEach(([name, value]) => canvas.set(name, value)),
+      holds: (wanted) => entries(wanted).every(([name, value]) => canvas.get(name) === value),
+      watch: (wanted, tell) => canvas.on(Object.keys(wanted).map((name) => `change:${name}`).join(" "), tell),
+    };
+  }
+
   // ---- figures -----------------------------------------------------------------------------------
   async function start(figure, index) {
     const fail = once((error) => lay(figure, error));
@@ -157,6 +180,7 @@
       tie(models);
       for (const [element, model] of parts) if (element.dataset.kind === "canvas") await draw(element, model);
       for (const [element, model] of parts) if (element.dataset.kind !== "canvas") wake(element, model, models);
+      figure.settings = settingsOf(models);
       figure.classList.add("is-live");
     } catch (error) {
       fail(error);
@@ -186,5 +210,8 @@
   }
 
   const starts = [...document.querySelectorAll(".live-figure")].map(start);
-  Promise.all(starts).then(() => document.documentElement.classList.remove("figures-start"));
+  Promise.all(starts).then(() => {
+    document.documentElement.classList.remove("figures-start");
+    dispatchEvent(new Event("figureslive"));
+  });
 })();

@@ -50,7 +50,7 @@
     }
     if (!line || !/^[\w.]+\.html$/.test(last?.page ?? "")) return;
     const link = Object.assign(document.createElement("a"), { href: `${last.page}#${last.anchor}` });
-    link.textContent = `Go on where you were: ${last.title} · in ${last.of}`;
+    link.textContent = `Go on: ${last.title} · in ${last.of}`;
     line.replaceChildren(link);
   }
 

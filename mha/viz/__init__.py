@@ -3,7 +3,7 @@
 `picture` says what a picture is, and `tables` what stands beside one as text; `charts` draws numbers, `planes` draws
 tokens, `stream` draws a layer, and `heights` the stairs of chapter 3.
 """
-from mha.viz.charts import bars, curves, dots, heatmaps, histograms, matrix
+from mha.viz.charts import bars, curves, dots, heatmaps, histograms, matrices, matrix
 from mha.viz.heights import heights
 from mha.viz.picture import INK, Picture
 from mha.viz.planes import arcs, lookup, value_map
@@ -12,6 +12,6 @@ from mha.viz.tables import Table, columns, table
 
 __all__ = [
     "Picture", "INK", "Table", "table", "columns",
-    "bars", "heatmaps", "curves", "dots", "matrix", "histograms",
+    "bars", "heatmaps", "curves", "dots", "matrix", "matrices", "histograms",
     "lookup", "value_map", "arcs", "stream", "heights",
 ]

@@ -177,3 +177,32 @@ def histograms(panels, alt, facts):
         axis.set_yticks([])
         axis.spines["left"].set_visible(False)
     return Picture(figure, table(alt, ["", "value"], [[name, value] for name, value in facts.items()]))
+
+
+def matrices(alt, names, panels, columns=2):
+    """Small matrices with every number written in its cell; the rows of all have the same names.
+
+    Args:
+        alt: what the picture shows.
+        names: n names of the rows.
+        panels: title -> ((n, m) numbers, m names of its columns).
+        columns: panels side by side.
+    """
+    panels = {title: (as_array(values), keys) for title, (values, keys) in panels.items()}
+    rows = -(-len(panels) // columns)
+    widths = [max(len(keys) for _, keys in list(panels.values())[i::columns]) for i in range(columns)]
+    figure, axes = house_figure(WIDTH * columns / 2.4, rows * (0.55 + 0.3 * len(names)), columns, rows,
+                                width_ratios=widths)
+    for i, (axis, (title, (values, keys))) in enumerate(zip(axes, panels.items())):
+        axis.imshow(np.abs(values), cmap="Blues", vmin=0, vmax=2.5 * max(1, np.abs(values).max()), aspect="auto")
+        for (i, j), value in np.ndenumerate(values):
+            text = f"{value:g}" if value == round(value) else f"{value:.2f}"
+            axis.text(j, i, text.replace("-", "\u2212"), ha="center", va="center", color="black")
+        axis.set_title(title)
+        axis.set_xticks(range(len(keys)), keys)
+        axis.set_yticks(range(len(names)), names if i % columns == 0 else [])
+        axis.tick_params(length=0, labeltop=True, labelbottom=False)
+        axis.spines[:].set_visible(False)
+    lines = [[f"{title}: {name}", " ".join(f"{value + 0.0:.2f}" for value in row)]
+             for title, (values, _) in panels.items() for name, row in zip(names, values)]
+    return Picture(figure, table(alt, ["", "numbers"], lines))

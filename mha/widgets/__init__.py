@@ -13,8 +13,11 @@ from mha.widgets.removal import HeadRemoval
 from mha.widgets.scale import ScoreScale
 from mha.widgets.trained import TrainedHeads
 from mha.widgets.values import ValueMap
+from mha.widgets.whole import WholeGlance, WholeLayer
 
 FIGURES = {  # data-figure -> constructor
+    "whole-glance": WholeGlance,
+    "whole-layer": WholeLayer,
     "soft-lookup": SoftLookup,
     "score-scale": ScoreScale,
     "beats-cycle": BeatsCycle,

@@ -109,13 +109,14 @@ function write(el, text) {
   if (el.textContent !== String(text)) el.textContent = text;
 }
 
-// The box of a whole figure, with its numbers as text at the end (see `redraw`). Tests and readers of the page know it
-// by `name`; `look` is its class in its style sheet.
+// The box of a whole figure, with a button that sets all back and its numbers as text at the end (see `redraw`). Tests
+// and readers of the page know it by `name`; `look` is its class in its style sheet.
 function figureBox(model, name, look, ...children) {
   const label = model.get("label");
   const attributes = { class: `mha-figure ${look}`, "data-figure": name, role: "group", "aria-label": label };
+  const reset = h("button", { type: "button", class: "reset" }, "Reset");
   const numbers = h("details", { class: "numbers" }, h("summary", {}, "The numbers"), h("div"));
-  return h("div", attributes, ...children, numbers);
+  return h("div", attributes, ...children, reset, numbers);
 }
 
 // An element for words that change, with room for the longest, so that nothing below it moves; `say` changes them
@@ -253,7 +254,7 @@ function change(model, traits) {
 }
 
 // Call draw(width) when a trait in `names` or the root's width changes, at most once per frame; returns a clean-up
-// function.
+// function. "Reset" gives all of these traits, in this order, the values that they have now.
 //
 // What draw returns is what the figure shows: { numbers, tables }. `numbers` has the names, the order and, up to
 // rounding, the values of the figure's `numbers()` in Python, and stands on the root for whoever reads the page.
@@ -264,6 +265,8 @@ function redraw(model, root, names, draw) {
   let shown = null;
   let frame = 0;
   let rest = 0;
+  const first = Object.fromEntries(names.map((name) => [name, model.get(name)]));
+  root.querySelector(".reset").addEventListener("click", () => change(model, first));
   const details = root.querySelector("details.numbers");
   const writeTables = () => details.lastChild.replaceChildren(...shown.tables().map(numbersTable));
 
@@ -302,6 +305,7 @@ function redraw(model, root, names, draw) {
 // A number in a table: 0 is exactly nothing, and what three decimals would make nothing is a power of ten
 function readable(value) {
   if (typeof value !== "number") return value;
+  if (value === -Infinity) return "\u2212\u221e";
   if (Number.isInteger(value)) return comma(value).replace("-", "\u2212");
   return Math.abs(value) < 0.0005 ? scientific(value) : signed(value, 3);
 }

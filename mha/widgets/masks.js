@@ -206,7 +206,7 @@ function render({ model, el }) {
       ],
     };
   }
-  const stop = redraw(model, root, ["painted", "applied", "layers"], draw);
+  const stop = redraw(model, root, ["mask", "painted", "applied", "layers"], draw);
   return () => {
     model.off("change:mask", choose);
     stop();

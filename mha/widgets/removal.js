@@ -123,7 +123,7 @@ function render({ model, el }) {
       ],
     };
   }
-  const stop = redraw(model, root, ["layer", "off"], draw);
+  const stop = redraw(model, root, ["layer", "removed", "off"], draw);
   return () => {
     model.off("change:removed", removeInOrder);
     model.off("change:layer", removeInOrder);

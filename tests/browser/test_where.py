@@ -24,7 +24,7 @@ def test_the_front_page_goes_on_where_the_reader_was(visit):
     page = visit(PAGE).page
     front = page.url.replace("02_one_head", "index")
     page.goto(front)
-    assert page.locator(".where-start").inner_text().startswith("Start with 1")
+    assert page.locator(".where-start").inner_text().startswith("Start: ")
     page.goto(page.url.replace("index", "02_one_head"))
     page.evaluate("document.querySelectorAll('article h2')[3].scrollIntoView()")
     title = page.locator("article h2").nth(3).evaluate("heading => heading.firstChild.textContent")

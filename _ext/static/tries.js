@@ -1,0 +1,63 @@
+// Makes each sentence that asks the reader to try something a button, which does it in the live figure before it, and
+// marks it when the figure stands so, whoever brought it there (_ext/tries.py).
+(() => {
+  "use strict";
+  const behind = (a, b) => a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING;
+  const smooth = () => (matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth");
+  const figures = [...document.querySelectorAll(".live-figure")];
+
+  function wake(sentence) {
+    const figure = figures.filter((one) => behind(one, sentence)).at(-1) ?? figures[0];
+    const wanted = JSON.parse(sentence.dataset.set);
+    if (!figure?.settings?.knows(wanted)) return;
+    const button = document.createElement("button");
+    Object.assign(button, { type: "button", className: "try" });
+    button.dataset.set = sentence.dataset.set;
+    button.append(...sentence.childNodes);
+    sentence.replaceWith(button);
+
+    const found = () => {
+      if (!figure.settings.holds(wanted) || button.classList.contains("is-found")) return;
+      button.classList.add("is-found");
+      button.append(Object.assign(document.createElement("span"), { className: "try-found", textContent: " (tried)" }));
+    };
+    figure.settings.watch(wanted, found);
+    button.addEventListener("click", () => {
+      figure.settings.put(wanted);
+      found();
+      show(figure, button);
+    });
+  }
+
+  // What changes is seen: where the figure is out of sight the page goes to it, and a button leads back
+  let back = null;
+  function show(figure, button) {
+    const { top, bottom } = figure.getBoundingClientRect();
+    if (top >= 0 ? top < innerHeight / 2 : bottom > innerHeight / 2) return;
+    figure.scrollIntoView({ block: "start", behavior: smooth() });
+    back?.remove();
+    back = Object.assign(document.createElement("button"), { type: "button", className: "try-back" });
+    back.textContent = "Back to the text";
+    const leave = () => {
+      button.scrollIntoView({ block: "center", behavior: smooth() });
+      button.focus({ preventScroll: true });
+      back.remove();
+    };
+    back.addEventListener("click", leave);
+    (figure.querySelector(".live-controls") ?? figure).append(back);
+  }
+
+  // A link may ask for a setting of the first figure: 00_the_whole.html#step=5
+  function obey() {
+    const asked = /^#(\w+)=(\d+)$/.exec(location.hash);
+    if (!asked || !figures[0]?.settings) return;
+    figures[0].settings.put({ [asked[1]]: Number(asked[2]) });
+    figures[0].scrollIntoView({ block: "start" });
+  }
+
+  addEventListener("hashchange", obey);
+  addEventListener("figureslive", () => {
+    document.querySelectorAll("span.try").forEach(wake);
+    obey();
+  });
+})();

@@ -1,0 +1,123 @@
+"""The whole of multi-head attention on one picture: three words, two heads, every number."""
+import ipywidgets
+import torch
+import traitlets
+
+from mha import masks, viz
+from mha.attention import attention
+from mha.widgets.figure import Canvas, LiveFigure, front_end, slider
+
+WORDS = ["not", "good", "news"]
+FEATURES = ["mood", "not", "adj", "noun"]
+HEADS = (1, 2)
+# Made by hand, and all that is given: the words, and what each head multiplies them with.
+GIVEN = {
+    "x": [[0, 1, 0, 0], [1, 0, 1, 0], [0, 0, 0, 1]],
+    "WQ1": [[0, 0], [0, 1], [2, 0], [2, 0]], "WQ2": [[0, 0], [0, 1], [2, 0], [0, 2]],
+    "WK1": [[0, 0], [2, 0], [0.5, 1], [0, 1]], "WK2": [[0, 0], [0, 0], [0.5, 2], [2, 0.5]],
+    "WV1": [[0, 0], [1, 0], [0, 1], [0, 0]], "WV2": [[1, 0], [0, 0], [0, 0], [0, 1]],
+    "WO": [[-2, 1, 0, 0], [0, 0, 1, 0], [1, 0, 0, 0], [0, 0, 0, 1]],
+}
+STEPS = ["the whole", "1 \u00b7 words", "2 \u00b7 queries", "3 \u00b7 keys", "4 \u00b7 values", "5 \u00b7 scores",
+         "6 \u00b7 scaled", "7 \u00b7 weights", "8 \u00b7 mixtures", "9 \u00b7 side by side", "10 \u00b7 written",
+         "11 \u00b7 added"]
+
+
+class WholeCanvas(Canvas):
+    _esm, _css = front_end("whole")
+    words = traitlets.List(WORDS).tag(sync=True)
+    features = traitlets.List(FEATURES, help="what each of a word's numbers stands for").tag(sync=True)
+    given = traitlets.Dict(GIVEN, help="the matrices that the reader may change, from -4 to 4").tag(sync=True)
+    step = traitlets.Int(0, help="index into STEPS: what has been computed so far").tag(sync=True)
+    follow = traitlets.Int(1, help="the word whose way is marked").tag(sync=True)
+    head_1 = traitlets.Bool(True).tag(sync=True)
+    head_2 = traitlets.Bool(True).tag(sync=True)
+    masked = traitlets.Bool(False).tag(sync=True)
+    scaled = traitlets.Bool(True).tag(sync=True)
+    only_glance = traitlets.Bool(False, help="the words before and after, and nothing between").tag(sync=True)
+    pointed = traitlets.List([], help="[matrix, row, column] of the number whose sum is told, or empty").tag(sync=True)
+
+
+class WholeLayer(LiveFigure):
+    """Two heads over three words, from the words before to the words after, one step at a time.
+
+    Each word is a row of four numbers; each head has W_Q, W_K and W_V, (4, 2), and W_O is (4, 4). What the heads write
+    is added to the words. A head that is off writes nothing: its mixtures are zero.
+
+    `numbers()` gives, for head 1 and then head 2, row by row, query, key and value (12 each), score (18), scaled (18,
+    -inf where the mask hides), weight (18) and mixture (12); then, of all heads, written (12) and after (12).
+    """
+
+    def __init__(self):
+        super().__init__(WholeCanvas(), [
+            {"step": slider(ipywidgets.SelectionSlider, "step", options=STEPS),
+             "follow": slider(ipywidgets.ToggleButtons, "follow", options=WORDS, index=1)},
+            {"head_1": slider(ipywidgets.Checkbox, "head 1", value=True, indent=False),
+             "head_2": slider(ipywidgets.Checkbox, "head 2", value=True, indent=False),
+             "masked": slider(ipywidgets.Checkbox, "mask", value=False, indent=False),
+             "scaled": slider(ipywidgets.Checkbox, "\u00f7 \u221a2", value=True, indent=False)}])
+
+    def given(self):
+        """x (3, 4), W_Q, W_K and W_V (2, 4, 2), one for each head, and W_O (4, 4): what is given, float64."""
+        given = {name: torch.tensor(matrix, dtype=torch.float64) for name, matrix in self.canvas.given.items()}
+        heads = (torch.stack([given[f"W{kind}{head}"] for head in HEADS]) for kind in "QKV")
+        return given["x"], *heads, given["WO"]
+
+    def after(self, head_1=True, head_2=True, masked=False, scaled=True, **given):
+        """The words after, as a table, at a setting; given replaces matrices of GIVEN: `after(WO=...)`."""
+        shown = numbers_of({**GIVEN, **given}, head_1, head_2, masked, scaled)
+        columns = shown["after"].view(len(WORDS), len(FEATURES)).T
+        return viz.columns(WORDS, **dict(zip(FEATURES, columns)))
+
+    def numbers(self, step, follow, head_1, head_2, masked, scaled, given=None):
+        return numbers_of(given or GIVEN, head_1, head_2, masked, scaled)
+
+    def picture(self):
+        return picture_of(self.numbers(**self.setting(), given=self.canvas.given), self.canvas.given["x"])
+
+
+class WholeGlance(LiveFigure):
+    """The same two heads at a glance: the words before and after, and who looks at whom; each head can be switched off.
+
+    `numbers()` gives weight (18), of head 1 and then head 2, row by row, and after (12).
+    """
+
+    def __init__(self):
+        super().__init__(WholeCanvas(only_glance=True), [
+            {"head_1": slider(ipywidgets.Checkbox, "head 1", value=True, indent=False),
+             "head_2": slider(ipywidgets.Checkbox, "head 2", value=True, indent=False)}])
+
+    def numbers(self, head_1, head_2):
+        shown = numbers_of(GIVEN, head_1, head_2)
+        return {name: shown[name] for name in ("weight", "after")}
+
+    def picture(self):
+        return picture_of(self.numbers(**self.setting()), GIVEN["x"])
+
+
+def numbers_of(given, head_1=True, head_2=True, masked=False, scaled=True):
+    """All that follows from given matrices, as `WholeLayer.numbers` gives it."""
+    given = {name: torch.tensor(matrix, dtype=torch.float64) for name, matrix in given.items()}
+    x, mask = given["x"], masks.causal(len(WORDS)) if masked else None
+    shown = {name: [] for name in ("query", "key", "value", "score", "scaled", "weight", "mixture")}
+    for head, on in zip(HEADS, (head_1, head_2)):
+        Q, K, V = (x @ given[f"W{kind}{head}"] for kind in "QKV")
+        scale = Q.shape[-1] ** -0.5 if scaled else 1.0
+        mixture, weights = attention(Q, K, V, mask=mask, scale=scale, need_weights=True)
+        score = Q @ K.T
+        divided = score * scale if mask is None else (score * scale).masked_fill(~mask, -torch.inf)
+        for name, values in zip(shown, (Q, K, V, score, divided, weights, mixture * on)):
+            shown[name].append(values)
+    written = torch.cat(shown["mixture"], dim=-1) @ given["WO"]
+    shown = {name: torch.stack(values).flatten() for name, values in shown.items()}
+    return {**shown, "written": written.flatten(), "after": (x + written).flatten()}
+
+
+def picture_of(shown, before):
+    """The words before and after, and the weights of both heads."""
+    weights = shown["weight"].view(len(HEADS), len(WORDS), len(WORDS))
+    return viz.matrices(
+        "Three words before and after two heads, and the weights with which each head looks at them.", WORDS,
+        {"before": (before, FEATURES),
+         **{f"head {head} looks at": (weights[i], WORDS) for i, head in enumerate(HEADS)},
+         "after": (shown["after"].view(len(WORDS), len(FEATURES)), FEATURES)}, columns=4)
