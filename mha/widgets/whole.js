@@ -214,9 +214,12 @@ function render({ model, el }) {
   function matrix(name, rows, columns) {
     const { hue, given } = BLOCKS[name];
     const hueOf = (r, c) => (hue === "sides" ? `head-${(name === "C" ? c : r) < 2 ? 1 : 2}` : hue);
-    const role = given ? { role: "spinbutton", "aria-valuemin": -LIMIT, "aria-valuemax": LIMIT } : { role: "img" };
+    const role = given ? { "aria-valuemin": -LIMIT, "aria-valuemax": LIMIT } : { "aria-readonly": true };
     cells[name] = tabulate(rows, (r) => tabulate(columns, (c) =>
-      h("span", { ...role, class: `entry hue-${hueOf(r, c)}`, "data-at": `${name} ${r} ${c}`, tabindex: -1 })));
+      h("span", {
+        role: "spinbutton", ...role, class: `entry hue-${hueOf(r, c)}`, "data-at": `${name} ${r} ${c}`, tabindex: -1,
+        "aria-label": `${BLOCKS[name].says}, ${placeOf(name, r, c)}`,
+      })));
     boxes[name] = h("div", { class: `matrix wide-${columns}${given ? " given" : ""}` }, ...cells[name].flat());
     return boxes[name];
   }
@@ -339,13 +342,12 @@ function render({ model, el }) {
     if (drawn[place] === seen) return;
     drawn[place] = seen;
     const share = name[0] === "A" ? value : Math.min(1, Math.abs(value) / 2);
-    const tint = /zero|hidden/.test(look) ? 0 : 8 + 26 * share;
+    const tint = /zero|hidden/.test(look) ? 0 : 8 + 14 * share; // so that the numbers stand out as 7 to 1
     set(cell, { class: `${cell.className.split(" ").slice(0, 2).join(" ")} ${look}` });
     cell.style.setProperty("--tint", `${tint}%`);
     write(cell, print(name, value));
-    const says = `${BLOCKS[name].says}, ${placeOf(name, r, c)}`;
-    set(cell, { "aria-label": look.includes("blank") ? `${says}: not yet made` : `${says}: ${print(name, value)}` });
-    if (BLOCKS[name].given) set(cell, { "aria-valuenow": value, "aria-label": says });
+    const said = look === "blank" ? "not yet made" : print(name, value);
+    set(cell, { "aria-valuenow": Number.isFinite(value) ? value : 0, "aria-valuetext": said });
   }
   // Which row and which column, in words
   function placeOf(name, r, c) {
