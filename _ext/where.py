@@ -1,5 +1,6 @@
 """Says where a reader is: under a chapter's title its place in the whole and what is done, at its end what was won and
-what comes, and on the front page where one was last. The counts come from where.js; without a script each line says what there is.
+what comes, and on the front page where one was last. The counts come from where.js; without a script each line says
+what there is.
 """
 from html import escape
 
@@ -50,8 +51,8 @@ def place(app, pagename, templatename, context, doctree):
         return
     if pagename == MAP:
         first = app.env.toctree_includes[MAP][0]
-        line = START.format(first=relative_uri(app.builder.get_target_uri(MAP), app.builder.get_target_uri(first)),
-                            question=escape(app.env.titles[first].astext().partition(": ")[2]))
+        address = relative_uri(app.builder.get_target_uri(MAP), app.builder.get_target_uri(first))
+        line = START.format(first=address, question=escape(app.env.titles[first].astext().partition(": ")[2]))
         context["body"] = context["body"].replace("</p>", "</p>" + line, 1)
     else:
         line = HEAD.format(count=len(items), core=sum(item.core for item in items))

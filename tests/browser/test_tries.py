@@ -57,17 +57,19 @@ def test_a_link_asks_for_a_step(visit):
     assert tab.locator(".live-figure output").first.inner_text() == "5 · scores"
 
 
-def test_without_a_script_a_try_is_a_sentence(visit):
-    tab = visit(WHOLE, javascript=False).page
+def test_without_a_script_a_try_is_a_sentence(chrome, address):
+    tab = chrome.new_page(java_script_enabled=False)
+    tab.goto(address + WHOLE)
     assert tab.locator("button.try").count() == 0 and "Go on step by step." in tab.locator("article").inner_text()
 
 
 def test_reset_sets_everything_back(visit):
     tab = visit(WHOLE).page
-    first = tab.locator(".live-figure").first.evaluate("(figure) => JSON.stringify(figure.querySelector('[data-figure]').numbers)")
+    shown = "() => JSON.stringify(document.querySelector('.live-figure [data-figure]').numbers)"
+    first = tab.evaluate(shown)
     tab.locator("button.try").nth(1).evaluate("(button) => button.click()")
+    tab.wait_for_function(f"(first) => ({shown})() !== first", arg=first)
     tab.get_by_role("button", name="Reset").first.click()
-    tab.wait_for_function(
-        "(first) => JSON.stringify(document.querySelector('.live-figure [data-figure]').numbers) === first", arg=first)
+    tab.wait_for_function(f"(first) => ({shown})() === first", arg=first)
     assert tab.locator(".live-figure output").first.inner_text() == "the whole"
-    assert tab.get_by_label("head 1", exact=True).is_checked()
+    assert tab.get_by_role("checkbox", name="head 1").is_checked()
