@@ -51,8 +51,8 @@ what_the_figure_shows = Choice(
     options=(
         Option("A language model with 12 heads knows 12 relations.",
                "Nobody knows how many relations language has, and nothing here was trained on language.", "language"),
-        Option("On this task, at equal parameters and after 600 steps, the best h of those tried was the number of "
-               "relations.",
+        Option("On this task, at equal parameters, one rate and 600 steps, the best h of those tried was the number "
+               "of relations.",
                "That is what was counted, over all r and all runs, with h = 1, 2, 4, 8, 16 and 32."),
         Option("No single head can serve two targets.",
                "Section 1 trained one that does: its scores saw the contents.", "hole"),

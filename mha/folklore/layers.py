@@ -201,8 +201,8 @@ def best_number():
     errors = torch.stack([torch.stack([trained_heads(r, h)[0] for h in HEADS]) for r in RELATIONS])  # (r, h, runs)
     best = torch.tensor(HEADS)[errors.argmin(1)]  # (r, runs)
     hits = best.eq(torch.tensor(RELATIONS)[:, None]).sum()
-    return ("Up to the number of relations. On a task with r of them, at equal parameters, the best h of "
-            f"{list(HEADS)} after 600 steps is r in {hits} of {best.numel()} runs, for r = {list(RELATIONS)}. At h = "
+    return ("Up to the number of relations. On a task with r of them, at equal parameters, one rate and 600 steps, the "
+            f"best h of {list(HEADS)} is r in {hits} of {best.numel()} runs, for r = {list(RELATIONS)}. At h = "
             f"{HEADS[-1]} every run is worse than at its best by more than {margin}.",
             hits >= 0.9 * best.numel() and (errors[:, -1] - errors.amin(1)).min() > margin)
 
