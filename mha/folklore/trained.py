@@ -98,8 +98,8 @@ def jobs():
     return (f"If a job may be several. At {len(wins)} of {len(found)} relations the best head beats the best offset: "
             f"with the sentences drawn anew, the middle 95 % of its leads are above 0. {len(set(wins))} heads share "
             f"these, and head {most} has {wins.count(most)}. It does not just take the next noun: in \"the kitchen "
-            f"table\" and the like it goes from \"the\" to \"table\", in {table} of {kitchen.shape[1]}. The best at "
-            f"pronouns, {pronouns}, has none.",
+            f"table\" and the like \"the\" gives \"table\" more than \"kitchen\", in {table} of {kitchen.shape[1]}. "
+            f"The best at pronouns, {pronouns}, has none.",
             wins.count(most) > 1 and 1 < len(set(wins)) < len(wins) and table > 0.8 * kitchen.shape[1]
             and pronouns not in wins)
 

@@ -66,5 +66,5 @@ class HeadBrowser(LiveFigure):
         alt = (f"The map of head {layer}.{head} of all-MiniLM-L6-v2 on: {BROWSED[sentence]} "
                f"The table is the row of {word!r}.")
         picture.text = viz.table(alt, ["token", f"weight from {word!r}"],
-                                 [[token, float(weight)] for token, weight in zip(tokens, row)])
+                                 [[token, float(weight)] for token, weight in zip(tokens, row)], digits=2)
         return picture
