@@ -145,19 +145,26 @@ def numbers_table(numbers, when):
 
 
 def write_modules(app):
-    """The figures' modules as scripts of the site: _static/figures/head_grid.js and its like."""
+    """The figures' modules as scripts of the site: _static/figures/head_grid.js and its like.
+
+    What they share is a script before them, whose names they all see.
+    """
     if app.builder.format != "html":
         return
-    common = (WIDGETS / "common.js").read_text("utf8")
-    for path in set(WIDGETS.glob("*.js")) - {WIDGETS / "common.js"}:
-        source = (common + path.read_text("utf8")).replace("export default ", "const exported = ")
+    common = WIDGETS / "common.js"
+    static(app, "figures/common.js", '"use strict";\n' + common.read_text("utf8"))
+    for path in set(WIDGETS.glob("*.js")) - {common}:
+        source = path.read_text("utf8").replace("export default ", "const exported = ")
         static(app, f"figures/{path.name}", REGISTERED.format(name=path.stem, source=source))
 
 
 def add_host(app, pagename, templatename, context, doctree):
     """Load host.js, the modules and the states where a page has live figures; drop the state of the whole notebook."""
     body = context.get("body", "")
-    for name in sorted(set(re.findall(r'"module":"(\w+)"', body))):
+    modules = sorted(set(re.findall(r'"module":"(\w+)"', body)))
+    if modules:
+        app.add_js_file("figures/common.js", priority=288)
+    for name in modules:
         app.add_js_file(f"figures/{name}.js", priority=290)
     states = STATES.findall(body)
     context["has_figures"] = bool(states)

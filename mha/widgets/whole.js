@@ -428,17 +428,17 @@ function render({ model, el }) {
     back.disabled = now.step === 0;
     next.disabled = now.step === LAST;
     const flat = (part) => HEADS.flatMap((head) => all[part + head].flat());
-    const tables = tablesOf(all, words, features);
+    const tables = () => tablesOf(all, words, features);
     if (glanceOnly) {
       const shown = { weight: flat("A"), after: all.Y.flat() };
-      return { numbers: shown, tables: () => tables.filter(([title]) => /weights|After/.test(title)) };
+      return { numbers: shown, tables: () => tables().filter(([title]) => /weights|After/.test(title)) };
     }
     return {
       numbers: {
         query: flat("Q"), key: flat("K"), value: flat("V"), score: flat("S"), scaled: flat("Z"), weight: flat("A"),
         mixture: flat("M"), written: all.O.flat(), after: all.Y.flat(),
       },
-      tables: () => tables,
+      tables,
     };
   }
 
