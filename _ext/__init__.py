@@ -1,8 +1,8 @@
 """The book's own Sphinx extension, each file one idea."""
 from importlib import import_module
 
-PARTS = ("admonitions", "assets", "bets", "completion", "exercise_pages", "fonts", "formulas", "live_figures", "meta",
-         "paper", "publishing", "repairs", "runs", "styles", "tries", "where")
+PARTS = ("admonitions", "assets", "bets", "completion", "exercise_pages", "folding", "fonts", "formulas",
+         "live_figures", "meta", "paper", "publishing", "repairs", "runs", "styles", "tries", "where")
 
 
 def setup(app):

@@ -11,7 +11,7 @@ from decimal import Decimal
 
 from nbformat import NotebookNode
 
-from _ext import bets
+from _ext import bets, folding
 from tools import notebooks
 
 
@@ -32,10 +32,10 @@ def tags(cell):
 def cells_are_short(notebook):
     """The median code cell has at most 4 lines, none has more than 15 and no line more than 82 characters.
 
-    Cells that are generated do not count: the set-up cell and those of the exercises.
+    Cells that are generated do not count: the set-up cell and those of the exercises; nor the line of what holds.
     """
     cells = [cell for cell in code_cells(notebook) if not {"set-up", "exercise"} & set(tags(cell))]
-    lines = [len([line for line in cell.source.splitlines() if line.strip()]) for cell in cells]
+    lines = [len([line for line in folding.HOLDS.sub("", cell.source).splitlines() if line.strip()]) for cell in cells]
     if lines and statistics.median(lines) > 4:
         yield f"the median code cell has {statistics.median(lines):g} lines; at most 4"
     for cell, count in zip(cells, lines):
@@ -125,6 +125,31 @@ def is_normalised(notebook, set_up):
     """Nothing is stored that `refresh` would drop."""
     if notebooks.normalise(deepcopy(notebook), set_up) != notebook:
         yield "not stored as `python3 book.py refresh` stores it"
+
+
+def only_checks(cell):
+    """Whether a cell asserts and shows nothing, or shows nothing but True and False; a tensor of them is a table."""
+    shown = re.findall(r"\w+", "\n".join(map(notebooks.text_of, notebooks.text_outputs(cell.outputs))))
+    return set(shown) <= {"True", "False"} if shown else bool(re.search(r"^ *assert\b", cell.source, re.MULTILINE))
+
+
+def checks_are_folded(notebook):
+    """A cell that only checks has the tag `fold`, and its first line says what holds: _ext/folding.py says how."""
+    for cell in code_cells(notebook):
+        if folding.TAG in tags(cell):
+            if not folding.HOLDS.match(cell.source):
+                yield f"the first line of a folded cell is '# Holds: ....', with a full stop: {cell.source}"
+        elif only_checks(cell) and "exercise" not in tags(cell):
+            yield f"it only checks: say what holds in a first line '# Holds: ...', with the tag fold: {cell.source}"
+
+
+def furniture_is_hidden(notebook):
+    """The page does not show the set-up cell, nor a cell that only imports: the tag remove-input."""
+    for cell in code_cells(notebook):
+        lines = [line for line in cell.source.splitlines() if line.strip()]
+        imports = lines and all(re.match(r"(import|from) ", line) for line in lines)
+        if ("set-up" in tags(cell) or imports) and "remove-input" not in tags(cell):
+            yield f"the page need not show this: give it the tag remove-input: {cell.source}"
 
 
 # --- Prose ----------------------------------------------------------------------------------------------------------

@@ -49,12 +49,17 @@ def is_normalised(notebook):
 
 CHAPTER_RULES = [rules.cells_are_short, rules.cells_teach, rules.exceptions_are_few, rules.decimals_are_printed,
                  rules.counts_are_printed, rules.markdown_is_portable, links_resolve, names_exist, set_up_comes_first,
-                 is_normalised, rules.outputs_are_narrow, rules.bets_are_judged]
+                 is_normalised, rules.outputs_are_narrow, rules.bets_are_judged, rules.checks_are_folded,
+                 rules.furniture_is_hidden]
+# Chapters that do not keep the last two yet.
+NOT_YET = {"01_soft_lookup", "02_one_head", "03_query_and_key", "04_value_and_output", "05_masks", "06_multi_head"}
 
 
 @pytest.mark.parametrize("rule", CHAPTER_RULES, ids=lambda rule: rule.__name__)
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
 def test_chapter_keeps_the_rule(path, rule):
+    if path.stem in NOT_YET and rule in (rules.checks_are_folded, rules.furniture_is_hidden):
+        pytest.skip("not yet")
     complaints = list(rule(nbformat.read(path, as_version=4)))
     assert not complaints, "\n".join(complaints)
 
@@ -93,7 +98,7 @@ def code(source, *outputs, tags=()):
 def chapter(*cells):
     """A notebook of a set-up cell and these: strings are prose."""
     cells = [new_markdown_cell(cell) if isinstance(cell, str) else cell for cell in cells]
-    set_up = code(SET_UP, tags=["set-up"])
+    set_up = code(SET_UP, tags=["set-up", "remove-input"])
     return new_notebook(cells=[new_markdown_cell("# 1 · Soft lookup"), set_up, *cells],
                         metadata=nbformat.from_dict(notebooks.METADATA))
 
@@ -107,6 +112,8 @@ GOOD = chapter(
     "> **Warning.**\n> `mha.pick_device` is a name, $w_{ij}$ a formula, `{note}` a code span.",
     code("weights = [0.5, 0.5]\nprint(weights[0])", printed("0.5\n")),
     code("for head in range(2):\n    print(head)", printed("0\n1\n")),
+    code("# Holds: all are equal.\n\nassert 1 == 1", tags=["fold"]),
+    code("mask", printed("tensor([True, False])\n")),
     "> **Predict.**\n> Which?\n>\n> * One, with 0.77. <!-- no: it is 0.5. -->\n> * The other. <!-- yes: with 0.5. -->",
     "> **Predict.**\n> It is ____. <!-- number: 0.5 within 0.01: half. -->\n> <!-- number: 0.3 within 0.1: more. -->",
     "> **Predict.**\n> What do you think?",
@@ -166,6 +173,18 @@ BAD = {
         "> It is ____. <!-- number: 1: so. -->",
         "> It is so. <!-- yes: so. -->",
     ]],
+    rules.checks_are_folded: [
+        chapter(code("torch.equal(a, b)", printed("True\n"))),
+        chapter(code("a == b, b == a", printed("(True,\n False)\n"))),
+        chapter(code("x = 1\nassert x == 1")),
+        chapter(code("# Holds: x is 1.\nassert x == 1")),
+        chapter(code("x = 1\nassert x == 1", tags=["fold"])),
+        chapter(code("# Holds: x is 1\nassert x == 1", tags=["fold"])),
+    ],
+    rules.furniture_is_hidden: [
+        new_notebook(cells=[code(SET_UP, tags=["set-up"])]),
+        chapter(code("import torch\nfrom mha import viz")),
+    ],
     rules.markdown_is_portable: [chapter(text) for text in [
         "```{note}\nx\n```",
         "see {ref}`there`",

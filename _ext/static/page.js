@@ -37,6 +37,7 @@
   if (navigator.clipboard) copyButtons();
   addEventListener("resize", reach);
   addEventListener("uncovered", reach);
+  addEventListener("toggle", reach, true); // what was folded has a width now
   addEventListener("load", async () => {
     await document.fonts.ready;
     reach();

@@ -17,7 +17,8 @@ WHITE = 0.4
 # What is operated on a screen, and what would tell the answer of an exercise.
 NOT_ON_PAPER = """
   .skip-to-content, .progress-panel, .on-colab, .headerlink, .ask-reply,
-  article :is(details, summary, input, textarea, button):not(.live-view *, .exercise .numbers, .try)
+  article :is(details, summary, input, textarea, button):not(.live-view *, .exercise .numbers, .try, .fold,
+    .fold > summary)
 """
 SEEN = """
   (selector) => [...document.querySelectorAll(selector)].filter((el) => el.getClientRects().length)

@@ -34,6 +34,18 @@ def test_search_finds_a_word_of_the_book(visit):
     assert page.locator("#search-results li a").count() > 0
 
 
+def test_a_cell_that_only_checks_is_one_line_until_it_is_opened(visit):
+    page = visit("chapters/07_how_many_heads.html").page
+    fold = page.locator("details.fold").first
+    summary, code = fold.locator("summary"), fold.locator(".cell_input pre")
+    assert summary.inner_text().startswith("Holds: ") and not code.is_visible()
+    summary.press("Enter")
+    assert code.is_visible() and "Holds" not in code.inner_text()
+    summary.press("Enter")
+    page.emulate_media(media="print")
+    assert summary.is_visible() and code.is_visible()
+
+
 def test_there_is_one_search_box_in_the_sidebar(visit):
     page = visit("chapters/index.html").page
     assert page.locator('form[role="search"]:visible').count() == 1
