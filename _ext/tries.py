@@ -68,10 +68,10 @@ class Tries(SphinxTransform):
 
 
 def wrap(comment, wanted):
-    """Put the sentence before a comment, back to the beginning of its line, and the comment's place, into a Try."""
+    """Put the sentence before a comment, back to the Try before it or the beginning of its line, into a Try."""
     parent, line = comment.parent, []
     at = parent.index(comment)
-    while at and not (line and "\n" in line[0].astext()):
+    while at and not isinstance(parent[at - 1], Try) and not (line and "\n" in line[0].astext()):
         at -= 1
         line.insert(0, parent[at])
     if not line:
@@ -79,6 +79,8 @@ def wrap(comment, wanted):
     before, newline, sentence = line[0].astext().rpartition("\n") if isinstance(line[0], nodes.Text) else ("", "", "")
     if newline:
         line[0] = nodes.Text(sentence)
+    elif isinstance(line[0], nodes.Text) and line[0].startswith(" "):
+        before, line[0] = " ", nodes.Text(line[0].lstrip())
     if isinstance(line[-1], nodes.Text):
         line[-1] = nodes.Text(line[-1].rstrip())
     parent[at:parent.index(comment) + 1] = [nodes.Text(before + newline), Try("", "", *line, wanted=wanted)]
