@@ -28,15 +28,15 @@ def here(pagename):
     step, parts = PARTS.get(pagename.rpartition("/")[2], (0, ""))
     if not parts:
         return ""
+    about = ", ".join(parts.split()) if step else "all of it"
     boxes = [box("words", "stream", 1, 11, 22, parts)]
     for head, y in ((1, 1), (2, 22)):
         boxes += [box("query", "query", 30, y, 11, parts), box("key", "key", 43, y, 11, parts),
                   box("value", "value", 56, y, 11, parts), box("score", "weight", 73, y, 17, parts),
                   box("weight", "weight", 93, y, 17, parts), box("mixture", f"head-{head}", 115, y, 11, parts)]
     boxes += [box("written", "stream", 132, 11, 22, parts), box("after", "stream", 163, 11, 22, parts)]
-    about = "You are here in the whole: " + ", ".join(parts.split())
-    return (f'<a class="you-are-here" href="{WHOLE}#step={step}" title="{about}"><svg viewBox="0 0 186 40" role="img" '
-            f'aria-label="{about}">{"".join(boxes)}</svg></a>')
+    return (f'<a class="you-are-here" href="{WHOLE}#step={step}"><svg viewBox="0 0 186 40" aria-hidden="true">'
+            f'{"".join(boxes)}</svg><span>You are here in the whole: {about}</span></a>')
 
 
 def box(name, hue, x, y, width, parts):

@@ -20,6 +20,22 @@ def test_a_chapter_counts_what_is_done_and_names_what_is_open(visit):
         assert page.locator(link.get_attribute("href")).count() == 1
 
 
+def test_a_chapter_shows_its_place_in_the_whole_and_leads_there(visit):
+    page = visit("chapters/03_query_and_key.html").page
+    place = page.locator(".you-are-here")
+    assert place.inner_text() == "You are here in the whole: query, key, score"
+    assert place.locator(".is-lit").count() == 6               # three parts of two heads
+    with page.expect_navigation():
+        place.click()
+    assert page.locator(".live-figure output").first.inner_text() == "2 \u00b7 queries"
+
+
+def test_the_map_counts_minutes_and_exercises(visit):
+    page = visit("chapters/index.html").page
+    row = page.locator("article tr", has=page.get_by_role("link", name="2 \u00b7 One head"))
+    assert row.locator("td").all_inner_texts()[-2:] == ["25 min", f"0 of {len(ITEMS)}"]
+
+
 def test_the_front_page_goes_on_where_the_reader_was(visit):
     page = visit(PAGE).page
     front = page.url.replace("02_one_head", "index")
