@@ -25,16 +25,17 @@
     button.addEventListener("click", () => {
       figure.settings.put(wanted);
       found();
-      show(figure, button);
+      requestAnimationFrame(() => requestAnimationFrame(() => show(figure, button))); // when it is drawn
     });
   }
 
   // What changes is seen: where the figure is out of sight the page goes to it, and a button leads back
   let back = null;
   function show(figure, button) {
-    const { top, bottom } = figure.getBoundingClientRect();
-    if (top >= 0 ? top < innerHeight / 2 : bottom > innerHeight / 2) return;
-    figure.scrollIntoView({ block: "start", behavior: smooth() });
+    const what = figure.querySelector("[data-see]") ?? figure; // a figure may say what to look at
+    const { top, bottom } = what.getBoundingClientRect();
+    if (top >= 0 && (bottom < innerHeight || (what === figure && top < innerHeight / 2))) return;
+    what.scrollIntoView({ block: what === figure ? "start" : "center", behavior: smooth() });
     back?.remove();
     back = Object.assign(document.createElement("button"), { type: "button", className: "try-back" });
     back.textContent = "Back to the text";

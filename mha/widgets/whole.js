@@ -78,7 +78,7 @@ function involvedIn(step, t) {
     { uses: ofHeads(["A", t], ["V_", null]), makes: ofHeads(["M", t]) },
     { uses: ofHeads(["M", t]), makes: [["C", t]] },
     { uses: [["C", t], ["WO", null]], makes: [["O", t]] },
-    { uses: [["O", t], ["x_", t]], makes: [["Y", t], ["Y_", t]] },
+    { uses: [["O", t], ["x_", t]], makes: [["Y_", t], ["Y", t]] },
   ][step];
 }
 
@@ -92,6 +92,7 @@ const two = (value) => (value === -Infinity || Math.abs(value) < 5e-13 ? short(v
 const exact = (name) => /^(x|W|Q|K|V|S)/.test(name);
 const print = (name, value) => (exact(name) && short(value).length < 6 ? short(value) : two(value));
 const vector = (row, write = two) => `(${row.map((value) => write(value)).join(", ")})`;
+const named = (row, names) => row.map((value, i) => `${names[i]} ${brief(value)}`).join(", ");
 const brief = (value) => (short(value).length < 6 ? short(value) : two(value));
 
 // Weights with as few digits as make the printed sum come out
@@ -100,8 +101,21 @@ function sumOfOne(row) {
   return `${row.map((w) => w.toFixed(digits ?? 2)).join(" + ")} = 1${digits ? "" : ", before rounding"}`;
 }
 
+// A sum of products whose printed terms make the printed result: with as many digits as that takes
+function productsOf(row, column, result) {
+  const written = (digits) => (value) => (short(value).length < 6 ? short(value) : signed(value, digits));
+  const read = (text) => Number(text.replace("\u2212", "-"));
+  const holds = (digits) => {
+    const write = written(digits);
+    const total = sum(row.map((a, i) => read(write(a)) * read(write(column[i]))));
+    return Math.abs(total - result) < 0.005 && signed(total) === signed(result);
+  };
+  const write = written([2, 3, 4].find(holds) ?? 4);
+  return row.map((a, i) => `${write(a)} \u00d7 ${write(column[i])}`).join(" + ");
+}
+
 // The sentence of a step. "{query|W_Q}" is a word in the colour of queries.
-function sentenceOf(step, all, { words, features, t, on, masked, scaled }) {
+function sentenceOf(step, all, { words, features, asks, brings, t, on, masked, scaled }) {
   const name = (i) => `\u201c${words[i]}\u201d`;
   const lead = on[0] || !on[1] ? 1 : 2;
   const row = (part) => all[part + lead][t];
@@ -113,7 +127,7 @@ function sentenceOf(step, all, { words, features, t, on, masked, scaled }) {
     return `most from ${best === t ? "itself" : name(best)}, ${two(weights[best])}`;
   };
   const heads = HEADS.filter((head) => on[head - 1]);
-  const each = (part, write) => words.map((_, j) => write(name(j), all[part + lead][j])).join(", ");
+  const each = (part, names) => words.map((_, j) => `${name(j)}: ${named(all[part + lead][j], names[lead - 1])}`);
   const moved = indexOfLargest(all.O[t].map(Math.abs));
   const change = all.O[t][moved];
   return [
@@ -122,17 +136,18 @@ function sentenceOf(step, all, { words, features, t, on, masked, scaled }) {
         + `Its ${features[0]} was ${brief(all.x[t][0])}, and is ${two(all.Y[t][0])}.`
       : "Both heads are off: every word stays what it was."),
     () => `A word is a row of four numbers. ${name(t)} is ${vector(all.x[t], brief)}.`,
-    () => `Row times {query|W_Q} makes the {query|query}: what ${name(t)} looks for. In head 1 it is `
-      + `${vector(all.Q1[t], brief)}, in head 2 ${vector(all.Q2[t], brief)}.`,
-    () => `Row times {key|W_K} makes a {key|key} for every word: what it is found by. In head ${lead} `
-      + `${each("K", (word, key) => `${word} has ${vector(key, brief)}`)}.`,
-    () => `Row times {value|W_V} makes a {value|value} for every word: what it hands on. In head ${lead} `
-      + `${each("V", (word, value) => `${word} has ${vector(value, brief)}`)}.`,
+    () => `Row times {query|W_Q} makes the {query|query}: what ${name(t)} looks for. In head 1: `
+      + `${named(all.Q1[t], asks[0])}. In head 2: ${named(all.Q2[t], asks[1])}.`,
+    () => `Row times {key|W_K} makes a {key|key} for every word: as what it is found. In head ${lead}, `
+      + `${each("K", asks).join("; ")}.`,
+    () => `Row times {value|W_V} makes a {value|value} for every word: what it hands on. In head ${lead}, `
+      + `${each("V", brings).join("; ")}.`,
     () => `{query|Query} times {key|key}, number by number, and added: the score, how well they match. In head ${lead} `
       + `${name(t)} scores ${words.map((_, j) => `${brief(row("S")[j])} with ${name(j)}`).join(", ")}.`,
     () => `${scaled ? "Divided by \u221a2, for keys of 2 numbers: chapter 2 says why" : "Not divided"}`
       + `${masked ? "; words that come later are struck out" : ""}. Head ${lead}: ${vector(row("Z"))}.`,
-    () => `The softmax makes {weight|weights} of them, shares of 1. Head ${lead}: ${sumOfOne(row("A"))}.`,
+    () => `The softmax makes {weight|weights} of them: e to the power of each, over the sum of all, so shares of 1. `
+      + `Head ${lead}: ${sumOfOne(row("A"))}.`,
     () => (on[lead - 1]
       ? `{weight|Weights} times {value|values}, added: the mixture. Head ${lead}: `
         + `${words.map((_, j) => `${two(row("A")[j])} \u00d7 ${vector(all[`V${lead}`][j], brief)}`).join(" + ")} = `
@@ -140,8 +155,10 @@ function sentenceOf(step, all, { words, features, t, on, masked, scaled }) {
       : "Both heads are off, and their mixtures are left out."),
     () => `The mixtures of the two heads stand side by side: ${vector(all.C[t])}.`,
     () => `Times W_O: what the heads write about ${name(t)} is ${vector(all.O[t])}.`,
-    () => `Added to what ${name(t)} was. Most moved: ${features[moved]}, ${brief(all.x[t][moved])} `
-      + `${change < 0 ? "\u2212" : "+"} ${two(Math.abs(change))} = ${two(all.Y[t][moved])}.`,
+    () => (heads.length
+      ? `Added to what ${name(t)} was. Most moved: ${features[moved]}, ${brief(all.x[t][moved])} `
+        + `${change < 0 ? "\u2212" : "+"} ${two(Math.abs(change))} = ${two(all.Y[t][moved])}.`
+      : "Nothing was written, and nothing moved."),
   ][step]();
 }
 
@@ -151,13 +168,13 @@ function originOf(name, r, c, all, { words, scaled, on }) {
   const { head } = block;
   const value = all[name][r][c];
   const cell = (other, i = r, j = c) => [other, i, j];
-  if (block.given) return { text: `${brief(value)}, given: drag it, or press + and \u2212`, cells: [] };
+  if (block.given) return { text: `${brief(value)}, given: drag it to the side, or press + and \u2212`, cells: [] };
   if (name[0] === "M" && !on[head - 1]) return { text: `head ${head} is off`, cells: [] };
   if (block.left) {
     const row = all[block.left][r];
     const column = all[block.top].map((line) => line[c]);
     return {
-      text: `${row.map((a, i) => `${brief(a)} \u00d7 ${brief(column[i])}`).join(" + ")} = ${print(name, value)}`,
+      text: `${productsOf(row, column, value)} = ${print(name, value)}`,
       cells: [...row.map((_, i) => cell(block.left, r, i)), ...column.map((_, i) => cell(block.top, i, c))],
     };
   }
@@ -205,8 +222,10 @@ function render({ model, el }) {
   let measured = 0; // the width for which the ribbons' place was measured
   let size = [160, 96]; // of that place
 
+  const [asks, brings] = [model.get("asks"), model.get("brings")]; // names of each head's queries and keys, and values
   const state = () => ({
-    words, features, t: model.get("follow"), step: model.get("step"), on: [model.get("head_1"), model.get("head_2")],
+    words, features, asks, brings, t: model.get("follow"), step: model.get("step"),
+    on: [model.get("head_1"), model.get("head_2")],
     masked: model.get("masked"), scaled: model.get("scaled"),
   });
 
@@ -229,6 +248,7 @@ function render({ model, el }) {
   const above = (...children) => h("div", { class: "above" }, ...children);
   const letter = (name, index) => h("i", { class: "formula" }, name, ...(index ? [h("sub", {}, index)] : []));
   const featureNames = () => h("div", { class: "names features" }, ...features.map((text) => h("span", {}, text)));
+  const pairNames = (names) => h("div", { class: "names pair" }, ...names.map((text) => h("span", {}, text)));
   const wordNames = () => h("div", { class: "names words" }, ...words.map((word, i) =>
     h("span", { "data-word": i }, word)));
   const rowNames = (look = "") =>
@@ -247,7 +267,8 @@ function render({ model, el }) {
   const lanes = glanceOnly ? [] : HEADS.map((head) => {
     const takes = h("span", { class: "takes" });
     const factor = (kind, hue, role) => group("factor", above(letter("W", kind)),
-      matrix(`W${kind}${head}`, 4, 2), matrix(kind + head, 3, 2), caption(hue, hue, role));
+      pairNames((kind === "V" ? brings : asks)[head - 1]), matrix(`W${kind}${head}`, 4, 2), matrix(kind + head, 3, 2),
+      caption(hue, hue, role));
     const divide = caption("weight", "", "");
     const lane = h("section", { class: "lane", "aria-label": `head ${head}` },
       h("div", { class: "lane-title" }, h("b", { class: `ink hue-head-${head}` }, `head ${head}`), takes),
@@ -273,7 +294,8 @@ function render({ model, el }) {
       h("span", { class: "takes" }, "what the heads bring is written into the word")),
     h("div", { class: "products" },
       rowNames(),
-      group("sides", matrix("C", 3, 4), caption("stream", "side by side", "head 1, head 2")),
+      group("sides", h("div", { class: "names features" }, ...brings.flat().map((text) => h("span", {}, text))),
+        matrix("C", 3, 4), caption("stream", "side by side", "head 1, head 2")),
       ...newLine(),
       group("written", above(letter("W", "O")), h("div", { class: "with-names" }, rowsOfHeads, matrix("WO", 4, 4)),
         featureNames(), matrix("O", 3, 4), caption("stream", "written", "by the heads")),
@@ -285,7 +307,7 @@ function render({ model, el }) {
       group("is", featureNames(), matrix("Y_", 3, 4), caption("stream", "after", "what it is now"))));
 
   // ---- the sentence, and the way on
-  const startOf = { words, features, on: [true, true], masked: true, scaled: true };
+  const startOf = { words, features, asks, brings, on: [true, true], masked: true, scaled: true };
   all = compute(first, startOf.on, false, true);
   const everything = words.flatMap((_, t) => tabulate(glanceOnly ? 1 : LAST + 1, (step) =>
     plain(sentenceOf(step, all, { ...startOf, t }))));
@@ -293,7 +315,7 @@ function render({ model, el }) {
   const button = (look, label, text) => h("button", { type: "button", class: look, "aria-label": label }, text);
   const [back, next] = [button("go", "one step back", "\u2039"), button("go next", "next step", "\u203a")];
   const hint = () => h("p", { class: "soft hint" }, "Point at a number, or go to it with the arrow keys, for its sum. "
-    + "What has a dotted line is given: drag it, or press + and \u2212.");
+    + "What has a dotted line is given: drag it to the side, or press + and \u2212 on a keyboard.");
   const root = glanceOnly
     ? figureBox(model, "whole-glance", "whole", glance, sentence)
     : figureBox(model, "whole-layer", "whole", glance, ...lanes.map(({ lane }) => lane), together(), hint(),
@@ -425,6 +447,9 @@ function render({ model, el }) {
       set(sentence, { "data-said": said });
       sentence.firstChild.replaceChildren(...rich(said.replace(/^./, (start) => start.toUpperCase())));
     }
+    root.querySelector("[data-see]")?.removeAttribute("data-see"); // what to look at, for who scrolls there
+    const [[seen, row]] = involvedIn(now.step, now.t).makes;
+    set(cells[seen][row ?? 0][0], { "data-see": "" });
     back.disabled = now.step === 0;
     next.disabled = now.step === LAST;
     const flat = (part) => HEADS.flatMap((head) => all[part + head].flat());
@@ -456,14 +481,14 @@ function render({ model, el }) {
     const nearest = Math.max(-LIMIT, Math.min(LIMIT, Math.round(value / NUDGE) * NUDGE));
     const given = structuredClone(model.get("given"));
     given[name][r][c] = nearest;
-    change(model, { given });
+    change(model, { given, pointed: [] }); // the sentence says what has come of it
   }
 
   // The next step, and what it makes in sight
   function go(by) {
     const step = Math.max(0, Math.min(LAST, model.get("step") + by));
     change(model, { step, pointed: [] });
-    const [name, row] = involvedIn(step, model.get("follow")).makes[0];
+    const [[name, row]] = involvedIn(step, model.get("follow")).makes;
     cells[name][row ?? 0][0].scrollIntoView({ block: "nearest", inline: "nearest" });
   }
   back.addEventListener("click", () => go(-1));

@@ -1,4 +1,6 @@
 """The whole of multi-head attention on one picture: three words, two heads, every number."""
+from copy import deepcopy
+
 import ipywidgets
 import torch
 import traitlets
@@ -18,6 +20,9 @@ GIVEN = {
     "WV1": [[0, 0], [1, 0], [0, 1], [0, 0]], "WV2": [[1, 0], [0, 0], [0, 0], [0, 1]],
     "WO": [[-2, 1, 0, 0], [0, 0, 1, 0], [1, 0, 0, 0], [0, 0, 0, 1]],
 }
+# What the two numbers of a query and a key ask for, and what those of a value are, head by head.
+ASKS = [["not", "word"], ["noun", "adj"]]
+BRINGS = [["not", "adj"], ["mood", "noun"]]
 STEPS = ["the whole", "1 \u00b7 words", "2 \u00b7 queries", "3 \u00b7 keys", "4 \u00b7 values", "5 \u00b7 scores",
          "6 \u00b7 scaled", "7 \u00b7 weights", "8 \u00b7 mixtures", "9 \u00b7 side by side", "10 \u00b7 written",
          "11 \u00b7 added"]
@@ -27,6 +32,8 @@ class WholeCanvas(Canvas):
     _esm, _css = front_end("whole")
     words = traitlets.List(WORDS).tag(sync=True)
     features = traitlets.List(FEATURES, help="what each of a word's numbers stands for").tag(sync=True)
+    asks = traitlets.List(ASKS, help="names of the two numbers of a query and a key, head by head").tag(sync=True)
+    brings = traitlets.List(BRINGS, help="names of the two numbers of a value, head by head").tag(sync=True)
     given = traitlets.Dict(GIVEN, help="the matrices that the reader may change, from -4 to 4").tag(sync=True)
     step = traitlets.Int(0, help="index into STEPS: what has been computed so far").tag(sync=True)
     follow = traitlets.Int(1, help="the word whose way is marked").tag(sync=True)
@@ -68,6 +75,26 @@ class WholeLayer(LiveFigure):
         shown = numbers_of({**GIVEN, **given}, head_1, head_2, masked, scaled)
         columns = shown["after"].view(len(WORDS), len(FEATURES)).T
         return viz.columns(WORDS, **dict(zip(FEATURES, columns)))
+
+    def single_changes(self, word, feature):
+        """The given numbers of which each alone, from -4 to 4 in halves, can turn the sign of a word's feature after.
+
+        Returns (how many they are, of how many).
+        """
+        def after(given):
+            return float(numbers_of(given)["after"][len(FEATURES) * WORDS.index(word) + FEATURES.index(feature)])
+
+        places = [(name, r, c) for name, matrix in GIVEN.items()
+                  for r, row in enumerate(matrix) for c in range(len(row))]
+        found = 0
+        for name, r, c in places:
+            given = deepcopy(GIVEN)
+            for half in range(-8, 9):
+                given[name][r][c] = half / 2
+                if after(given) * after(GIVEN) < 0:
+                    found += 1
+                    break
+        return found, len(places)
 
     def numbers(self, step, follow, head_1, head_2, masked, scaled, given=None):
         return numbers_of(given or GIVEN, head_1, head_2, masked, scaled)
