@@ -9,9 +9,9 @@ import torch
 from mha.exercises.report import Mistake
 
 FIXED_AXES = Mistake("fixed-number-of-axes",
-                     "It counts on a fixed number of axes, and this input has another. Known are the last ones only: "
-                     "x.shape[-1] is the last size however many axes stand in front, and @ takes any number of them, "
-                     "where mm and bmm take two and three.")
+                     "It counts on a fixed number of axes, and a tensor here has another. Known are the last ones "
+                     "only: x.shape[-1] is the last size however many axes stand in front, and @ takes any number of "
+                     "them, where mm and bmm take two and three.")
 TURNED_BATCH = Mistake("T-of-a-batch",
                        "The line uses .T, which reverses all axes: with a batch in front, the batch as well. .mT and "
                        "transpose(-2, -1) exchange the last two only.")
@@ -30,13 +30,16 @@ MEANINGS = [  # what the exception says -> what that means
     (r"return_types", Mistake("max-gives-a-pair",
                               "Along an axis, max returns two tensors, the values and their places. Take .values, or "
                               "call amax.")),
-    (r"values to unpack|too many indices|Expected 1-D argument|number of subscripts in the equation|expects a tensor "
-     r"with", FIXED_AXES),
+    (r"too many indices|Expected 1-D argument|number of subscripts in the equation|expects a tensor with", FIXED_AXES),
+    (r"values to unpack", Mistake("unpacked",
+                                  "Something is taken apart into more or fewer names than it has parts. How many parts "
+                                  "has it here?")),
     (r"must be a matrix|must be a 3D tensor|1D tensors expected|2D tensors expected|permute\(sparse_coo\)|number of "
      r"dimensions in the tensor input", FIXED_AXES),
     (r"index .*out of (bounds|range)", Mistake("index-out-of-range",
-                                               "An index points past the last place: of n things, counted from 0, the "
-                                               "last has the number n - 1.")),
+                                               "An index points past the last place (of n things, counted from 0, the "
+                                               "last has the number n - 1). Which of the two is not what you think: "
+                                               "the index, or how many things there are?")),
     (r"Dimension out of range", Mistake("axis-out-of-range",
                                         "An axis is asked for that this input does not have. Counted from the back, "
                                         "-1 is the last axis however many stand in front.")),
@@ -61,11 +64,22 @@ MEANINGS = [  # what the exception says -> what that means
                                                "and their sizes differ. They must be equal, or 1, axis by axis from "
                                                "the back. Compare the shapes below, and see from which axis each size "
                                                "was taken.")),
-    (r"same dtype|same scalar type|expected scalar type|is not implemented for|can't be cast",
+    (r"same dtype|same scalar type|expected scalar type|can't be cast",
      Mistake("dtype",
-             "Tensors of different dtypes meet. The inputs here are float64, what torch.zeros or torch.ones makes is "
-             "float32: give it dtype=x.dtype.")),
-    (r"Overflow|math range error", Mistake("overflow", "A power does not fit into a float.")),
+             "Tensors of different dtypes meet. What torch.zeros, torch.ones or torch.eye makes is float32: for an "
+             "input x, give it dtype=x.dtype.")),
+    (r"not implemented for", Mistake("dtype",
+                                     "torch cannot compute this for numbers of that dtype. Whole numbers (Long) and "
+                                     "yes and no (Bool) become floats with .double().")),
+    (r"int too large to convert", Mistake("overflow",
+                                          "A whole number does not fit into a float, which ends near 10^308. Python's "
+                                          "whole numbers have no end as long as they meet no float.")),
+    (r"int too big to convert|Overflow when unpacking", Mistake("overflow",
+                                                                "A whole number does not fit into a tensor, whose "
+                                                                "whole numbers end at 2^63. Python's have no end as "
+                                                                "long as they meet no tensor.")),
+    (r"Overflow|math range error", Mistake("overflow",
+                                           "A number became too large for a float, which ends near 10^308.")),
     (r"ZeroDivisionError", Mistake("division-by-zero", "Something that is divided by is 0 for this input.")),
     (r"NameError|UnboundLocalError", Mistake("name",
                                              "A name is used that nothing has been given to on this path. Inside the "
@@ -86,13 +100,19 @@ def meaning(failure):
     if (re.search(r"\.T\b", line) and ("must match" in text or "multiplied" in text or "Expected size" in text)
         and any(value.ndim > 2 for value in tensors_of(failure).values())):
         return TURNED_BATCH
+    if "values to unpack" in text and re.search(r"\.shape|\.size\(\)", line):
+        return FIXED_AXES
     lost = lost_axis(failure, line)
     if lost:
         return Mistake("keepdim",
                        f"{lost} An axis of size 1 is stretched along the other. Ask where it is needed: unsqueeze puts "
                        "one at any place, keepdim=True leaves one at the place that was summed over.")
-    if "@" in line and not re.search(r"[*+]|masked_fill|where| - | / ",
-                                     line) and "must match the size of tensor" in text:
+    if "must match the size of tensor" in text and re.search(r"@|matmul", line):
+        if re.search(r"[*+]|masked_fill|where| - | / ", line):           # which one it was, the exception does not say
+            return Mistake("sizes-differ",
+                           "Two tensors meet and their sizes differ. Entry by entry (as in +, *, / or masked_fill) all "
+                           "axes must be equal or 1, counted from the back; in A @ B this holds for the axes in front "
+                           "of the last two. Compare the shapes below, and see from which axis each size was taken.")
         return Mistake("batch-axes-differ",
                        "In A @ B the last two axes of each are multiplied; the axes in front of them are matched one "
                        "by one, and must be equal or 1. Here they differ. Compare the shapes below, and see from "
