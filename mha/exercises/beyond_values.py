@@ -9,6 +9,7 @@ Remarks are true sentences that do not cost the point.
 """
 import torch
 
+from mha.exercises import raised
 from mha.exercises.calls import Caught, are_shares, observe_run, refilled, run
 from mha.exercises.probe import same
 
@@ -61,14 +62,22 @@ def stays_right(exercise, answer, alone, touched, outputs):
 
 def takes_any_memory(exercise, answer, alone, touched, outputs):
     """Right for the same numbers in another order of memory."""
-    for scattered in (in_columns, in_a_wider_one):
+    for scattered, so in (in_columns, "a transposed view"), (in_a_wider_one, "a slice"):
         args = [scattered(a) if isinstance(a, torch.Tensor) and a.ndim > 1 else a for a in exercise.cases[1].copies()]
         output, failure = observe_run(exercise, answer, args)
+        if failure is not None and exercise.views:
+            meaning = raised.meaning(failure)
+            return exercise.report(False, [meaning.id] if meaning else [],
+                                   "The values are right for tensors whose numbers lie side by side in memory. The "
+                                   f"statement allows {so} of another tensor, and there it stops.",
+                                   *raised.described(exercise, answer, failure, exercise.cases[1]),
+                                   named=[meaning.says] if meaning else [])
         if failure is None and not same(output, exercise.expected[1]):
             return exercise.report(False, ["assumes-contiguous"],
                                    "The values are right for tensors whose numbers lie side by side in memory. For "
-                                   "the same numbers in a slice or a transposed view of another tensor they are "
-                                   "wrong: strides were assumed, as with as_strided.")
+                                   f"the same numbers in {so} of another tensor they are wrong: what it returns "
+                                   "depends on how its input lies in memory, as with as_strided, stride or "
+                                   "is_contiguous.")
 
 
 def lets_gradients_through(exercise, answer, alone, touched, outputs):
@@ -81,7 +90,7 @@ def lets_gradients_through(exercise, answer, alone, touched, outputs):
     if id == "no-gradient":
         return exercise.report(False, [id],
                                f"The values are right, but {cut} Whatever this function is part of would learn "
-                               "wrongly, or not at all. Look for .detach(), .item(), .data, round, numpy, "
+                               "wrongly, or not at all. Look for .detach(), .item(), .tolist(), .data, round, numpy, "
                                "torch.tensor(...) of computed numbers, torch.no_grad(), or an `if` that leaves out "
                                "what is 0.")
 

@@ -48,6 +48,7 @@ class Exercise(Item):
         told: function of (what `observe` gives, what it should give) that says the difference in words, where numbers
             made by `observe` would say nothing to a learner.
         boolean: whether the output must be of dtype bool.
+        views: whether the statement promises slices and transposed views for inputs.
         trained: indices of the cases on which gradients are compared with those of the reference; none where no
             gradient is wanted.
     """
@@ -66,6 +67,7 @@ class Exercise(Item):
     compared: str = ""
     told: Callable = None
     boolean: bool = False
+    views: bool = False
     trained: tuple[int, ...] = (1,)
     _made: dict = field(default_factory=dict, repr=False)
 
@@ -99,6 +101,11 @@ class Exercise(Item):
     def expected(self):
         """The right output for every case."""
         return [self.outcome(self.reference, case) for case in self.cases]
+
+    @property
+    def verdicts(self):
+        """Whether every output is a yes or no. These are so few bits that some two mistakes give them by chance."""
+        return all(expected.ndim == 0 and expected in (0, 1) for expected in self.expected)
 
     @property
     def arguments(self):
@@ -174,7 +181,7 @@ class Exercise(Item):
         """
         if index not in self._made:
             self._made[index] = []
-            for family in (self.singles(), self.pairs()):
+            for family in (self.singles(), self.pairs())[: 1 if self.verdicts else 2]:
                 grouped = {}
                 for settings, mistakes in family:
                     out = self.modelled(index, settings)
