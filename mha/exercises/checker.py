@@ -161,7 +161,9 @@ def modelled(exercise, outputs):
     ids = list(dict.fromkeys(mistake.id for mistakes in found for mistake in mistakes))
     says = list({mistakes[0].id: mistakes[0].says for mistakes in reversed(found)}.values())[::-1][:2]
     asks = [mistake.asks for mistake in found[0] if mistake.asks]
-    return ids[:3], ["\nOr, which comes to the same here: ".join(says)], asks[:1]
+    if len(says) > 1:
+        says = [f"One of two mistakes, which come to the same here. Either: {says[0]}\nOr: {says[1]}"]
+    return ids[:3], says, asks[:1]
 
 
 def counterexample(exercise, output, index):

@@ -54,6 +54,9 @@ def leaks(f, n, d):
             "It adds one number to all coordinates of a token. That is a change that a layer norm takes out again, so "
             "a leak behind one stays unseen.",
             "Which change of a token does nothing that follows take back?"),
+        "*= 2": Mistake("only-the-length",
+            "It changes how long a token is, and not which way it points. A leak of its direction stays unseen.",
+            "What does a normalisation leave of a token that is doubled?"),
         "[0] += 1": Mistake("one-coordinate-only",
             "It changes one coordinate of a token. What leaks through another one stays unseen.",
             "How many coordinates has a token?"),
@@ -121,6 +124,10 @@ def leaks(f, n, d):
         ("[n - 1]", "moved[:1].any()"): Mistake("one-pair-only",
             "It looks whether the last token moves the first output, and nowhere else.",
             "What if a token sees only the next one?"),
+        ("range(n)", "moved[: j + 1].any()"): Mistake("own-output-counts",
+            "A token that moves its own output is called a leak. It may do that. Only earlier outputs must stand "
+            "still.",
+            "Is it [:j] or [:j + 1]?"),
         ("range(n)", "moved[j + 1 :].any()"): Mistake("wrong-direction",
             "It calls it a leak when an earlier token moves a later output. That is what attention is for.",
             "Which of the two is the future?"),
@@ -251,6 +258,11 @@ def by_size(x):
     return causal(x) + x.abs().mean()
 
 
+def by_direction(x):
+    """which way the last token points is added to all outputs, however long it is"""
+    return causal(x) + torch.nn.functional.normalize(x[-1], dim=0)
+
+
 def with_rounding(x):
     """a causal softmax by hand that takes a mean of all scores away, later ones too: but for rounding, that cancels"""
     e = (scores_of(x) - scores_of(x).mean()).exp().tril()
@@ -260,7 +272,7 @@ def with_rounding(x):
 SAFE = (causal, two_layers, itself_only, previous, with_rounding)
 LEAKY = (everyone, by_a_step, one_ahead, last_place, early_place, through_the_mean, masked_afterwards, first_sees_last,
          shifted_back, by_differences, by_one_coordinate, in_opposite_ways, last_for_all,
-         by_size, by_little, on_large_outputs)
+         by_size, by_direction, by_little, on_large_outputs)
 UNDER_TEST = [(causal, 1), (everyone, 1), (causal, 2), (everyone, 2)]
 UNDER_TEST += [(f, 5 + i % 2) for i, pair in enumerate(zip_longest(LEAKY, SAFE)) for f in filter(None, pair)]
 
@@ -293,6 +305,7 @@ EXERCISE = Exercise(
     cases=[Case((f, n, 4)) for f, n in UNDER_TEST],
     measure=measure, observe=lambda output, *args: torch.tensor(float(bool(output))),
     wanted="True or False", trained=(),
+    told=lambda said, wanted: f"it says {bool(said)}, wanted is {bool(wanted)}.",
     hints=("What can you change at the input, and which outputs must stand still then?",
            "Change token j. Outputs before j must not move; j itself and later ones may. How many j must be tried?",
            "x = torch.randn(n, d).double(); tries = [(j, torch.cat([x[:j], torch.randn(n - j, d)])) for j in range(1, "
