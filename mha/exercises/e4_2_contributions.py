@@ -133,7 +133,8 @@ EXERCISE = Exercise(
            Case((numbers(247, 2, 3, 5).softmax(-1), numbers(248, 2, 5, 4), numbers(249, 4, 7))),
            Case((numbers(250, 4, 4).softmax(-1), numbers(251, 4, 4), numbers(252, 4, 4))),
            Case((numbers(253, 3, 5).softmax(-1), 0.1 * numbers(254, 5, 3), numbers(255, 3, 4))),   # short: v W_O < 1
-           Case((2 * numbers(256, 3, 2).softmax(-1), numbers(257, 2, 5), numbers(258, 5, 3)))],
+           Case((2 * numbers(256, 3, 2).softmax(-1), numbers(257, 2, 5), numbers(258, 5, 3))),
+           Case((numbers(259, 1, 2, 3).softmax(-1), numbers(260, 1, 3, 2), numbers(261, 2, 4)))],
     measure=measure,
     hints=("Write the output of query i as a sum over j. What is the term of key j?",
            "The term is w_ij times the vector v_j W_O. The length of a multiple is the multiple of the length, since "

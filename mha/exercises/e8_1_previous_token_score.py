@@ -171,7 +171,7 @@ EXERCISE = Exercise(
     program=PROGRAM,
     cases=[Case((numbers(811, 3, 3).softmax(-1),)), Case((numbers(812, 3, 5, 5).softmax(-1),)),
            Case((numbers(813, 2, 3, 7, 7).softmax(-1),)), Case((numbers(814, 2, 2).softmax(-1),)),
-           Case((numbers(815, 5, 5, 5).softmax(-1),))],
+           Case((numbers(815, 5, 5, 5).softmax(-1),)), Case((numbers(816, 1, 4, 4).softmax(-1),))],
     measure=measure, observe=observe, trained=(),
     hints=("Write down the pairs (query, key) that count, for n = 4. How many are there?",
            "They stand on a diagonal of the map, one step from the main one. Which way? And along which two axes must "

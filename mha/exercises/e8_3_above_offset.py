@@ -43,6 +43,9 @@ def above_offset(weights, asks, answers):
         "answers[others[..., asks, :][..., answers].argmax(-1)] == answers": Mistake("among-answers-only",
             "The head chooses among the answers of all pairs. It should choose among all other words.",
             "Is a head right that gives most to a word that is no answer at all?"),
+        "others[..., : len(asks), :].argmax(-1) == answers": Mistake("rows-in-order",
+            "For pair q it reads the row of word q. The word that asks is asks[q].",
+            "Whose row belongs to the second pair?"),
         "weights[..., asks, answers] > 0.5": Mistake("more-than-half",
             "It calls a head right when the answer gets more than a half. It is enough that no other word gets more.",
             "Is a head with 0.4 on the answer and 0.3 on two others right?"),
@@ -177,7 +180,7 @@ def words(*places):
 def measure(answer):
     """Heads whose margin is known, on four pairs of which three have offset 1."""
     asks, answers, eye = words(0, 1, 2, 4), words(1, 2, 3, 0), torch.eye(5, dtype=torch.float64)
-    perfect, next_word, to_the_last = eye[[1, 2, 3, 0, 0]], eye[[1, 2, 3, 4, 3]], eye[[4, 4, 4, 4, 3]]
+    perfect, next_word, to_the_last = eye[[1, 2, 3, 4, 0]], eye[[1, 2, 3, 4, 3]], eye[[4, 4, 4, 4, 3]]
     told = []
     for weights, wanted, what in ((perfect, 0.25, "is always right"),
                                   (next_word, 0.0, "looks at the next word (word 4 at word 3)"),
@@ -234,7 +237,8 @@ EXERCISE = OfPairs(
            Case(maps(833, 13, words(11, 9, 6, 12, 1, 3, 8), words(9, 7, 4, 4, 3, 4, 7), 2, 3)),
            Case(maps(834, 4, words(3, 2, 0, 1), words(2, 1, 3, 0))),
            Case(maps(835, 11, words(0, 1, 2, 5, 6, 7, 3, 4), words(1, 2, 3, 7, 9, 10, 7, 5), 5)),
-           Case(maps(836, 6, words(0, 0, 2, 4, 4), words(1, 3, 5, 5, 2), 3))],              # a word may ask twice
+           Case(maps(836, 6, words(0, 0, 2, 4, 4), words(1, 3, 5, 5, 2), 3)),               # a word may ask twice
+           Case(maps(837, 4, words(3, 2, 0), words(2, 1, 3), 1))],
     measure=measure, observe=observe, trained=(),
     hints=("For the head: which rows of the map are asked, which entry of each is forbidden, and where is the largest "
            "of the others?",
