@@ -6,6 +6,11 @@ from mha.exercises.exercise import Case, Exercise
 from mha.exercises.probe import most_of, preferences, preferred, same
 from mha.exercises.report import Mistake
 
+TURNED_ROUND = Mistake("turned-round",
+    "It is turned round: token i is looked at by the token before it, and so looks at the next. That comes of columns "
+    "of the identity where rows should be shifted, and of W_Q and W_K exchanged.",
+    "Which of the two, row or column i of W_Q, is the query of token i?")
+
 TOO_SOFT = Mistake("too-soft",
     "For small n the largest score of a row leads by enough, for larger n it does not.",
     "By how much does the right score lead at n = 3 and at n = 64, after the division by the root of d_k?")
@@ -56,9 +61,7 @@ def previous_token(n):
             "Which lead does a weight of 0.99 need, and what divides the lead before the softmax?"),
     }),
     "queries": Blank("length * torch.eye(n)[before]", offered=2, wrong={
-        "length * torch.eye(n)[:, before]": Mistake("columns-shifted",
-            "The columns of the identity are shifted, not the rows: token i is looked at by the token before it.",
-            "Which of the two, row or column i of W_Q, is the query of token i?"),
+        "length * torch.eye(n)[:, before]": TURNED_ROUND,
         "length * torch.eye(n)": Mistake("looks-at-itself",
             "Every token looks at itself.",
             "Which key should the query of token i fit?"),
@@ -76,9 +79,7 @@ def previous_token(n):
     }),
 }, together={
     "queries keys": {
-        ("length * torch.eye(n)", "torch.eye(n)[before]"): Mistake("roles-exchanged",
-            "W_Q and W_K are exchanged: a token is looked at by the one before it, and so looks at the next.",
-            "Which of the two matrices should shift the position?"),
+        ("length * torch.eye(n)", "torch.eye(n)[before]"): TURNED_ROUND,
     },
 })
 

@@ -16,18 +16,18 @@ def mover(d, source, target):
     "W_V": Blank("torch.zeros(d, 1)", offered=2, wrong={
         "torch.ones(d, 1)": Mistake("reads-everything",
             "It writes to the right place, but what it writes is the sum of all coordinates.",
-            "How many numbers of W_V should not be zero?"),
+            "How many numbers of W_V W_O should not be zero?"),
         "torch.eye(d, 1)": Mistake("reads-the-first-too",
             "It reads coordinate 0 as well as the source, and writes their sum.",
-            "Where is the 1 of torch.eye(d, 1)?"),
+            "Which rows of W_V W_O should be 0? (torch.eye(d, 1) has a 1 of its own.)"),
     }),
     "W_O": Blank("torch.zeros(1, d)", offered=2, wrong={
         "torch.ones(1, d)": Mistake("writes-everywhere",
             "It reads the right coordinate and writes it to all of them.",
-            "How many numbers of W_O should not be zero?"),
+            "How many numbers of W_V W_O should not be zero?"),
         "torch.eye(1, d)": Mistake("writes-to-the-first-too",
             "It writes to coordinate 0 as well as to the target.",
-            "Where is the 1 of torch.eye(1, d)?"),
+            "Which columns of W_V W_O should be 0? (torch.eye(1, d) has a 1 of its own.)"),
     }),
     "read": Blank("source", offered=3, wrong={
         "target": Mistake("reads-the-target",

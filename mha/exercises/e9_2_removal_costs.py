@@ -214,8 +214,8 @@ def removal_costs(loss, h):
     },
     "whole anew after": {
         ("gates := torch.ones(h)", "", "gates[i] = 1"): Mistake("baseline-is-a-view",
-            "The loss of the whole model does not stay as it was: what loss returns may be a view of the gates, which "
-            "are changed in place afterwards.",
+            "A loss that was kept does not stay as it was: what loss returns may be a view of the gates, which are "
+            "changed in place afterwards.",
             "When loss returns gates[0], what becomes of that number at gates[0] = 0?"),
     },
     "anew off": {
