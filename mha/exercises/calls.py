@@ -176,3 +176,23 @@ def guarded(measure, answer):
         for line in measure(answer):
             lines.append(line)
     return lines
+
+
+def works_for(right, name, kinds):
+    """For which kinds of a matrix an answer is right, and for which it never is.
+
+    Args:
+        right: function of the matrix, whether the answer is right there; what raises is not.
+        kinds: what the matrix is -> three that are so.
+    """
+    def tried(matrix):
+        with Caught():
+            return right(matrix)
+        return False
+
+    results = {kind: [tried(matrix) for matrix in matrices] for kind, matrices in kinds.items()}
+    good = [kind for kind, found in results.items() if all(found)]
+    bad = [kind for kind, found in results.items() if not any(found)]
+    if good and bad:
+        yield (f"Tried with three matrices of each kind, it is right where {name} is {', or '.join(good)}, and wrong "
+               f"where {name} is {', or '.join(bad)}.")

@@ -3,7 +3,7 @@ import torch
 
 from mha.exercises.blanks import Blank, Program
 from mha.exercises.exercise import Case, Exercise
-from mha.exercises.probe import listed, numbers, off, slope
+from mha.exercises.probe import apart, listed, numbers, off, slope, table
 from mha.exercises.report import Mistake
 
 IGNORES_T = Mistake("ignores-T", "The weights come back as they were, whatever T is.",
@@ -91,14 +91,22 @@ def measure(answer):
     if off(out.sum(-1), 1):
         yield f"At T = 2 its rows sum to {listed(out.sum(-1))}; each should sum to 1."
     factors = [slope(answer(weights, T).log(), weights.log()) for T in (2.0, 0.5)]
-    if None in factors:
-        yield "The ratio of two weights should become a power of itself. Here it does not."
-    elif abs(factors[0] - 0.5) > 1e-3 or abs(factors[1] - 2) > 1e-3:
+    if None not in factors and (abs(factors[0] - 0.5) > 1e-3 or abs(factors[1] - 2) > 1e-3):
         yield (f"The ratio of two weights is raised to the power {factors[0]:.4g} at T = 2 and {factors[1]:.4g} at T = "
                "0.5; wanted are 0.5 and 2.")
-    zero = answer(torch.tensor([0.0, 0.25, 0.75], dtype=torch.float64), 10.0)[0]
-    if off(zero, 0):
-        yield f"At T = 10 a weight of 0 becomes {zero:.3g}; it should stay 0."
+    else:
+        for weight in (0.2, 1e-6):
+            pair = torch.tensor([1 - weight, weight], dtype=torch.float64)
+            out, ratio = answer(pair, 2.0), float(pair[0] / pair[1])
+            if off(out, pair.sqrt() / pair.sqrt().sum()):
+                yield (f"At T = 2 two weights of ratio {ratio:.4g} become {listed(out)}, of ratio "
+                       f"{float(out[0] / out[1]):.6g}; wanted is {ratio**0.5:.6g}.")
+    zero = torch.tensor([0.0, 0.25, 0.75], dtype=torch.float64)
+    out, wanted = answer(zero, 10.0), PROGRAM.reference(zero, 10.0)
+    if off(out, wanted):
+        gives, right = apart(out, wanted)
+        yield (f"At T = 10 the weights {table(zero)} become {gives}, of sum {float(out.sum()):.3g}; wanted is "
+               f"{right}.")
 
 
 EXERCISE = Exercise(
@@ -115,7 +123,9 @@ EXERCISE = Exercise(
            Case(((numbers(74, 3, 2, 4) - 9 * (numbers(75, 3, 2, 4) > 1.2)).softmax(-1), 3.0)),
            Case(((2 * numbers(76, 4, 4)).softmax(-1), 1.0)),
            Case((torch.tensor([[0.0, 0.25, 0.75]] * 2, dtype=torch.float64), 4.0)),
-           Case((torch.tensor([[0.5, 0.0, 0.5, 0.0], [0.0, 0.3, 0.7, 0.0]], dtype=torch.float64), 10.0))],
+           Case((torch.tensor([[0.5, 0.0, 0.5, 0.0], [0.0, 0.3, 0.7, 0.0]], dtype=torch.float64), 10.0)),
+           Case((torch.tensor([[1e-7, 1 - 1e-7], [1e-10, 1.0]], dtype=torch.float64), 10.0)),
+           Case((numbers(77, 1, 1, 3).softmax(-1), 2.0))],
     measure=measure,
     hints=("The scores are lost, but the leads are not: what is the logarithm of the ratio of two weights?",
            "The logarithms of the weights are scores that give these weights: they differ from the lost ones by a "

@@ -2,8 +2,9 @@
 import torch
 
 from mha.exercises.blanks import Blank, Program
+from mha.exercises.calls import works_for
 from mha.exercises.exercise import Case, Exercise
-from mha.exercises.probe import numbers, off
+from mha.exercises.probe import apart, numbers, same, table
 from mha.exercises.report import Mistake
 
 PROGRAM = Program("""\
@@ -73,13 +74,25 @@ def same_scores(W_Q, W_K, M):
 })
 
 
+SMALL = torch.tensor([[[2, 0], [0, 4]], [[1, 1], [0, 1]], [[1, 0], [1, 1]], [[2, 1], [1, 1]], [[0, 1], [-1, 0]]])
+
+
 def measure(answer):
-    """How far off the scores are."""
-    W_Q, W_K, M, x = numbers(201, 5, 3), numbers(202, 5, 3), numbers(203, 3, 3), numbers(204, 4, 5)
-    before, after = x @ W_Q @ (x @ W_K).mT, x @ W_Q @ M @ (x @ answer(W_Q, W_K, M)).mT
-    if off(before, after):
-        yield ("With it the scores of 4 random tokens differ from those before by up to "
-               f"{float((before - after).abs().max()):.3g}; the largest score is {float(before.abs().max()):.3g}.")
+    """For which M it is right, and the simplest for which it is not, by its numbers."""
+    W_Q, W_K, any_M = numbers(201, 5, 3), numbers(202, 5, 3), numbers(203, 3, 3, 3) + 3 * torch.eye(3)
+    signs = torch.tensor([1.0, -1.0, 1.0])
+    yield from works_for(lambda M: same(answer(W_Q, W_K, M), PROGRAM.reference(W_Q, W_K, M)), "M", {
+        "diagonal": [M * torch.eye(3) * signs for M in any_M],
+        "zero below the diagonal": [M.triu() for M in any_M], "zero above the diagonal": [M.tril() for M in any_M],
+        "symmetric with positive eigenvalues": [M @ M.mT for M in any_M],
+        "a rotation or reflection": [*torch.linalg.qr(any_M)[0]]})
+    unit = torch.eye(3, 2, dtype=torch.float64)
+    for M in SMALL.double():
+        found, wanted = answer(W_Q[:3, :2], unit, M), PROGRAM.reference(W_Q[:3, :2], unit, M)
+        if not same(found, wanted):
+            gives, right = apart(found, wanted)
+            yield f"For W_K = {table(unit)} and M = {table(M)} it gives {gives}; wanted is {right}."
+            return
 
 
 EXERCISE = Exercise(
@@ -95,7 +108,8 @@ EXERCISE = Exercise(
            Case((numbers(208, 6, 3), numbers(209, 6, 3), numbers(210, 3, 3) + 2 * torch.eye(3, dtype=torch.float64))),
            Case((numbers(211, 5, 5), numbers(212, 5, 5), numbers(213, 5, 5) + 3 * torch.eye(5, dtype=torch.float64))),
            Case((numbers(214, 4, 2), numbers(215, 4, 2),                                # one direction is made small
-                 torch.tensor([[2.0, 1.0], [1.0, 0.52]], dtype=torch.float64)))],
+                 torch.tensor([[2.0, 1.0], [1.0, 0.52]], dtype=torch.float64))),
+           Case((numbers(216, 3, 1), numbers(217, 3, 1), torch.tensor([[-2.0]], dtype=torch.float64)))],
     measure=measure, trained=(),
     hints=("The scores are x W_Q M (y W_K')^T. Write them as a chain of matrices, without brackets.",
            "In the middle stands M W_K'^T. It should be what stood there before, W_K^T. Solve for W_K'.",

@@ -2,8 +2,9 @@
 import torch
 
 from mha.exercises.blanks import Blank, Program
+from mha.exercises.calls import works_for
 from mha.exercises.exercise import Case, Exercise
-from mha.exercises.probe import numbers, off
+from mha.exercises.probe import apart, numbers, off, table
 from mha.exercises.report import Mistake
 
 PROGRAM = Program("""\
@@ -65,6 +66,21 @@ def factor(A, d_k):
             Mistake("eigenvectors-of-the-symmetric-part",
             "It uses eigenvectors of the symmetric part of A. What is not symmetric in A is lost.",
             "Is A symmetric?"),
+        "L, Q = torch.linalg.eigh((A + A.mT) / 2)\nbest = L.abs().argsort(descending=True)[:d_k]\n"
+        "W_Q, W_K = Q[:, best] * L[best], Q[:, best]": Mistake("eigenvectors-of-the-symmetric-part",
+            "It uses eigenvectors of the symmetric part of A. What is not symmetric in A is lost.",
+            "Is A symmetric?"),
+        "L, Q = torch.linalg.eigh(A)\nW_Q, W_K = Q[:, -d_k:] * L[-d_k:], Q[:, -d_k:]": Mistake("eigh-of-any-table",
+            "It gives what torch.linalg.eigh(A) gives, which takes A for symmetric and reads one half of it.",
+            "Is A symmetric?"),
+        "L, Q = torch.linalg.eigh(A)\nbest = L.abs().argsort(descending=True)[:d_k]\n"
+        "W_Q, W_K = Q[:, best] * L[best], Q[:, best]": Mistake("eigh-of-any-table",
+            "It gives what torch.linalg.eigh(A) gives, which takes A for symmetric and reads one half of it.",
+            "Is A symmetric?"),
+        "Q, R = torch.linalg.qr(A)\nW_Q, W_K = Q[:, :d_k], R[:d_k].mT": Mistake("cut-after-qr",
+            "It cuts a QR decomposition after d_k columns. That keeps the first columns of A whole, whatever is large "
+            "in the others.",
+            "Which decomposition has its largest part first?"),
     }),
 }, together={
     "queries keys": {
@@ -90,11 +106,25 @@ def measure(answer):
         yield (f"For a 5 by 5 table and d_k = 3 its matrices have shapes {tuple(W_Q.shape)} and {tuple(W_K.shape)}; "
                "wanted is (5, 3) for both.")
         return
-    U, S, Vh = torch.linalg.svd(A)
-    error = (W_Q @ W_K.mT - A).norm()
-    if off(error, S[3:].norm()):
+    error, least = error_of(answer, A, 3), torch.linalg.svdvals(A)[3:].norm()
+    if off(error, least):
         yield ("For a random 5 by 5 table and d_k = 3 the error (root of the sum of squares) is "
-               f"{float(error):.4g}; the least possible is {float(S[3:].norm()):.4g}.")
+               f"{float(error):.4g}; the least possible is {float(least):.4g}.")
+    tables = numbers(219, 3, 5, 5)
+    yield from works_for(lambda A: not off(error_of(answer, A, 3), torch.linalg.svdvals(A)[3:].norm()), "A", {
+        "symmetric with positive eigenvalues": [A @ A.mT for A in tables], "symmetric": [A + A.mT for A in tables],
+        "zero above the diagonal": [A.tril() for A in tables]})
+    for A in (torch.tensor([[1, 0, 0], [0, 3, 0], [0, 0, 2]]), torch.tensor([[0, 2], [0, 0]]),
+              torch.tensor([[1, 0], [0, -3]])):
+        A = A.double()
+        if off(error_of(answer, A, 1), torch.linalg.svdvals(A)[1:].norm()):
+            gives, right = apart(*(observe(function(A, 1), A, 1) for function in (answer, PROGRAM.reference)))
+            yield f"For A = {table(A)} and d_k = 1 its scores are {gives}; the closest are {right}."
+            return
+
+
+def error_of(answer, A, d_k):
+    return (observe(answer(A, d_k), A, d_k) - A).norm()
 
 
 EXERCISE = Exercise(

@@ -108,6 +108,11 @@ def padding_weights(scores, lengths):
     }),
 }, together={
     "hide result": {
+        ("scores", "(weights * real) / (weights * real).sum(-1, keepdim=True).clamp(min=1e-12)"):
+            Mistake("filling-in-the-sum",
+            "The softmax is taken over the filling too, and what is left is divided by its sum. Where the filling "
+            "scores far above the words, next to nothing is left to divide.",
+            "What remains of the words if the filling scores 40 more?"),
         ("scores", "weights"): Mistake("no-mask",
             "Nothing is hidden: the filling is read like real words.",
             "Does what you do with the mask reach the weights? masked_fill, for one, returns a new tensor."),
@@ -134,14 +139,17 @@ def padding_weights(scores, lengths):
 def measure(answer):
     """The first wrong row of each length, to the last digit: what should be 0 should be exactly that."""
     lengths = torch.tensor([4, 2, 0])
-    for scores in (numbers(301, 3, 2, 4), numbers(301, 3, 4, 4), 20 * numbers(301, 3, 2, 4) - 60):
+    filling = torch.arange(4) >= lengths[:, None, None]
+    for scores in (numbers(301, 3, 2, 4), numbers(301, 3, 4, 4), numbers(301, 3, 2, 4) + 40 * filling,
+                   20 * numbers(301, 3, 2, 4) - 60):
         weights, wanted = answer(scores.clone(), lengths.clone()), PROGRAM.reference(scores, lengths)
         wrong = (weights - wanted).abs().nan_to_num(1) > torch.where(wanted == 0, 0, 1e-6)
         for words, found, right, off in zip(lengths.tolist(), weights, wanted, wrong.any(-1)):
             if off.any():
                 row = int(off.nonzero()[0])
+                high = ", the filling 40 above the words" * bool(scores.max() > 35)
                 yield (f"For lengths 4, 2, 0 and scores {tuple(scores.shape)} from {scores.min():.0f} to "
-                       f"{scores.max():.0f}: row {row} of the sentence of length {words} is "
+                       f"{scores.max():.0f}{high}: row {row} of the sentence of length {words} is "
                        f"{digits(found[row], right[row])}; wanted is {digits(right[row], found[row])}.")
         if wrong.any():
             return

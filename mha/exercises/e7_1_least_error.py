@@ -3,13 +3,18 @@ import torch
 
 from mha.exercises.blanks import Blank, Program
 from mha.exercises.exercise import Case, Exercise
-from mha.exercises.probe import listed, numbers, off
+from mha.exercises.probe import apart, numbers, off, table
 from mha.exercises.report import Mistake
 
 FLOOR = Mistake("floor-only",
     "It gives 1 - h/r whatever the weights are (and 0 where h is larger than r). That is the best that any weights "
     "allow; these may be worse. A basis whose rows and columns are exchanged gives it too.",
     "What if all heads look at a token that nobody asked for?")
+
+OTHERS_SILENT = Mistake("others-silent",
+    "The guess is chosen by the weights on the wanted tokens alone, as if the others were silent. What they add to the "
+    "mixtures has to be reckoned with.",
+    "What does a head bring that looks at a wanted token and at one that nobody asked for?")
 
 PROGRAM = Program("""\
 def least_error(weights, r):
@@ -95,6 +100,8 @@ def least_error(weights, r):
         "1 - torch.linalg.matrix_rank(weights) / r": Mistake("rank-only",
             "It counts how many independent mixtures there are, wherever they look.",
             "What if all heads look at tokens that nobody asked for?"),
+        "1 - (torch.linalg.pinv(weights[:, :r]) @ weights[:, :r]).diagonal().mean()": OTHERS_SILENT,
+        "(torch.linalg.pinv(weights[:, :r]) @ weights - torch.eye(r, n)).square().sum() / r": OTHERS_SILENT,
         "(torch.eye(n) - weights.mT @ weights)[:r].square().sum() / r": Mistake("transpose-for-inverse",
             "It guesses with the weights turned over, W^T m. Where the rows are not at right angles and of length 1, "
             "another linear guess is better.",
@@ -116,16 +123,18 @@ def least_error(weights, r):
 def measure(answer):
     """Weights whose error is known."""
     eye = torch.eye(4, dtype=torch.float64)
-    for weights, r, wanted, what in ((eye[:1], 2, 0.5, "one head on the first of two wanted tokens"),
-                                     (eye[:1] / 2 + eye[1:2] / 2, 2, 0.5, "one head on both of two wanted tokens"),
-                                     (eye[3:], 2, 1.0, "one head on a token that nobody asked for"),
-                                     (eye[:1] / 2 + eye[3:] / 2, 2, 0.75, "one head on a wanted token and on another"),
-                                     (eye[:2].cumsum(0), 2, 0, "two heads, on the first wanted token and on both")):
+    for weights, r, wanted, what in ((eye[:1], 2, 0.5, "on the first wanted token"),
+                                     (eye[:1] / 2 + eye[1:2] / 2, 2, 0.5, "on both wanted tokens"),
+                                     (eye[3:], 2, 1.0, "on a token that nobody asked for"),
+                                     (eye[:1] / 2 + eye[3:] / 2, 2, 0.75, "on a wanted token and on one that nobody "
+                                                                              "asked for"),
+                                     (eye[:2].cumsum(0), 2, 0, "one head on the first wanted token, one on both")):
         found = observe(answer(weights, r))
         if found.ndim:
             return
         if off(found.nan_to_num(9), wanted):
-            yield f"For {what} it gives {listed(found)}; wanted is {wanted}."
+            gives, right = apart(found, torch.tensor(wanted))
+            yield f"For weights {table(weights)} and r = {r}, {what}, it gives {gives}; wanted is {right}."
 
 
 def observe(output, *args):

@@ -5,7 +5,7 @@ import torch
 
 from mha.exercises.blanks import Blank, Program
 from mha.exercises.exercise import Case, Exercise
-from mha.exercises.probe import listed, most_of, preferences, preferred
+from mha.exercises.probe import listed, most_of, preferences, preferred, same
 from mha.exercises.report import Mistake
 
 TOO_SOFT = Mistake("too-soft",
@@ -92,7 +92,9 @@ def on_a_circle(order):
 
 
 def weights_of(output, order):
-    dtype = functools.reduce(torch.promote_types, (part.dtype for part in output), torch.float32)
+    dtype = functools.reduce(torch.promote_types, (part.dtype for part in output))
+    if not dtype.is_floating_point:
+        dtype = torch.float32
     Q, K = (part.to(dtype) for part in output)                     # so that rounding shows as it will for the learner
     if Q.shape != (len(order), 2) or K.shape != (len(order), 2):
         raise ValueError("not the shapes")
@@ -104,7 +106,7 @@ def observe(output, order):
 
 
 def measure(answer):
-    """Whom each token looks at, for the fewest tokens for which it is wrong."""
+    """Whom each token looks at, for the fewest tokens for which it is wrong; where its keys lie."""
     for n in range(2, 33):
         order = shuffled(n, n)
         weights = weights_of(answer(order), order)
@@ -115,7 +117,45 @@ def measure(answer):
             yield (f"For order {listed(order)}: {most_of(weights)}." if n <= 5 else
                    f"For {n} tokens the weights that tokens give to theirs go from {mine.min():.3g} to "
                    f"{mine.max():.3g}; each should be more than 0.99.")
+            yield from instead(answer)
+            yield from where_the_keys_lie(answer(shuffled(max(n, 5), 1))[1].double())
             return
+
+
+def instead(answer):
+    """Whom each token looks at, where that is a simple function of its order."""
+    laws = None
+    for order in (shuffled(5, 1), shuffled(7, 2)):
+        n, (_, most) = len(order), observe(answer(order), order)
+        simple = {"order[i] + 1 (0 after n - 1)": (order + 1) % n, "order[i] - 1 (n - 1 before 0)": (order - 1) % n,
+                  "order[order[i]]": order[order], "the one of which order is i": order.argsort(),
+                  "n - order[i] (0 for 0)": -order % n, "n - 1 - order[i]": n - 1 - order}
+        laws = [law for law in laws or simple if same(most, torch.eye(n)[simple[law]])]
+    if laws:
+        yield f"For n = 5 and n = 7 token i looks at {laws[0]}."
+
+
+def where_the_keys_lie(K):
+    """Angles in degrees that are taken for radians; keys that no query can prefer."""
+    n = len(K)
+    angles = 360 * torch.arange(n).double() / n
+    if same(torch.nn.functional.normalize(K, dim=-1), torch.stack([angles.cos(), angles.sin()], -1), 1e-3):
+        yield "Its key j stands at an angle of 360 j / n radians. The whole circle is 360 degrees, or 2 pi radians."
+    inner = [j for j in range(n) if not is_corner(K, j)]
+    if inner:
+        more = f", and so do {len(inner) - 1} more" * (len(inner) > 1)
+        yield (f"For n = {n} no query gives key {inner[0]} more than all others: it lies among them{more}. A key must "
+               "be the farthest in some direction.")
+
+
+def is_corner(K, j):
+    """Whether key j is the farthest of all in some direction: seen from it, the others fill less than a half turn."""
+    others = torch.cat([K[:j], K[j + 1 :]]) - K[j]
+    if (others.norm(dim=-1) <= 1e-9 * K.abs().max()).any():
+        return False
+    seen = torch.atan2(others[:, 1], others[:, 0]).sort().values
+    gaps = torch.cat([seen.diff(), seen[:1] + 2 * torch.pi - seen[-1:]])
+    return bool(gaps.max() > torch.pi + 1e-9)
 
 
 def shuffled(n, seed):

@@ -108,6 +108,19 @@ def listed(values):
     return ", ".join(f"{0.0 if abs(float(v)) <= 1e-9 else float(v):.3g}" for v in values.flatten())
 
 
+def table(values, places=3):
+    """A small tensor by its numbers: "0.25" or "[[1, 0], [0, 0.25]]"; what is 0 up to rounding is 0."""
+    if values.ndim:
+        return f"[{', '.join(table(row, places) for row in values)}]"
+    return f"{0.0 if abs(float(values)) <= 1e-9 else float(values):.{places}g}"
+
+
+def apart(found, wanted):
+    """Two small tensors by their numbers, with as many digits as tell them from each other."""
+    return next(texts for places in (3, 6, 9, 17)
+                if len(set(texts := (table(found, places), table(wanted, places)))) > 1 or places == 17)
+
+
 def traces(answer, x, reference, axes, *others):
     """Tag the entries of x and find each again in the output: where does the first that is misplaced come from?
     Everything counts from 0.
