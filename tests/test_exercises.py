@@ -232,6 +232,29 @@ def leaks_by_allclose(f, n, d):
     return any(not torch.allclose(f(y)[:j], f(x)[:j], atol=1e-9) for j, y in tries)
 
 
+def merged_first(x, h):
+    B, n, wide = x.shape
+    return x.view(B * n, h, wide // h).reshape(B, n, h, wide // h).transpose(1, 2)
+
+
+def by_doubling(f, n, d):
+    x = torch.randn(n, d, generator=torch.Generator().manual_seed(1)).double()
+    before = f(x).clone()
+    tries = [(j, torch.cat([x[:j], 2 * x[j : j + 1], x[j + 1 :]])) for j in range(1, n)]
+    return any(((f(y) - before)[:j].abs() > 1e-9).any() for j, y in tries)
+
+
+def circle_in_half(order):
+    angles = 2 * torch.pi * torch.arange(len(order)) / len(order)
+    K = 300 * torch.stack([angles.cos(), angles.sin()], -1).half()
+    return K[order], K
+
+
+def small_weights_lost(w, T):
+    shares = (w.clamp(min=1e-5).log() / T).softmax(-1) * (w > 0)
+    return shares / shares.sum(-1, keepdim=True)
+
+
 def in_half(error):
     return tuple(W.half() for W in EXERCISES["7.7"].reference(error))
 
@@ -245,10 +268,154 @@ def in_half(error):
     ("5.4", leaks_by_allclose, "small beside a large output"),
     ("7.7", in_half, "That is rounding in float16"),
     ("9.2", in_place, "may be a view of the gates"),
-], ids=["nan-beside-0", "minus-100", "weak-M", "loose-weights", "weak-W_V", "relative", "half", "view"])
+    ("1.2", small_weights_lost, "two weights of ratio 1e+06 become 0.997, 0.00315, of ratio 316"),
+    ("5.4", by_doubling, "A leak of its direction stays unseen"),
+    ("6.1", merged_first, "The statement allows a transposed view of another tensor, and there it stops"),
+    ("7.2", circle_in_half, "as its weights are NaN"),
+], ids=["nan-beside-0", "minus-100", "weak-M", "loose-weights", "weak-W_V", "relative", "half", "view", "small-weights",
+        "doubled", "merged-view", "circle-in-half"])
 def test_what_was_once_accepted(id, answer, part):
     report = check(id, answer)
     assert not report.ok and part in report.text
+
+
+@pytest.mark.parametrize("id", ["1.1", "1.2", "1.3", "2.2", "3.1", "4.2", "4.4", "6.1", "8.1", "8.3"])
+def test_an_axis_of_size_1_is_no_axis_to_drop(id):
+    report = check(id, lambda *args: EXERCISES[id].reference(*args).squeeze())
+    assert not report.ok and "Axes of size 1 are gone" in report.text
+
+
+# --- Sentences that once were untrue, and what is said in their place -------------------------------------------------
+
+def batch_axes_clash(q, k, v):
+    return (q @ k.transpose(0, 1) / k.shape[-1] ** 0.5).softmax(-1) @ v
+
+
+def by_factorials(heads, questions, k):
+    def ways(right):
+        return float(math.factorial(questions)) / math.factorial(right) / math.factorial(questions - right)
+    return 1 - (sum(map(ways, range(k))) / 2**questions) ** heads
+
+
+def ways_in_a_tensor(heads, questions, k):
+    below = sum(float(math.comb(questions, right) * torch.tensor(1.0)) for right in range(k)) / 2**questions
+    return 1 - below**heads
+
+
+def as_it_lies(x, h):
+    flat = x.ravel() if x.is_contiguous() else x.mT.ravel()
+    return flat.view(*x.shape[:2], h, -1).transpose(1, 2)
+
+
+def losses_kept(loss, h):
+    full, gates, kept = loss(torch.ones(h)).item(), torch.ones(h), []
+    for i in range(h):
+        gates[i] = 0
+        kept.append(loss(gates))
+        gates[i] = 1
+    return torch.stack(kept) - full
+
+
+def nudged(f, n, d):
+    x = torch.randn(n, d, generator=torch.Generator().manual_seed(1)).double()
+    tries = [(j, torch.cat([x[:j], x[j:] + 1e-6 * x[j:].flip(-1)])) for j in range(1, n)]
+    return any(((f(y) - f(x))[:j].abs() > 1e-8).any() for j, y in tries)
+
+
+def filled_column(d, source, target):
+    return torch.eye(d), torch.eye(d)[target].expand(d, d)
+
+
+def softmax_of_whole_numbers(order):
+    return order.softmax(0)
+
+
+def identity_first(n):
+    return torch.eye(n), 500 * torch.eye(n)[[0, *range(n - 1)]]
+
+
+def two_of_three(A, d_k):
+    U, S = torch.linalg.svd(A)
+    return U, S
+
+
+@pytest.mark.parametrize("id, answer, says, never", [
+    ("2.1", batch_axes_clash, "in A @ B this holds for the axes in front of the last two", "Two tensors meet entry"),
+    ("3.2", two_of_three, "taken apart into more or fewer names than it has parts", "number of axes"),
+    ("3.3", identity_first, "and of W_Q and W_K exchanged", "not the rows"),
+    ("4.3", filled_column, "How many numbers of W_V W_O", "numbers of W_V should"),
+    ("5.4", nudged, "by_a_step, n = 6, leaks", "two mistakes"),
+    ("6.1", as_it_lies, "depends on how its input lies in memory", "strides were assumed"),
+    ("7.1", lambda weights, r: torch.tensor(0.5), "For weights [[0.5, 0, 0, 0.5]] and r = 2", "and on another it"),
+    ("7.2", softmax_of_whole_numbers, "torch cannot compute this for numbers of that dtype", "dtypes meet"),
+    ("8.2", by_factorials, "A whole number does not fit into a float", "power"),
+    ("8.2", ways_in_a_tensor, "A whole number does not fit into a tensor", "power"),
+    ("9.2", losses_kept, "A loss that was kept does not stay as it was", "loss of the whole model does not"),
+], ids=["batch-axes", "unpacked", "turned-round", "product", "verdicts", "memory", "its-input", "dtype", "factorials",
+        "2^63", "kept-loss"])
+def test_what_was_once_untrue(id, answer, says, never):
+    report = check(id, answer)
+    assert not report.ok and says in report.text and never not in report.text, report.text
+
+
+def inverted_twice(W_Q, W_K, M):
+    return W_K @ torch.linalg.inv(M.mT @ M)
+
+
+def triangle_only(W_Q, W_K, M):
+    return torch.linalg.solve_triangular(M, W_K.mT, upper=True).mT
+
+
+def nearly_inverted(W_Q, W_K, M):
+    return W_K @ torch.linalg.inv(M + 0.001 * torch.eye(len(M))).mT
+
+
+def one_step(A, d_k):
+    Q = torch.linalg.qr(A @ torch.linalg.qr(A.mT @ torch.ones(len(A), d_k).tril().double())[0])[0]
+    return Q, A.mT @ Q
+
+
+def filling_divided_out(scores, lengths):
+    weights = scores.softmax(-1) * (torch.arange(scores.shape[-1]) < lengths[:, None, None])
+    return weights / (weights.sum(-1, keepdim=True) + 1e-9)
+
+
+def one_off(order):
+    _, K = EXERCISES["7.2"].reference(order)
+    return 10 * len(order) ** 2 * K[order - 1], K
+
+
+def short_degrees(order):
+    angles = 360 * torch.arange(len(order)).double() / len(order)
+    K = 30 * torch.stack([angles.cos(), angles.sin()], -1)
+    return K[order], K
+
+
+def sine_twice(order):
+    sines = (2 * torch.pi * torch.arange(len(order)).double() / len(order)).sin()
+    K = 4000 * torch.stack([sines, sines], -1)
+    return K[order], K
+
+
+def rows_in_order(weights, asks, answers):
+    return EXERCISES["8.3"].model(weights, asks, answers, head="others[..., : len(asks), :].argmax(-1) == answers")
+
+
+@pytest.mark.parametrize("id, answer, part", [
+    ("3.1", inverted_twice, "it gives [[0.25, 0], [0, 0.0625], [0, 0]]; wanted is [[0.5, 0], [0, 0.25], [0, 0]]"),
+    ("3.1", triangle_only, "right where M is diagonal, or zero below the diagonal, and wrong where M is zero above"),
+    ("3.1", nearly_inverted, "it gives [[0.49975, 0], [0, 0.249938], [0, 0]]"),
+    ("3.2", one_step, "and d_k = 1 its scores are"),
+    ("5.2", filling_divided_out, "the filling 40 above the words: row 0 of the sentence of length 2 is"),
+    ("7.2", one_off, "token i looks at order[i] - 1 (n - 1 before 0)"),
+    ("7.2", short_degrees, "at an angle of 360 j / n radians"),
+    ("7.2", sine_twice, "no query gives key 0 more than all others: it lies among them"),
+    ("8.3", rows_in_order, "For pair q it reads the row of word q"),
+    ("9.1", lambda y, gates, W_O: EXERCISES["9.1"].reference(y, torch.tensor(gates.tolist()).to(y), W_O), ".tolist()"),
+])
+def test_what_is_wrong_is_shown_where_it_has_no_name(id, answer, part):
+    report = check(id, answer)
+    assert not report.ok and part in report.text, report.text
 
 
 def test_one_mistake_made_twice_is_said_once():

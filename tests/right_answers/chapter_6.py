@@ -15,6 +15,11 @@ def split_heads__chunks_stacked(x, h):
     return torch.stack(x.chunk(h, dim=-1), dim=1)
 
 
+def split_heads__merged_and_cut(x, h):
+    B, n, wide = x.shape
+    return x.contiguous().view(B * n, h, wide // h).view(B, n, h, -1).permute(0, 2, 1, 3)
+
+
 def split_heads__channels_before_tokens(x, h):
     B, n, wide = x.shape
     return x.mT.reshape(B, h, wide // h, n).mT

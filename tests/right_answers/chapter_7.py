@@ -48,6 +48,11 @@ def on_a_circle__parabola(order):
     return 20 * Q, K
 
 
+def on_a_circle__parabola_of_whole_numbers(order):
+    j = torch.arange(len(order))
+    return 20 * torch.stack([2 * order, torch.ones_like(order)], -1), torch.stack([j, -j * j], -1)
+
+
 def on_a_circle__place_by_place(order):
     n = order.numel()
     K = torch.empty(n, 2, dtype=torch.float64)
