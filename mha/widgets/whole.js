@@ -96,9 +96,11 @@ const named = (row, names) => row.map((value, i) => `${names[i]} ${brief(value)}
 const brief = (value) => (short(value).length < 6 ? short(value) : two(value));
 
 // Weights with as few digits as make the printed sum come out
+const addsUp = (row, digits) => Math.abs(sum(row.map((w) => Number(w.toFixed(digits)))) - 1) < 1e-9;
+const digitsOfOne = (row) => [2, 3, 4].find((digits) => addsUp(row, digits)) ?? 2;
 function sumOfOne(row) {
-  const digits = [2, 3, 4].find((d) => Math.abs(sum(row.map((w) => Number(w.toFixed(d)))) - 1) < 1e-9);
-  return `${row.map((w) => w.toFixed(digits ?? 2)).join(" + ")} = 1${digits ? "" : ", before rounding"}`;
+  const digits = digitsOfOne(row);
+  return `${row.map((w) => w.toFixed(digits)).join(" + ")} = 1${addsUp(row, digits) ? "" : ", before rounding"}`;
 }
 
 // A sum of products whose printed terms make the printed result: with as many digits as that takes
@@ -123,13 +125,15 @@ function sentenceOf(step, all, { words, features, asks, brings, t, on, masked, s
     const weights = all[`A${head}`][t];
     const best = indexOfLargest(weights);
     const ties = weights.filter((weight) => weight > weights[best] - 1e-9).length;
-    if (ties > 1) return `from ${ties} words alike, ${two(weights[best])} each`;
+    if (ties > 1) return `most from ${ties} words alike, ${two(weights[best])} each`;
     return `most from ${best === t ? "itself" : name(best)}, ${two(weights[best])}`;
   };
   const heads = HEADS.filter((head) => on[head - 1]);
   const each = (part, names) => words.map((_, j) => `${name(j)}: ${named(all[part + lead][j], names[lead - 1])}`);
-  const moved = indexOfLargest(all.O[t].map(Math.abs));
+  const sizes = all.O[t].map(Math.abs);
+  const moved = indexOfLargest(sizes);
   const change = all.O[t][moved];
+  const verb = sizes.filter((size) => size > sizes[moved] - 1e-9).length > 1 ? "Moved" : "Most moved";
   return [
     () => (heads.length
       ? `${name(t)} looks around. ${heads.map((head) => `{head-${head}|Head ${head}} takes ${most(head)}. `).join("")}`
@@ -150,13 +154,14 @@ function sentenceOf(step, all, { words, features, asks, brings, t, on, masked, s
       + `Head ${lead}: ${sumOfOne(row("A"))}.`,
     () => (on[lead - 1]
       ? `{weight|Weights} times {value|values}, added: the mixture. Head ${lead}: `
-        + `${words.map((_, j) => `${two(row("A")[j])} \u00d7 ${vector(all[`V${lead}`][j], brief)}`).join(" + ")} = `
+        + `${row("A").map((w, j) => `${w.toFixed(digitsOfOne(row("A")))} \u00d7 ${vector(all[`V${lead}`][j], brief)}`)
+          .join(" + ")} = `
         + `${vector(row("M"))}.`
       : "Both heads are off, and their mixtures are left out."),
     () => `The mixtures of the two heads stand side by side: ${vector(all.C[t])}.`,
     () => `Times W_O: what the heads write about ${name(t)} is ${vector(all.O[t])}.`,
-    () => (heads.length
-      ? `Added to what ${name(t)} was. Most moved: ${features[moved]}, ${brief(all.x[t][moved])} `
+    () => (sizes[moved] > 5e-13
+      ? `Added to what ${name(t)} was. ${verb}: ${features[moved]}, ${brief(all.x[t][moved])} `
         + `${change < 0 ? "\u2212" : "+"} ${two(Math.abs(change))} = ${two(all.Y[t][moved])}.`
       : "Nothing was written, and nothing moved."),
   ][step]();
