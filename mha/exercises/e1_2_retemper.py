@@ -95,7 +95,7 @@ def measure(answer):
         yield (f"The ratio of two weights is raised to the power {factors[0]:.4g} at T = 2 and {factors[1]:.4g} at T = "
                "0.5; wanted are 0.5 and 2.")
     else:
-        for weight in (0.2, 1e-6):
+        for weight in (1 / 5, 1 / 1000001):
             pair = torch.tensor([1 - weight, weight], dtype=torch.float64)
             out, ratio = answer(pair, 2.0), float(pair[0] / pair[1])
             if off(out, pair.sqrt() / pair.sqrt().sum()):
