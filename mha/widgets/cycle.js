@@ -1,4 +1,3 @@
-const REACH = 2.6; // the plane shows -REACH..REACH
 const AFTER = [1, 2, 0]; // AFTER[i] beats i
 const ROOM = 330; // of the picture of who looks at whom, in its own units
 const CENTRE = [ROOM / 2, 165];
@@ -95,10 +94,20 @@ function weightGraph(names) {
   return { box: h("div", { class: "plane graph" }, planeTitle("Weights", "as thick as they are large"), svg), show };
 }
 
-// The plane of queries (arrows) and keys (discs)
+// The plane of queries (arrows) and keys (discs): it reaches as far as the longest of them needs
 function queriesAndKeys(names) {
-  const { box, svg, x: toX, y: toY } = plane("Queries", "(arrows) and keys (discs)", REACH);
-  const origin = [toX(0), toY(0)];
+  const size = 330;
+  const { box, svg, x: middleX, y: middleY } = plane("Queries", "(arrows) and keys (discs)", 0.9, size);
+  const origin = [middleX(0), middleY(0)];
+  let unit = 1; // pixels
+  const toX = (value) => origin[0] + unit * value;
+  const toY = (value) => origin[1] - unit * value;
+  const ticks = [-2, -1, 1, 2].map((value) => ({
+    value,
+    across: h("text", { y: origin[1] + 14, class: "tick" }, signed(value, 0)),
+    up: h("text", { x: origin[0] - 5, class: "tick end" }, signed(value, 0)),
+  }));
+  svg.append(...ticks.flatMap(({ across, up }) => [across, up]));
   const keys = names.map(() => ({
     disc: h("circle", { r: 13, class: "key-disc" }),
     name: h("text", { class: "key-name" }),
@@ -128,6 +137,11 @@ function queriesAndKeys(names) {
   }
 
   function show(Q, K) {
+    unit = size / 2 / (1.75 * Math.max(0.9, ...[...Q, ...K].map((vector) => Math.hypot(...vector))));
+    ticks.forEach(({ value, across, up }) => {
+      set(across, { x: toX(value) });
+      set(up, { y: toY(value) + 4 });
+    });
     K.forEach((key, i) => showKey(keys[i], key, names[i]));
     Q.forEach((query, i) => showQuery(queries[i], query, names[i]));
   }
@@ -192,7 +206,7 @@ function render({ model, el }) {
   function success(loss, wrongWay) {
     if (loss < 0.1) return "The head knows who beats whom.";
     if (loss < Math.LN2 - 1e-9) return "The head does better than a coin.";
-    if (wrongWay) return "The head looks backwards, at those that it beats: try the other way.";
+    if (wrongWay) return "Backwards: it looks at those that it beats. Try the other way.";
     return "The head does no better than a coin.";
   }
 
