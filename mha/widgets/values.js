@@ -148,7 +148,7 @@ function whatChanged(W, first, second, sharpness) {
 
 // Whether the output is on its target, and whether other weights could bring it there
 function whatIsReached(word, miss, allReached, inside) {
-  if (allReached) return `The output of \u201c${word}\u201d is on its target, and so are those of the other three.`;
+  if (allReached) return "Solved! All four outputs are on their targets.";
   const where = inside ? "among the values, so other weights could reach it"
     : "outside the shaded values, which no mean leaves: no weights could reach it";
   return `The target of \u201c${word}\u201d lies ${where}. The output misses it by ${miss.toFixed(2)}.`;
