@@ -3,14 +3,20 @@
 A figure is one .py, one hand-written .js and one .css.
 """
 from mha.widgets.arcs import HeadArcs
+from mha.widgets.asks import WhoAsks
 from mha.widgets.browser import HeadBrowser
+from mha.widgets.channel import OneChannel
 from mha.widgets.cycle import BeatsCycle
 from mha.widgets.fitter import PatternFitter
+from mha.widgets.form import OneForm
 from mha.widgets.head_grid import HeadGrid
+from mha.widgets.inside import HullPoint
 from mha.widgets.lookup import SoftLookup
 from mha.widgets.masks import MaskPainter
+from mha.widgets.parts import LoudAndLong
 from mha.widgets.removal import HeadRemoval
 from mha.widgets.scale import ScoreScale
+from mha.widgets.stairs import WeightStairs
 from mha.widgets.trained import TrainedHeads
 from mha.widgets.values import ValueMap
 from mha.widgets.whole import WholeGlance, WholeLayer
@@ -21,7 +27,13 @@ FIGURES = {  # data-figure -> constructor
     "soft-lookup": SoftLookup,
     "score-scale": ScoreScale,
     "beats-cycle": BeatsCycle,
+    "weight-stairs": WeightStairs,
+    "who-asks": WhoAsks,
+    "one-form": OneForm,
     "value-map": ValueMap,
+    "hull-point": HullPoint,
+    "one-channel": OneChannel,
+    "loud-and-long": LoudAndLong,
     "mask-painter": MaskPainter,
     "head-arcs": HeadArcs,
     "head-grid": HeadGrid,

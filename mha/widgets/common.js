@@ -150,6 +150,31 @@ function plane(title, note, reach, size = 330) {
   return { box: h("div", { class: "plane" }, planeTitle(title, note), svg), svg, x, y };
 }
 
+// A whole number as it is, others with two decimals
+function shortly(value, digits = Math.abs(value - Math.round(value)) < 1e-9 ? 0 : 2) {
+  return signed(Math.abs(value) < 0.005 ? 0 : value, digits);
+}
+
+// A small matrix under its title: names of its rows and columns, every number in its cell, tinted by its size in the
+// colour of what they are. `show` takes the rows; `full` has the whole tint.
+function smallMatrix(hue, title, rows, columns) {
+  const cells = rows.map(() => columns.map(() => h("td")));
+  const head = h("tr", {}, h("td"), ...columns.map((name) => h("th", { scope: "col" }, name)));
+  const lines = rows.map((name, i) => h("tr", {}, h("th", { scope: "row" }, name), ...cells[i]));
+  const caption = h("caption", {}, title);
+  const box = h("table", { class: `small-matrix ${hue && `hue-${hue}`}` }, caption, h("thead", {}, head),
+    h("tbody", {}, ...lines));
+
+  function show(numbers, full, digits) {
+    numbers.forEach((row, i) => row.forEach((value, j) => {
+      write(cells[i][j], shortly(value, digits));
+      const tint = Math.abs(value) < 0.005 ? 0 : Math.round(8 + 14 * Math.min(1, Math.abs(value) / full));
+      cells[i][j].style.setProperty("--tint", `${tint}%`);
+    }));
+  }
+  return { box, show };
+}
+
 // ---- colours ---------------------------------------------------------------------------------------
 
 // cividis (Nunez, Anderton, Renslow 2018), seventeen of its colours; white ink reads on the dark half
