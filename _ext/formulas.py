@@ -1,8 +1,14 @@
 """Formulas are made here, from TeX to MathML, which browsers set without a script.
 
 Each carries its TeX with it, for whoever copies it (formulas.js) and for tools that read it aloud.
+
+Queries, keys and values have their colours in formulas too (mha/widgets/common.css): q and Q, k and K, v and V, and the
+matrices W that make them, with the letter that tells them apart. The same letter as an index, as in d_k, is no key. A
+formula in which such a letter means something else begins with {}, which shows nowhere: ${}1 - k/4$.
 """
 import re
+import xml.etree.ElementTree as ET
+from html import unescape
 
 from docutils import nodes
 from math_core import LatexError, LatexToMathML
@@ -20,10 +26,41 @@ CLASSES = {
 # A browser may break a line on both sides of a formula.
 FORMULA, OPENING, CLOSING = "<math><semantics>(?:(?!</math>).)*</math>", "[(\\[“‘]", "[-–,.;:!?)\\]”’]"
 TOUCHING = re.compile(f"{OPENING}+{FORMULA}{CLOSING}*|{FORMULA}{CLOSING}+", re.S)
+HUES = {"q": "hue-query", "k": "hue-key", "v": "hue-value"}
+INDEXED = {"msub", "msup", "msubsup", "munder", "mover", "munderover"}
+PLAIN = "{}"
+NAMED = re.compile("&(?!lt;|gt;|amp;|quot;)\\w+;")          # of HTML; XML has no such names
 
 
 def mathml(tex, display=False):
     """The <math> of a formula."""
+    made = converted(tex, display)
+    if tex.strip().startswith(PLAIN):
+        return made
+    tree = ET.fromstring(NAMED.sub(lambda entity: unescape(entity[0]), made))
+    colour(tree)
+    return ET.tostring(tree, encoding="unicode") if tree.find(".//*[@class]") is not None else made
+
+
+def colour(node):
+    """Give the letters below a node that stand for a query, a key or a value the class of its colour."""
+    if node.tag == "mi" and (node.text or "").lower() in HUES:
+        node.set("class", HUES[node.text.lower()])
+    elif node.tag in INDEXED:
+        base, *indices = node
+        # The W of W^Q and of W_i^Q; an index of both kinds, as in W^{QK}, is of none.
+        makers = [mi for index in indices for mi in index.iter("mi") if mi.text in ("Q", "K", "V")]
+        if base.text == "W" and len(makers) == 1:
+            base.set("class", HUES[makers[0].text.lower()])
+            colour(makers[0])
+        colour(base)
+    elif node.tag != "annotation":
+        for child in node:
+            colour(child)
+
+
+def converted(tex, display):
+    """The <math> of a formula in one colour."""
     made = CONVERT.convert_with_local_state(tex.strip(), displaystyle=display)
     for style, name in CLASSES.items():
         made = made.replace(f'style="{style}"', f'class="{name}"')

@@ -58,3 +58,23 @@ def test_a_formula_keeps_what_touches_it_on_its_line(around, tied):
     formulas.finish(SimpleNamespace(add_js_file=lambda *a, **b: None), "", "", context, None)
     wanted = tied.replace("[", '<span class="math-tied">').replace("]", "</span>")
     assert context["body"] == wanted.replace("{}", formulas.mathml("d_k"))
+
+
+def coloured(tex):
+    """The letters of a formula that have the colour of a query, a key or a value, by colour."""
+    found = re.findall(r'class="hue-(\w+)">(\w)<', formulas.mathml(tex))
+    return {hue: "".join(letter for other, letter in found if other == hue) for hue, _ in found}
+
+
+@pytest.mark.parametrize("tex, wanted", [
+    (r"\text{softmax}(QK^{\mathsf T}/\sqrt{d_k})V", {"query": "Q", "key": "K", "value": "V"}),
+    (r"q_i \cdot k_j", {"query": "q", "key": "k"}),
+    (r"x_i W^Q W_i^{K\mathsf T}", {"query": "WQ", "key": "WK"}),
+    (r"\lVert w_{ij}\,v_j W_V W_O\rVert", {"value": "vWV"}),
+    (r"W^{QK}", {}),
+    (r"(B, h, n, d_k) + d_v", {}),
+    (r"\sum_k e_k", {}),
+    (r"{}1 - k/4", {}),
+])
+def test_queries_keys_and_values_have_their_colours_and_indices_have_none(tex, wanted):
+    assert coloured(tex) == wanted

@@ -65,12 +65,45 @@ def test_long_labels_stay_inside_the_drawing():
     height = float(drawing.get("viewBox").split()[3])
     texts = {e.text: e for e in drawing.iter("{http://www.w3.org/2000/svg}text")}
     label, title = texts["filling"].get("transform"), texts["should be"].get("y")
-    assert float(label.split(")")[0].split()[1]) <= height and float(title) > 9
+    assert float(label.strip(")").split()[-1]) + 20 <= height and float(title) > 9
 
 
 def test_a_map_whose_rows_are_no_queries_says_what_it_shows():
     text = viz.heatmaps(WEIGHTS[0], list("abcd"), keys=KEYS, alt="Four heads on five relations.").text
     assert text.startswith("Four heads on five relations.\n") and "quer" not in text
+
+
+def texts(picture):
+    return [e.text for e in xml.fromstring(picture.svg).iter("{http://www.w3.org/2000/svg}text")]
+
+
+def test_a_map_has_its_numbers_where_they_fit_axes_with_names_and_one_key_to_the_colours():
+    wide, many = viz.heatmaps(WEIGHTS[0], list("abcd"), keys=KEYS), viz.heatmaps(WEIGHTS, list("abcd"), keys=KEYS)
+    assert {f"{w:.2f}" for w in WEIGHTS[0].flatten().tolist()} <= set(texts(wide))
+    assert {text for text in texts(many) if re.fullmatch(r"0\.\d\d", text)} == {"0.05", "0.25"}
+    for picture in (wide, many):
+        assert all(texts(picture).count(word) == 1 for word in ("query", "key", "weight", "0.5"))
+
+
+def test_labels_are_level_where_they_fit():
+    short, long = (viz.heatmaps(WEIGHTS[0], list("abcd"), keys=[name] * 5).svg for name in ("cat", "catastrophe"))
+    assert "rotate(-50" in long and "rotate(-50" not in short
+
+
+def test_no_words_are_small():
+    """12 px on a page of 1200, where a picture has its own width, of at most 46rem."""
+    for name, draw in PICTURES.items():
+        if name == "curves":                                   # on whose axis powers of ten have small exponents
+            continue
+        drawing = xml.fromstring(draw().svg)
+        scale = min(1, 46 * 16 / (float(drawing.get("viewBox").split()[2]) * 4 / 3))
+        sizes = [float(size) * 4 / 3 * scale for size in re.findall(r"font-size: ([\d.]+)px", draw().svg)]
+        assert min(sizes) >= 11.99, name
+
+
+def test_queries_keys_and_values_take_their_colours_from_the_page():
+    svg = PICTURES["lookup"]().svg
+    assert all(f"var(--{name}, #" in svg for name in ("query", "key", "value"))
 
 
 def test_a_bundle_holds_both():
@@ -85,13 +118,13 @@ def test_numbers_stand_in_the_table_without_minus_zero():
 
 def widths(picture, colour):
     """How long the bars of one colour are drawn."""
-    steps = re.findall(r"M ([\d.]+) [\d.]+ ?\n?L ([\d.]+) [^\"]*?\"[^>]*fill: " + colour, picture.svg)
+    steps = re.findall(r"M ([\d.]+) [\d.]+ ?\n?L ([\d.]+) [^\"]*?\"[^>]*fill: var.--" + colour, picture.svg)
     return [abs(float(end) - float(start)) for start, end in steps]
 
 
 @pytest.mark.parametrize("colour,series", [
-    ("#2f74c0", {"weights": [0.35, 0.3], "printed_weights": [0.5, 0.2]}),
-    ("#b94f12", {"scores": [0.35, 0.3], "closeness": [0.5, 0.2]}),
+    ("weight", {"weights": [0.35, 0.3], "printed_weights": [0.5, 0.2]}),
+    ("stream", {"scores": [0.35, 0.3], "closeness": [0.5, 0.2]}),
 ])
 def test_bars_of_one_kind_are_as_long_as_their_numbers_say(colour, series):
     long = widths(viz.bars(["a", "b"], **series), colour)

@@ -2,7 +2,8 @@
 import matplotlib.colors
 import numpy as np
 
-from mha.viz.picture import BLUE, GREEN, INK, ORANGE, VIOLET, WIDTH, Picture, as_array, house_figure
+from mha.viz.picture import (BLUE, GREEN, INK, ORANGE, STREAM, VIOLET, WEIGHT, WIDTH, Picture, as_array,
+                             house_figure)
 from mha.viz.tables import table, words
 
 
@@ -21,7 +22,7 @@ def bars(labels, **series):
     figure, axes = house_figure(WIDTH, 0.55 + 0.29 * len(labels), columns=len(values), sharey=True)
     for axis, (name, v) in zip(axes, values.items()):
         weights = "weight" in name
-        axis.barh(range(len(labels)), v, color=BLUE if weights else ORANGE, height=0.62)
+        axis.barh(range(len(labels)), v, color=WEIGHT if weights else STREAM, height=0.62)
         axis.set_title(name)
         axis.axvline(0, color=INK, linewidth=0.6)
         low, high = (0, 1) if weights else (others.min(), others.max())
@@ -37,14 +38,26 @@ def bars(labels, **series):
     return Picture(figure, table(alt, ["", *values], rows))
 
 
-def _map(axis, weights, rows, columns, title):
-    """One heat map."""
-    axis.imshow(weights, norm=matplotlib.colors.PowerNorm(0.5, vmin=0, vmax=1), cmap="cividis")
+SCALE = matplotlib.colors.PowerNorm(0.5, vmin=0, vmax=1)
+LETTER, NUMBER, TITLE, BAR = 0.078, 0.36, 0.3, 0.85  # inches: a letter's width, a number's, a title's height, the key's
+DARK, LIGHT = "#10151d", "#ffffff"                   # ink on the colours of a map, which are the same on any paper
+
+
+def _map(axis, weights, rows, columns, title, cell):
+    """One heat map, its cells `cell` inches wide; names that are no names are left out."""
+    image = axis.imshow(weights, norm=SCALE, cmap="cividis")
     axis.set_title(title)
-    axis.set_xticks(range(len(columns)), columns, rotation=90)
+    level = cell < LETTER * max(map(len, columns), default=0)
+    axis.set_xticks(range(len(columns)), columns, rotation=50 if level else 0, ha="right" if level else "center",
+                    rotation_mode="anchor" if level else "default")
     axis.set_yticks(range(len(rows)), rows)
     axis.tick_params(length=0)
     axis.spines[:].set_visible(False)
+    if cell >= NUMBER:
+        for (i, j), weight in np.ndenumerate(weights):
+            axis.text(j, i, f"{weight:.2f}" if weight else "0", ha="center", va="center", fontsize=9.2,
+                      color=DARK if SCALE(weight) > 0.48 else LIGHT)
+    return image
 
 
 def heatmaps(weights, tokens, titles=None, columns=4, keys=None, alt=None):
@@ -64,19 +77,26 @@ def heatmaps(weights, tokens, titles=None, columns=4, keys=None, alt=None):
     h, n, m = maps.shape
     keys, titles = keys or tokens, titles or ([f"head {i + 1}" for i in range(h)] if h > 1 else [""])
     columns = min(columns, h)
-    rows = -(-h // columns)
-    side = WIDTH / max(2, columns)
-    width, height = (side * columns, side * rows * 1.02 + 0.2) if h > 1 else (3.6, 3.6)
-    figure, axes = house_figure(width, height, columns, rows)
+    rows, named = -(-h // columns), columns <= 3
+    left = LETTER * max(map(len, tokens)) + 0.3 if named else 0.3
+    below = max(LETTER * max(map(len, keys)), 0.2) + 0.3 if named else 0.3
+    across = columns * m + 0.3 * (columns - 1)                # cells, and a gap between two maps
+    cell = min(0.7, (WIDTH - left - BAR) / across)
+    height = rows * (n * cell + (TITLE if any(titles) else 0.1)) + below
+    figure, axes = house_figure(left + BAR + cell * across, max(height, 1.3), columns, rows)
     for i, axis in enumerate(axes):
-        if i >= h:
-            axis.set_visible(False)
-            continue
-        names = (tokens, keys) if columns <= 3 else ([], [])
-        _map(axis, maps[i], *names, titles[i])
-        if not names[0]:
-            axis.set_xticks([])
-            axis.set_yticks([])
+        axis.set_visible(i < h)
+        if i < h:
+            outer = tokens if named and i % columns == 0 else [], keys if named and i + columns >= h else []
+            image = _map(axis, maps[i], *outer, titles[i], cell)
+    bar = figure.colorbar(image, ax=axes, ticks=[0, 0.05, 0.25, 0.5, 1], fraction=0.05, aspect=18)
+    bar.ax.set_yticklabels(["0", "0.05", "0.25", "0.5", "1"])
+    bar.ax.tick_params(length=0, labelsize=9.5, labelcolor=INK)
+    bar.outline.set_visible(False)
+    if not alt:
+        figure.supylabel("query", fontsize=9.5)
+        figure.supxlabel("key", fontsize=9.5)
+        bar.set_label("weight", fontsize=9.5, color=INK)
     corner = "" if alt else "query"
     alt = alt or f"Attention weights of {h} head{'s' * (h > 1)} as maps, {n} queries by {m} keys."
     if h == 1:
@@ -149,9 +169,17 @@ def dots(labels, ylabel, lines=(), grain=0.25, **series):
 def matrix(values, title="", row_label="", column_label="", cuts=(), alt=None):
     """A signed matrix on a diverging scale that is symmetric about 0, with lines after the columns in `cuts`."""
     v = as_array(values)
-    figure, (axis,) = house_figure(4.6, 0.8 + min(3.4, 4.2 * v.shape[0] / v.shape[1]))
+    figure, (axis,) = house_figure(WIDTH, 0.8 + min(3.4, 4.2 * v.shape[0] / v.shape[1]))
     top = np.abs(v).max()
-    axis.imshow(v, cmap="coolwarm", vmin=-top, vmax=top, aspect="auto")
+    image = axis.imshow(v, cmap="coolwarm", vmin=-top, vmax=top, aspect="auto")
+    bar = figure.colorbar(image, fraction=0.05, aspect=18)
+    bar.ax.tick_params(length=0, labelsize=9.5, labelcolor=INK)
+    bar.outline.set_visible(False)
+    if max(v.shape) <= 8:
+        axis.set_yticks(range(v.shape[0]))
+        for (i, j), value in np.ndenumerate(v):
+            axis.text(j, i, f"{value + 0.0:.2f}".replace("-", "\u2212"), ha="center", va="center", fontsize=9.2,
+                      color=DARK if abs(value) < 0.7 * top else LIGHT)
     for cut in cuts:
         axis.axvline(cut - 0.5, color=INK, linewidth=1)
     axis.set(title=title, xlabel=column_label, ylabel=row_label)

@@ -10,13 +10,16 @@ import numpy as np
 STYLE = Path(__file__).parent / "viz.mplstyle"
 WIDTH = 5.4  # inches: so narrow that its words can be read on a phone
 INK, BLUE, ORANGE, GREEN, VIOLET = "#010203", "#2f74c0", "#b94f12", "#2a8f6d", "#8a5bb8"
+# What has one colour in the whole book. On its pages the picture takes that of the paper (mha/widgets/common.css).
+QUERY, KEY, VALUE, WEIGHT, STREAM, ON_HUE = "#b3400c", "#2a5bb0", "#1f8264", "#8f45b8", "#6b7484", "#fdfcf8"
+HUES = {QUERY: "query", KEY: "key", VALUE: "value", WEIGHT: "weight", STREAM: "stream", ON_HUE: "on-hue"}
 
 
 class Picture:
     """A drawing as SVG whose ink is `currentColor`, and the text that stands for it.
 
     Args:
-        figure: of matplotlib, in which black is `INK`.
+        figure: of matplotlib, in which black is `INK`, and the colours of `HUES` stand for names of the page's style.
         text: its first line says what the picture shows (the alt text); then follows a table of the numbers in it.
     """
 
@@ -30,6 +33,8 @@ class Picture:
         # matplotlib writes no fill where it means black.
         svg = svg[svg.index("<svg"):].replace("<svg", '<svg fill="currentColor"', 1)
         svg = svg.replace(INK, "currentColor").replace("'DejaVu Sans', sans-serif", "inherit")
+        for colour, name in HUES.items():
+            svg = svg.replace(colour, f"var(--{name}, {colour})")
         self.svg, self.text = re.sub(r"\s*<metadata>.*?</metadata>", "", svg, flags=re.S), text
 
     def __repr__(self):

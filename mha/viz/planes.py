@@ -1,11 +1,12 @@
 """Pictures of tokens: as points in a plane, and as words in a line."""
 import numpy as np
 
-from mha.viz.picture import BLUE, INK, ORANGE, Picture, as_array, house_figure
+from mha.viz.picture import (BLUE, INK, KEY, ON_HUE, ORANGE, QUERY, STREAM, VALUE, WEIGHT, Picture, as_array,
+                             house_figure)
 from mha.viz.tables import table
 
 
-def _planes(titles, points, reaches, areas):
+def _planes(titles, points, reaches, areas, colours):
     """Two planes side by side, with numbered points in them.
 
     Args:
@@ -13,19 +14,20 @@ def _planes(titles, points, reaches, areas):
         points: of both planes, (m, 2) each.
         reaches: how far each plane goes from 0 in every direction.
         areas: (m,), those of the discs that stand for the points, in square points of print.
+        colours: of the points of both planes.
     Returns:
         The figure, and the axes of both planes.
     """
     figure, axes = house_figure(7.2, 3.5, columns=2)
-    for axis, title, places, reach in zip(axes, titles, points, reaches):
+    for axis, title, places, reach, colour in zip(axes, titles, points, reaches, colours):
         axis.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", title=title)
         axis.axhline(0, color=INK, linewidth=0.3)
         axis.axvline(0, color=INK, linewidth=0.3)
         axis.spines[:].set_visible(False)
-        axis.tick_params(length=0, labelsize=7)
+        axis.tick_params(length=0, labelsize=9)
         for number, (place, area) in enumerate(zip(places, areas), 1):
-            axis.scatter(*place, s=area, color=BLUE, alpha=0.75, linewidth=0)
-            axis.annotate(str(number), place, ha="center", va="center", color="white", fontsize=8)
+            axis.scatter(*place, s=area, color=colour, alpha=0.85, linewidth=0)
+            axis.annotate(str(number), place, ha="center", va="center", color=ON_HUE, fontsize=9)
     return figure, axes
 
 
@@ -42,9 +44,9 @@ def lookup(names, keys, values, query, scores, weights, out):
     keys, values, query, out = map(as_array, (keys, values, query, out))
     reaches = [1.18 * max(np.abs(points).max(), np.abs(query).max()) for points in (keys, values)]
     figure, (left, right) = _planes(["keys, and the query", "values, and their mixture"], [keys, values], reaches,
-                                    areas=30 + 500 * as_array(weights))
-    left.annotate("", query, (0, 0), arrowprops={"arrowstyle": "-|>", "color": ORANGE, "lw": 2})
-    right.scatter(*out, marker="D", s=60, color=ORANGE, zorder=3)
+                                    areas=60 + 500 * as_array(weights), colours=[KEY, VALUE])
+    left.annotate("", query, (0, 0), arrowprops={"arrowstyle": "-|>", "color": QUERY, "lw": 2})
+    right.scatter(*out, marker="D", s=60, color=VALUE, zorder=3)
     alt = f"A query among {len(names)} keys in the plane, the weight of each key, and the mixed value."
     rows = [[f"{i} {name}", float(s), float(w)] for i, (name, s, w) in enumerate(zip(names, scores, weights), 1)]
     return Picture(figure, table(alt, ["key", "score", "weight"], rows) + f"\nmixed value ({out[0]:.3f}, {out[1]:.3f})")
@@ -62,20 +64,21 @@ def value_map(names, tokens, values, weights, target):
     tokens, values, weights, target = map(as_array, (tokens, values, weights, target))
     reach = 1.25 * max(np.abs(np.vstack([tokens, values, target])).max(), 1)
     titles = ["tokens, and their mixture", "values, the output, and its target"]
-    figure, axes = _planes(titles, [tokens, values], [reach, reach], areas=60 + 400 * weights)
+    figure, axes = _planes(titles, [tokens, values], [reach, reach], areas=60 + 400 * weights,
+                           colours=[STREAM, VALUE])
     turns = np.linspace(0, 2 * np.pi, 721)
-    for axis, points in zip(axes, (tokens, values)):
+    for axis, points, colour in zip(axes, (tokens, values), (STREAM, VALUE)):
         # The point farthest in each direction is a corner of the hull: in turn they go once around it.
         farthest = (points @ np.stack([np.cos(turns), np.sin(turns)])).argmax(0)
-        axis.fill(*points[farthest].T, color=BLUE, alpha=0.09, linewidth=0, zorder=0.5)
+        axis.fill(*points[farthest].T, color=colour, alpha=0.09, linewidth=0, zorder=0.5)
         mixed = weights @ points
         for point, weight in zip(points, weights):
-            axis.plot(*np.stack([point, mixed]).T, color=ORANGE, alpha=0.55, linewidth=7 * weight,
+            axis.plot(*np.stack([point, mixed]).T, color=WEIGHT, alpha=0.55, linewidth=7 * weight,
                       solid_capstyle="butt")
-        axis.scatter(*mixed, marker="D", s=50, color=ORANGE, zorder=3)
+        axis.scatter(*mixed, marker="D", s=50, color=colour, zorder=3)
     for name, point in zip(names, tokens):
         axes[0].annotate(name, point, (0, 12 if point[1] > 0 else -12), textcoords="offset points", ha="center",
-                         va="center", fontsize=8)
+                         va="center", fontsize=9)
     axes[1].scatter(*target, s=150, facecolor="none", edgecolor=ORANGE, linewidth=2)
     mixed, out = weights @ tokens, weights @ values
     alt = (f"{len(names)} tokens in the plane and their values, the weighted mean of both, and the target for the mean "
@@ -107,8 +110,8 @@ def arcs(tokens, weights, word, endings):
     for j, name in enumerate(tokens):
         last = j == n - 2  # the last word, which the full stop follows
         axis.text(j, 0.12 if last else 0, endings[0] if last else name, color=BLUE if last else INK, ha="center",
-                  va="center", weight="bold" if j == word else "normal", fontsize=8)
-    axis.text(n - 2, -0.22, endings[1], ha="center", va="center", fontsize=8, color=ORANGE)
+                  va="center", weight="bold" if j == word else "normal", fontsize=9)
+    axis.text(n - 2, -0.22, endings[1], ha="center", va="center", fontsize=9, color=ORANGE)
     axis.axis("off")
     alt = (f"Arcs from the word {tokens[word]!r} to all words, with endings {endings[0]!r} (above) and {endings[1]!r} "
            "(below).")

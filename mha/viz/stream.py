@@ -25,16 +25,16 @@ def stream(token, parts):
     for i, length in enumerate(lengths):
         x = i + 1.5
         axis.annotate("", (x, TOP), (x, READ), arrowprops={"arrowstyle": "-|>", "color": BLUE, "lw": 1.2})
-        axis.text(x, (TOP + HEAD) / 2, str(i + 1), ha="center", va="center", fontsize=8.5,
+        axis.text(x, (TOP + HEAD) / 2, str(i + 1), ha="center", va="center", fontsize=9.2,
                   bbox={"boxstyle": "round,pad=0.4", "facecolor": "none", "edgecolor": INK, "linewidth": 0.8})
         axis.plot([x, x], [HEAD - 0.05, 0.2], color=ORANGE, linewidth=1 + 6 * length / lengths.max(),
                   solid_capstyle="butt", alpha=0.8)
         axis.plot(x, STREAM, "o", markersize=15, color=BLUE)
         axis.text(x, STREAM - 0.02, "+", ha="center", va="center", fontsize=13, color="white")
-        axis.text(x, -0.5, f"{length:.1f}", ha="center", va="center", fontsize=8.5)
-    axis.text(0.55, READ + 0.2, "read: every head gets whole tokens, x and the others", fontsize=8.5, color=BLUE)
-    axis.text(0.6, (TOP + HEAD) / 2, "head", fontsize=8.5, va="center")
-    axis.text(0.6, 1.05, "write", fontsize=8.5, color=ORANGE, va="center")
+        axis.text(x, -0.5, f"{length:.1f}", ha="center", va="center", fontsize=9.2)
+    axis.text(0.55, READ + 0.2, "read: every head gets whole tokens, x and the others", fontsize=9.2, color=BLUE)
+    axis.text(0.6, (TOP + HEAD) / 2, "head", fontsize=9.2, va="center")
+    axis.text(0.6, 1.05, "write", fontsize=9.2, color=ORANGE, va="center")
     axis.text(0, -0.5, "x", ha="left", va="center")
     axis.text(h + 2.3, -0.5, "x + sum", ha="right", va="center")
     axis.set(xlim=(-0.1, h + 2.4), ylim=(-0.75, READ + 0.45))

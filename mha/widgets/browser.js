@@ -1,6 +1,6 @@
 const CELL = 26; // of the large map: side of a cell, and the room for its words at the left and at the top
-const LEFT = 66;
-const TOP = 62;
+const LEFT = 82;
+const TOP = 78;
 
 function render({ model, el }) {
   const steps = model.get("steps");

@@ -3,7 +3,7 @@ const SUBSETS = 2 ** HEADS;
 // The curves, in their own units
 const WIDE = 430;
 const HIGH = 250;
-const LEFT = 40;
+const LEFT = 50;
 const BOTTOM = 34;
 
 // A set of heads that are off is a number: bit i says that head i is off

@@ -1,7 +1,7 @@
 // The picture of the errors, in its own units
 const WIDE = 400;
 const HIGH = 300;
-const LEFT = 34;
+const LEFT = 38;
 const BOTTOM = 30;
 // The picture of the heads: the room for names at the left, and above the cells
 const NAMES = 60;
