@@ -34,6 +34,42 @@ def test_search_finds_a_word_of_the_book(visit):
     assert page.locator("#search-results li a").count() > 0
 
 
+@pytest.mark.parametrize("words, section", [("detailed balance", "chapters/03_query_and_key.html#"),
+                                            ("padding mask", "chapters/05_masks.html#")])
+def test_search_leads_to_a_section_names_it_and_tells_of_it(visit, words, section):
+    page = visit(f"search.html?q={words}").page
+    page.wait_for_selector(f'#search-results li a[href*="{section}"]')
+    link = page.locator(f'#search-results li a[href*="{section}"]').first
+    told = link.locator("xpath=..").locator("p.context").inner_text()
+    assert ">" in link.inner_text() and any(word in told.lower() for word in words.split())
+    place = link.get_attribute("href").rpartition("#")[2]
+    link.click()
+    page.wait_for_url(f"**#{place}")
+    assert page.locator(f"section#{place}").count() == 1
+
+
+def test_the_search_icon_stands_clear_of_the_words(visit):
+    page = visit("chapters/index.html").page
+    room = page.locator(".sidebar-search").evaluate("""(box) => {
+      const icon = getComputedStyle(box.parentElement, "::before");
+      return parseFloat(getComputedStyle(box).paddingLeft) - parseFloat(icon.left) - parseFloat(icon.width);
+    }""")
+    assert room >= 4
+
+
+def test_the_reference_is_in_sight(visit):
+    page = visit("chapters/index.html").page
+    for name in ("Notation", "Glossary", "Bibliography"):
+        box = page.locator(".sidebar-tree a", has_text=name).bounding_box()
+        assert box["y"] + box["height"] <= 900 and box["x"] + box["width"] <= 330
+
+
+def test_code_wraps_on_a_phone(visit):
+    page = visit("chapters/07_how_many_heads.html", width=390).page
+    assert page.evaluate("""[...document.querySelectorAll("article .cell_input pre")]
+      .filter((el) => el.scrollWidth > el.clientWidth).map((el) => el.textContent.slice(0, 60))""") == []
+
+
 def test_a_cell_that_only_checks_is_one_line_until_it_is_opened(visit):
     page = visit("chapters/07_how_many_heads.html").page
     fold = page.locator("details.fold").first
