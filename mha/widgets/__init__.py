@@ -3,8 +3,10 @@
 A figure is one .py, one hand-written .js and one .css.
 """
 from mha.widgets.arcs import HeadArcs
+from mha.widgets.arrows import TwoArrows
 from mha.widgets.asks import WhoAsks
 from mha.widgets.browser import HeadBrowser
+from mha.widgets.by_hand import HeadByHand
 from mha.widgets.channel import OneChannel
 from mha.widgets.cycle import BeatsCycle
 from mha.widgets.fitter import PatternFitter
@@ -14,18 +16,28 @@ from mha.widgets.inside import HullPoint
 from mha.widgets.lookup import SoftLookup
 from mha.widgets.masks import MaskPainter
 from mha.widgets.parts import LoudAndLong
+from mha.widgets.read import BooksRead
 from mha.widgets.removal import HeadRemoval
+from mha.widgets.row import ScaledRow
 from mha.widgets.scale import ScoreScale
 from mha.widgets.stairs import WeightStairs
+from mha.widgets.strokes import SoftmaxStrokes
 from mha.widgets.trained import TrainedHeads
 from mha.widgets.values import ValueMap
+from mha.widgets.walks import ProductWalks
 from mha.widgets.whole import WholeGlance, WholeLayer
 
 FIGURES = {  # data-figure -> constructor
     "whole-glance": WholeGlance,
     "whole-layer": WholeLayer,
     "soft-lookup": SoftLookup,
+    "two-arrows": TwoArrows,
+    "softmax-strokes": SoftmaxStrokes,
+    "books-read": BooksRead,
     "score-scale": ScoreScale,
+    "scaled-row": ScaledRow,
+    "head-by-hand": HeadByHand,
+    "product-walks": ProductWalks,
     "beats-cycle": BeatsCycle,
     "weight-stairs": WeightStairs,
     "who-asks": WhoAsks,

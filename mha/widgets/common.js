@@ -83,6 +83,18 @@ function hull(points) {
   return [...half(sorted), ...half(sorted.reverse())];
 }
 
+// The i-th of many random numbers, evenly from 0 to 1 and normal: the same as in scale.py, which says whose they are
+function uniform(i, seed) {
+  let t = Math.imul(i + 1 + seed, 0x6d2b79f5);
+  t = Math.imul(t ^ (t >>> 15), t | 1);
+  t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+  return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+}
+function normal(i, seed) {
+  const radius = Math.sqrt(-2 * Math.log(1 - uniform(2 * i, seed)));
+  return radius * Math.cos(2 * Math.PI * uniform(2 * i + 1, seed));
+}
+
 // ---- elements --------------------------------------------------------------------------------------
 
 const SVG_TAGS = new Set([
@@ -170,6 +182,30 @@ function smallMatrix(hue, title, rows, columns) {
       write(cells[i][j], shortly(value, digits));
       const tint = Math.abs(value) < 0.005 ? 0 : Math.round(8 + 14 * Math.min(1, Math.abs(value) / full));
       cells[i][j].style.setProperty("--tint", `${tint}%`);
+    }));
+  }
+  return { box, show };
+}
+
+// A table of bars: a row for each name, a column for each of [title, hue, low, high, write], whose bars stand on one
+// scale from low to high; without low it has numbers alone. `show` is told the numbers of each column.
+function barTable(names, columns) {
+  const place = (value, low, high) => 100 * Math.max(0, Math.min(1, (value - low) / (high - low)));
+  const cells = columns.map(([, hue, low]) => names.map(() => {
+    const [number, bar] = [h("span", { class: "number" }), h("i", { class: "bar" })];
+    const track = low === undefined ? [] : [h("span", { class: "track" }, bar)];
+    return { number, bar, box: h("td", {}, h("div", { class: `barred hue-${hue}` }, number, ...track)) };
+  }));
+  const head = h("tr", {}, h("td"), ...columns.map(([title]) => h("th", { scope: "col" }, title)));
+  const rows = names.map((name, i) => h("tr", {}, h("th", { scope: "row" }, name), ...cells.map((c) => c[i].box)));
+  const box = h("table", { class: "bars" }, h("thead", {}, head), h("tbody", {}, ...rows));
+  function show(...lists) {
+    lists.forEach((list, k) => list.forEach((value, i) => {
+      const { number, bar } = cells[k][i];
+      const [, , low, high, print] = columns[k];
+      const [from, to] = [Math.min(0, value), Math.max(0, value)].map((end) => place(end, low, high));
+      write(number, print(value));
+      if (low !== undefined) Object.assign(bar.style, { left: `${from}%`, width: `${to - from || 0}%` });
     }));
   }
   return { box, show };
@@ -330,9 +366,9 @@ function redraw(model, root, names, draw) {
 // A number in a table: 0 is exactly nothing, and what three decimals would make nothing is a power of ten
 function readable(value) {
   if (typeof value !== "number") return value;
-  if (value === -Infinity) return "\u2212\u221e";
+  if (Math.abs(value) === Infinity) return value < 0 ? "\u2212\u221e" : "\u221e";
   if (Number.isInteger(value)) return comma(value).replace("-", "\u2212");
-  return Math.abs(value) < 0.0005 ? scientific(value) : signed(value, 3);
+  return Math.abs(value) < 0.0005 || Math.abs(value) > 1e7 ? scientific(value) : signed(value, 3);
 }
 
 function numbersTable([title, columns, rows]) {

@@ -36,22 +36,12 @@ function shares(numbers, edges) {
   return counts.map((count) => count / numbers.length);
 }
 
-// The i-th of many random numbers, evenly from 0 to 1 and normal: the same as in scale.py, which says whose they are
-function uniform(i, seed) {
-  let t = Math.imul(i + 1 + seed, 0x6d2b79f5);
-  t = Math.imul(t ^ (t >>> 15), t | 1);
-  t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-  return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-}
-function normal(i, seed) {
-  const radius = Math.sqrt(-2 * Math.log(1 - uniform(2 * i, seed)));
-  return radius * Math.cos(2 * Math.PI * uniform(2 * i + 1, seed));
-}
-
 // Where a gradient stands on its axis, which goes with the logarithm: from 0 at the left to 1 at the right
 const onLog = (gradient) => Math.max(0.02, Math.min(0.98, (Math.log10(gradient) * 2 + 9) / 13));
 
 const average = (numbers) => sum(numbers) / numbers.length;
+
+const SAID = { 0: "not divided", 0.5: "divided by the root of d_k", 1: "divided by d_k" };
 
 function render({ model, el }) {
   const widths = model.get("widths");
@@ -139,9 +129,10 @@ function render({ model, el }) {
     write(number, x < 0.01 ? scientific(x) : x.toFixed(2));
   }
 
-  function sentenceFor(n, sure, dead) {
-    return `${queries} random queries, ${n} keys each. ${sure} % of them give more than 0.9 of their weight to one `
-      + `key; for ${dead} % the gradient is below 0.001.`;
+  function sentenceFor(n, sure, dead, power = 0.05) {
+    const scores = SAID[power] ?? `divided by d_k to the power ${power.toFixed(2)}`;
+    return `${queries} random queries, ${n} keys each, scores ${scores}. ${sure} % of them give more than 0.9 of their `
+      + `weight to one key; for ${dead} % the gradient is below 0.001.`;
   }
 
   function draw() {
@@ -165,7 +156,7 @@ function render({ model, el }) {
     const percent = (list, holds) => Math.round(100 * (list.filter(holds).length / queries));
     const sure = percent(tops, (weight) => weight > 0.9);
     const dead = percent(gradients, (gradient) => gradient < 0.001);
-    say(status, sentenceFor(n, sure, dead));
+    say(status, sentenceFor(n, sure, dead, model.get("power")));
 
     const from = (edges) => ["less", ...edges.map((edge) => `from ${readable(edge)}`)];
     const columns = (title, edges, bin) => [title, ["share"], from(edges).map((name, i) => [name, bin[i]])];

@@ -116,12 +116,12 @@ class ScoreScale(LiveFigure):
         self.tables = draws()
         lengths = [packed(t - root + LEAST, STEPS) for t, root in zip(self.tables, roots())]
         super().__init__(ScaleCanvas(lengths=lengths), [
+            {"power": slider(ipywidgets.FloatSlider, "divide by d_k to the power p", value=0.0, min=0, max=1,
+                             step=0.05, readout_format=".2f")},
             {"d_k": slider(ipywidgets.SelectionSlider, "width of a query, d_k",
                            options=[(str(d), i) for i, d in enumerate(WIDTHS)], value=6),
              "n": slider(ipywidgets.SelectionSlider, "number of keys, m",
-                         options=[(f"{c} keys", i) for i, c in enumerate(COUNTS)], value=5),
-             "power": slider(ipywidgets.FloatSlider, "divide the scores by d_k^p, p", value=0.0, min=0, max=1,
-                             step=0.05, readout_format=".2f")}])
+                         options=[(f"{c} keys", i) for i, c in enumerate(COUNTS)], value=5)}])
 
     def numbers(self, d_k, n, power):
         scores, weights, gradient = simulate(WIDTHS[d_k], COUNTS[n], power, self.tables)

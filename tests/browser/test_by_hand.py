@@ -1,0 +1,56 @@
+"""The head by hand follows the numbers that a reader types."""
+import numpy as np
+import torch
+
+from operate import READ, unpack
+
+PAGE = "chapters/02_one_head.html"
+SETTINGS = 500
+# Types each list of 24 numbers into the fields, and says after each what the figure shows
+TYPE = """
+  ([index, lists]) => {
+    const fields = [...document.querySelectorAll(".live-figure")[index].querySelectorAll("input[type=number]")];
+    const read = %s;
+    return lists.map((list) => {
+      fields.forEach((field, i) => {
+        field.value = list[i];
+        field.dispatchEvent(new Event("input", { bubbles: true }));
+      });
+      flushFrames();
+      return read(index);
+    });
+  }
+"""
+
+
+def open_head(visit):
+    import served
+
+    tab = visit(PAGE, script=served.FRAMES).page
+    names = tab.locator(".live-figure [data-figure]").evaluate_all("(all) => all.map((one) => one.dataset.figure)")
+    return tab, names.index("head-by-hand")
+
+
+def test_what_is_typed_is_what_torch_computes_with(visit):
+    from mha.widgets.by_hand import GIVEN, HeadByHand
+
+    tab, index = open_head(visit)
+    typed = (18 * torch.rand(SETTINGS, 3, 4, 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64) - 9)
+    typed = (typed * 10).round() / 10
+    shown = tab.evaluate(TYPE % READ.strip(), [index, typed.flatten(1).tolist()])
+    figure = HeadByHand()
+    for matrices, page in zip(typed, map(unpack, shown)):
+        given = dict(zip(("W_Q", "W_K", "W_V"), matrices.tolist()), x=GIVEN["x"])
+        for name, values in figure.numbers(times=1, scaled=True, given=given).items():
+            assert np.allclose(page[name], values.numpy(), rtol=1e-5, atol=1e-5), (name, given)
+
+
+def test_the_arrow_keys_change_a_number_and_reset_brings_it_back(visit):
+    tab, index = open_head(visit)
+    head = tab.locator(".live-figure").nth(index)
+    field = head.get_by_label("W_Q, row 1, column 1")
+    field.press("ArrowUp")
+    assert field.input_value() == "0.5"
+    head.get_by_role("button", name="Reset").click()
+    tab.evaluate("flushFrames()")
+    assert field.input_value() == "0.4"
