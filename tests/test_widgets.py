@@ -2,7 +2,7 @@
 import torch
 
 from mha.attention import attention
-from mha.widgets import FIGURES, masks, scale
+from mha.widgets import FIGURES, head_grid, head_sum, hidden_share, masks, scale, split_heads
 
 
 def simulated(d_k, power, queries=2000, n=64):
@@ -37,6 +37,30 @@ def test_in_the_mask_figure_only_a_mask_after_the_softmax_leaks():
         assert (figure.numbers(mask=preset, applied=0, layers=1)["leak"][hidden] == 0).all()
     after = figure.numbers(mask=1, applied=1, layers=1)["leak"]
     assert (after[~masks.PRESETS["causal: nobody looks ahead"]] > 0).all()
+
+
+def test_a_hidden_score_moves_only_the_row_that_is_masked_afterwards():
+    low, high = (hidden_share.HiddenShare().numbers(hidden=score) for score in (-2.0, 4.0))
+    assert torch.equal(low["before"], high["before"]) and (low["after"] > high["after"]).all()
+
+
+def test_what_the_heads_write_adds_up_to_all_of_w_o():
+    figure = head_sum.HeadSum()
+    for setting in figure.settings():
+        shown = figure.numbers(**setting)
+        assert torch.allclose(shown["part"].view(2, 4).sum(0), shown["written"])
+
+
+def test_a_view_alone_leaves_numbers_astray_and_a_transpose_none():
+    astray = [int(split_heads.SplitHeads().numbers(step)["astray"]) for step in range(4)]
+    assert astray == [0, 0, 0, 8]
+
+
+def test_beside_a_single_head_stands_the_mean_of_the_trained_ones():
+    figure = head_grid.HeadGrid()
+    shown = figure.numbers(num_heads=0, d_k=len(head_grid.CUTS) - 1, sentence=0, head=0)["weight"].view(2, 15, 15)
+    assert torch.allclose(shown[0], figure.weights(12, 32, sentence=0).mean(0))
+    assert torch.allclose(shown[1], figure.weights(1, 384, sentence=0)[0])
 
 
 def test_every_figure_shows_its_first_setting_as_text_and_picture():

@@ -12,20 +12,27 @@ from mha.widgets.cycle import BeatsCycle
 from mha.widgets.fitter import PatternFitter
 from mha.widgets.form import OneForm
 from mha.widgets.head_grid import HeadGrid
+from mha.widgets.head_sum import HeadSum
+from mha.widgets.hidden_share import HiddenShare
 from mha.widgets.inside import HullPoint
 from mha.widgets.lookup import SoftLookup
+from mha.widgets.masked_rows import MaskedRows
 from mha.widgets.masks import MaskPainter
+from mha.widgets.padded_batch import PaddedBatch
+from mha.widgets.parameters import Parameters
 from mha.widgets.parts import LoudAndLong
 from mha.widgets.read import BooksRead
 from mha.widgets.removal import HeadRemoval
 from mha.widgets.row import ScaledRow
 from mha.widgets.scale import ScoreScale
+from mha.widgets.split_heads import SplitHeads
 from mha.widgets.stairs import WeightStairs
 from mha.widgets.strokes import SoftmaxStrokes
 from mha.widgets.trained import TrainedHeads
 from mha.widgets.values import ValueMap
 from mha.widgets.walks import ProductWalks
 from mha.widgets.whole import WholeGlance, WholeLayer
+from mha.widgets.window_reach import WindowReach
 
 FIGURES = {  # data-figure -> constructor
     "whole-glance": WholeGlance,
@@ -47,8 +54,15 @@ FIGURES = {  # data-figure -> constructor
     "one-channel": OneChannel,
     "loud-and-long": LoudAndLong,
     "mask-painter": MaskPainter,
+    "masked-rows": MaskedRows,
+    "hidden-share": HiddenShare,
+    "padded-batch": PaddedBatch,
+    "window-reach": WindowReach,
     "head-arcs": HeadArcs,
     "head-grid": HeadGrid,
+    "head-sum": HeadSum,
+    "split-heads": SplitHeads,
+    "parameters": Parameters,
     "trained-heads": TrainedHeads,
     "pattern-fitter": PatternFitter,
     "head-browser": HeadBrowser,

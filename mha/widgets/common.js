@@ -184,7 +184,7 @@ function smallMatrix(hue, title, rows, columns) {
       cells[i][j].style.setProperty("--tint", `${tint}%`);
     }));
   }
-  return { box, show };
+  return { box, cells, show };
 }
 
 // A table of bars: a row for each name, a column for each of [title, hue, low, high, write], whose bars stand on one

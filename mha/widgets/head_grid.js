@@ -85,9 +85,40 @@ function headWeights(sums, n, d, first, d_k) {
 // What becomes of the d columns, which stand in each head from the strongest direction to the weakest
 function kindOfCut(heads, d_k, d) {
   if (asTrained(heads, d_k)) return "The heads as they were trained.";
-  if (heads * d_k === d) return "The same heads, strongest directions first, cut another way.";
   if (heads * d_k < d) return `${d - heads * d_k} of the ${d} columns are left out.`;
-  return "The cuts share columns: a real layer of this width would have more.";
+  return heads * d_k > d ? "The cuts share columns." : "";
+}
+
+// Where the head of an index has its columns: [first, end], and what of it begins again at the left
+function columnsOf(i, heads, d_k, d) {
+  const first = Math.floor((i * d) / heads);
+  return first + d_k > d ? [[first, d], [0, first + d_k - d]] : [[first, first + d_k]];
+}
+
+// The columns as a strip: which are in a cut, which in the one that is drawn large, and whose they are in the model
+function columnStrip(d) {
+  const svg = drawing({ class: "strip" });
+  const owned = h("path", { class: "owned" });
+  const starts = h("path", { class: "starts" });
+  const chosenOnes = h("path", { class: "chosen" });
+  const names = tabulate(12, (i) => h("text", { y: 44, class: "soft", "text-anchor": "middle" }, `0.${i}`));
+  const trained = h("path", { class: "starts" });
+  svg.append(owned, chosenOnes, starts, trained, ...names);
+  function show(heads, d_k, chosen, room) {
+    const x = (column) => (column * room) / d;
+    const band = ([from, to]) => `M${x(from)},0H${x(to)}V22H${x(from)}z`;
+    const all = heads * d_k >= d ? [[0, d]] : tabulate(heads, (i) => columnsOf(i, heads, d_k, d)).flat();
+    const lines = (count, top, bottom) =>
+      tabulate(count + 1, (i) => `M${x((i * d) / count)},${top}V${bottom}`).join("");
+    set(svg, { viewBox: `0 0 ${room} 48`, width: room, height: 48 });
+    set(owned, { d: all.map(band).join("") });
+    set(chosenOnes, { d: columnsOf(chosen, heads, d_k, d).map(band).join("") });
+    set(starts, { d: heads <= 96 ? lines(heads, 0, 22) : "" });
+    set(trained, { d: lines(12, 28, 33) });
+    names.forEach((name, i) => set(name, { x: x(((i + 0.5) * d) / 12) }));
+  }
+  const title = planeTitle(`${d} columns`, "of queries and keys, cut; below, whose they were in training");
+  return { box: h("div", {}, title, svg), show };
 }
 
 function render({ model, el }) {
@@ -104,9 +135,10 @@ function render({ model, el }) {
   const largeMap = mapsUnder(large);
   const status = statusLine(sentenceFor(cuts.at(-1), cuts.at(-1), nameOf(2, 2, most), longestWord, longestWord, 0.99));
   const ledger = costLedger(cuts.at(-1), longestSentence, d);
-  const chosenHead = h("div", { class: "chosen-head" }, largeMap.box, colourKey(), status);
-  const maps = h("div", { class: "maps" }, gridMaps.box, chosenHead);
-  const root = figureBox(model, "head-grid", "head-grid", maps, ledger.box);
+  const strip = columnStrip(d);
+  const beside = h("div", { class: "beside" }, colourKey(), status, ledger.box);
+  const maps = h("div", { class: "maps" }, gridMaps.box, largeMap.box, beside);
+  const root = figureBox(model, "head-grid", "head-grid", strip.box, maps);
   el.append(root);
 
   const marks = tabulate(most, () => rowMark(grid));
@@ -124,12 +156,21 @@ function render({ model, el }) {
   function weightsOf(heads, d_k, sentence, count) {
     const key = [heads, d_k, sentence].join();
     if (key === last) return weights;
+    weights = mapsOf(heads, d_k, sentence, count);
+    last = key;
+    return weights;
+  }
+  function mapsOf(heads, d_k, sentence, count) {
     const { tokens, q, k } = sentences[sentence];
     const n = tokens.length;
     const sums = (products[sentence] ??= runningProducts(float16(q), float16(k), n, d));
-    weights = tabulate(count, (i) => headWeights(sums, n, d, Math.floor((i * d) / heads), d_k));
-    last = key;
-    return weights;
+    return tabulate(count, (i) => headWeights(sums, n, d, Math.floor((i * d) / heads), d_k));
+  }
+  const means = []; // of each sentence, a list of one map
+  function meanOfTrained(sentence) {
+    const add = (total, map) => total.map((value, i) => value + map[i] / 12);
+    return (means[sentence] ??= [mapsOf(12, 32, sentence, 12).reduce(add, new Float64Array(
+      sentences[sentence].tokens.length ** 2))]);
   }
 
   // The column of the largest weight of a row, and that weight
@@ -200,7 +241,8 @@ function render({ model, el }) {
 
   function sentenceFor(heads, d_k, name, asking, asked, weight) {
     const drawn = heads > most ? ` The first ${most} of ${heads} maps are drawn.` : "";
-    return `h = ${heads}, d_k = ${d_k}. ${kindOfCut(heads, d_k, d)}${drawn} In ${name}, \u201c${asking}\u201d looks `
+    const kind = kindOfCut(heads, d_k, d);
+    return `h = ${heads}, d_k = ${d_k}.${kind && ` ${kind}`}${drawn} In ${name}, \u201c${asking}\u201d looks `
       + `most at \u201c${asked}\u201d: ${weight.toFixed(2)}.`;
   }
 
@@ -214,12 +256,14 @@ function render({ model, el }) {
     const names = tabulate(count, (i) => nameOf(heads, d_k, i));
     const row = Math.min(model.get("word"), n - 1);
     const all = weightsOf(heads, d_k, model.get("sentence"), count);
+    // A single map is drawn large and not a second time: there stands the mean of the heads as they were trained
+    const small = heads > 1 ? all : meanOfTrained(model.get("sentence"));
 
-    const beside = room >= 560; // the large map stands beside the small ones, else below them
-    const largeWidth = beside ? Math.min(330, room * 0.43) : room;
-    const [width, height] = beside ? [room - largeWidth - 24, 490] : [room, room * 1.05];
-    drawGrid(all, names, chosen, row, tokens, width, height);
-    drawLarge(all[chosen], names[chosen], row, tokens, largeWidth);
+    const wide = room >= 560; // what is said of the large map stands beside it, else below it
+    strip.show(heads, d_k, chosen, room);
+    drawGrid(small, heads > 1 ? names : ["mean of 0.0 to 0.11"], heads > 1 ? chosen : -1, row, tokens, room,
+      wide ? 270 : room * 1.05);
+    drawLarge(all[chosen], names[chosen], row, tokens, wide ? Math.min(380, room * 0.57) : room);
     ledger.show(heads, d_k, n);
     const { j, weight } = strongestOf(all[chosen], row, n);
     say(status, sentenceFor(heads, d_k, names[chosen], tokens[row], tokens[j], weight));
@@ -227,10 +271,11 @@ function render({ model, el }) {
     const cost = costOf(heads, d_k, n, d);
     const strongest = (map) => tokens.map((_, i) => tokens[strongestOf(map, i, n).j]);
     return {
-      numbers: { weight: joined([...all, all[chosen]]), ...cost },
+      numbers: { weight: joined([...small, all[chosen]]), ...cost },
       tables: () => [
         [`The weights of ${names[chosen]}: rows look, columns are looked at`, tokens, rowsOf(tokens, all[chosen])],
         ["The strongest key of each query", tokens, all.map((map, i) => [names[i], ...strongest(map)])],
+        ...(heads > 1 ? [] : [["The mean of the twelve heads as trained", tokens, rowsOf(tokens, small[0])]]),
         ["What it costs", Object.keys(cost), [["number", ...Object.values(cost)]]],
       ],
     };
@@ -243,6 +288,11 @@ function render({ model, el }) {
     const wanted = partner(model.get(moved));
     if (model.get("linked") && model.get(follower) !== wanted) change(model, { [follower]: wanted });
   };
+  // The list of maps ends where they end
+  model.on("change:num_heads", () => {
+    const end = Math.min(cuts[model.get("num_heads")], most) - 1;
+    change(model, { head: Math.min(model.get("head"), end), last: end });
+  });
   model.on("change:num_heads", tie("num_heads", "d_k"));
   model.on("change:d_k", tie("d_k", "num_heads"));
   model.on("change:linked", tie("num_heads", "d_k"));
@@ -254,7 +304,7 @@ function render({ model, el }) {
   pick(grid, (x, y) => {
     const cells = places.map((place) => cellAt(place, sentences[model.get("sentence")].tokens.length, x, y));
     const head = cells.findIndex(Boolean);
-    return head < 0 ? {} : { head, word: cells[head][0] };
+    return head < 0 ? {} : { head: Math.min(head, model.get("last")), word: cells[head][0] };
   });
   pick(large, (x, y) => {
     const cell = cellAt(largePlace, sentences[model.get("sentence")].tokens.length, x, y);

@@ -46,7 +46,7 @@ def test_a_row_painted_empty_gives_zeros(visit):
     tab.get_by_role("button", name="The (1) may look at The (1)").click()
     assert painted(tab)[:6] == [0] * 6
     agrees(tab, figure)
-    assert "sees nothing" in tab.locator(".mha-figure .status").inner_text()
+    assert "sees nothing" in tab.locator(".mha-figure .status").first.inner_text()
 
 
 def test_a_preset_replaces_what_was_painted(visit):

@@ -1,0 +1,64 @@
+function render({ model, el }) {
+  const sentences = model.get("sentences");
+  const moods = model.get("moods");
+  const slots = [0, 1, 2];
+  const rows = sentences.map((_, i) => {
+    const cells = slots.map(() => h("span", { class: "slot" }, h("b", {}), h("span", {})));
+    const means = ["filling hidden", "filling read"].map((name) => {
+      const bar = h("span", { class: "bar" });
+      const number = h("span", {});
+      const room = h("div", { class: "bar-room" }, bar, number);
+      return { bar, number, parts: [h("span", {}, name), room] };
+    });
+    const table = h("div", { class: "means" }, ...means.flatMap(({ parts }) => parts));
+    return { cells, means, row: [h("b", {}, `sentence ${i + 1}`), h("div", { class: "slots" }, ...cells), table] };
+  });
+  const heads = ["", "weight of each place", "mean mood"].map((text) => h("span", { class: "soft" }, text));
+  const picture = h("div", { class: "batch", "aria-hidden": "true" }, ...heads, ...rows.flatMap(({ row }) => row));
+  const status = statusLine(sentenceFor(3, 3, [3, 1], [1, 1], [0.33, 0.33]));
+  const root = figureBox(model, "padded-batch", "padded-batch", picture, status);
+  el.append(root);
+
+  function sentenceFor(filled, wide, lengths, hidden, read) {
+    const shape = `The batch is 2 \u00d7 ${wide}. `;
+    if (!filled) return `${shape}Nothing is filled up, and there is nothing to hide.`;
+    const i = lengths[0] < lengths[1] ? 0 : 1;
+    const change = `${hidden[i].toFixed(2)} to ${read[i].toFixed(2)}`;
+    return `${shape}${filled} ${filled === 1 ? "place is" : "places are"} filling. Read, it takes the mean mood of `
+      + `sentence ${i + 1} from ${change}.`;
+  }
+
+  function draw() {
+    const lengths = [model.get("first"), model.get("second")];
+    const wide = Math.max(...lengths);
+    const places = slots.slice(0, wide);
+    const weights = lengths.map((length) => places.map((j) => (j < length ? 1 / length : 0)));
+    const total = lengths.map((length, i) => sum(sentences[i].slice(0, length).map((word) => moods[word])));
+    const hidden = lengths.map((length, i) => total[i] / length);
+    const read = total.map((value) => value / wide);
+    rows.forEach(({ cells, means }, i) => {
+      cells.forEach((cell, j) => {
+        const real = j < lengths[i];
+        set(cell, { class: `slot ${real ? "" : j < wide ? "hatched" : "none"}` });
+        write(cell.firstChild, real ? sentences[i][j] : j < wide ? "filling" : "");
+        write(cell.lastChild, j < wide ? signed(weights[i][j], real ? 2 : 0) : "");
+      });
+      [hidden[i], read[i]].forEach((value, k) => {
+        means[k].bar.style.width = `${60 * value}%`;
+        write(means[k].number, value.toFixed(2));
+      });
+    });
+    say(status, sentenceFor(sum(lengths.map((length) => wide - length)), wide, lengths, hidden, read));
+    const names = ["sentence 1", "sentence 2"];
+    return {
+      numbers: { weight: weights.flat(), hidden, read },
+      tables: () => [
+        ["Weights, with the filling hidden", places.map((j) => `place ${j + 1}`), rowsOf(names, weights.flat())],
+        ["Mean mood", ["filling hidden", "filling read"], names.map((name, i) => [name, hidden[i], read[i]])],
+      ],
+    };
+  }
+  return redraw(model, root, ["first", "second"], draw);
+}
+
+export default { render };

@@ -1,0 +1,50 @@
+"""A batch of two sentences: what is filled up, and what a mean makes of the filling."""
+import ipywidgets
+import torch
+import traitlets
+
+from mha import masks, viz
+from mha.attention import attention
+from mha.widgets.figure import Canvas, LiveFigure, front_end, slider
+
+SENTENCES = [["not", "good", "news"], ["good", "good", "news"]]
+MOODS = {"not": 0.0, "good": 1.0, "news": 0.0}      # as in chapter 0
+
+
+class PaddedBatchCanvas(Canvas):
+    _esm, _css = front_end("padded_batch")
+    sentences = traitlets.List(SENTENCES).tag(sync=True)
+    moods = traitlets.Dict(MOODS).tag(sync=True)
+    first = traitlets.Int(3, help="words of the first sentence").tag(sync=True)
+    second = traitlets.Int(1, help="words of the second").tag(sync=True)
+
+
+class PaddedBatch(LiveFigure):
+    """Two sentences in one rectangle, as wide as the longer; all scores are equal, so a mixture is a mean.
+
+    The filling is a row of zeros. `numbers()` gives, sentence by sentence, weight (2 m) with the filling hidden, and
+    the mean mood with the filling hidden (2) and with it read (2).
+    """
+
+    def __init__(self):
+        length = {"min": 1, "max": 3}
+        super().__init__(PaddedBatchCanvas(), [
+            {"first": slider(ipywidgets.IntSlider, "words of the first sentence", value=3, **length),
+             "second": slider(ipywidgets.IntSlider, "words of the second", value=1, **length)}])
+
+    def numbers(self, first, second):
+        wide = max(first, second)
+        mood = torch.zeros(2, wide, 1, dtype=torch.float64)
+        for i, length in enumerate((first, second)):
+            mood[i, :length, 0] = torch.tensor([MOODS[word] for word in SENTENCES[i][:length]])
+        query, key = torch.zeros(2, 1, 1, dtype=torch.float64), torch.zeros_like(mood)
+        mask = masks.padding([first, second], wide)[:, 0]
+        hidden, weights = attention(query, key, mood, mask=mask, need_weights=True)
+        return {"weight": weights.flatten(), "hidden": hidden.flatten(), "read": mood.mean(1).flatten()}
+
+    def picture(self):
+        shown = self.numbers(**self.setting())
+        means = torch.stack([shown["hidden"], shown["read"]], dim=1)
+        return viz.matrices("Two sentences in a batch, and the mean mood of each, its filling hidden or read.",
+                            ["sentence 1", "sentence 2"],
+                            {"mean mood": (means, ["filling hidden", "filling read"])}, columns=1)
