@@ -501,7 +501,6 @@ function render({ model, el }) {
 
   // The pointer: over a number it asks for its sum, and drags one that is given
   let drag = null;
-  root.addEventListener("pointerover", ({ target }) => drag ?? point(placeUnder(target)));
   root.addEventListener("pointerleave", () => drag ?? point(null));
   root.addEventListener("pointerdown", ({ target, clientX, pointerId }) => {
     const place = placeUnder(target);
@@ -509,8 +508,9 @@ function render({ model, el }) {
     drag = { place, clientX, from: all[place[0]][place[1]][place[2]] };
     target.setPointerCapture(pointerId);
   });
-  root.addEventListener("pointermove", ({ clientX }) => {
+  root.addEventListener("pointermove", ({ target, clientX }) => {
     if (drag) give(drag.place, drag.from + Math.round((clientX - drag.clientX) / 12) * NUDGE);
+    else point(placeUnder(target)); // not when the page moves under a pointer that rests
   });
   for (const end of ["pointerup", "pointercancel"]) root.addEventListener(end, () => { drag = null; });
 
