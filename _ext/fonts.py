@@ -38,7 +38,7 @@ SLANTED = {int(decomposition(chr(code)).split()[-1], 16): code
 UNSEEN = re.compile(r"<(style|pre|code|annotation)\b.*?</\1>", re.S)
 FORMULA = re.compile(r"<math\b.*?</math>", re.S)
 TAG = re.compile(r"<[^>]*>")
-LETTER = re.compile("<mi>(.)</mi>")
+LETTER = re.compile(r'<mi(?: class="[\w-]+")?>(.)</mi>')
 NUMBERS = re.compile(r'"[^" ]{400,}"')             # of a figure, packed as signs by mha/widgets/figure.py
 ESCAPE = re.compile(r"\\u([0-9a-f]{4})")
 
