@@ -157,7 +157,7 @@ def test_a_drawer_opens_and_closes_when_it_has_served(narrow, drawer, opener, wa
     assert seen(drawer)
     browser.click(way_out)
     if way_out.startswith(".sidebar"):
-        browser.is_at("07_how_many_heads.html")
+        browser.is_at("01_soft_lookup.html")
     assert not seen(drawer)
 
 
