@@ -147,7 +147,7 @@ def narrow(at):
 
 
 @pytest.mark.parametrize("drawer, opener, way_out", [
-    (".sidebar-drawer", ".nav-overlay-icon", ".sidebar-drawer a[href^='07_']"),
+    (".sidebar-drawer", ".nav-overlay-icon", ".sidebar-drawer a[href^='01_']"),
     (".toc-drawer", ".toc-overlay-icon", ".toc-drawer a[href='#exercises']"),
     (".toc-drawer", ".toc-overlay-icon", ".toc-overlay")], ids=("chapters", "this page", "this page, left"))
 def test_a_drawer_opens_and_closes_when_it_has_served(narrow, drawer, opener, way_out):
