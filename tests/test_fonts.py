@@ -6,8 +6,9 @@ from fontTools.ttLib import TTFont
 
 from _ext import fonts
 
-PAGE = """<style>a::before { content: "à" }</style><p>Łukasz <code>é</code> <em>x</em> &rarr; <math><semantics><mrow>
-<mi>h</mi><mi class="hue-key">k</mi><mo>≤</mo><mi>ln</mi><msqrt><mn>2</mn></msqrt></mrow><annotation>h é</annotation></semantics></math></p>
+PAGE = """<style>a::before { content: "à" }</style><p>Łukasz <code>é</code> <em>x</em> &rarr;
+<math><semantics><mrow><mi>h</mi><mi class="hue-key">k</mi><mo>≤</mo><mi>ln</mi>
+<msqrt><mn>2</mn></msqrt></mrow><annotation>h é</annotation></semantics></math></p>
 <pre>ü</pre><script type="application/json">{"reply": "4 \\u00d7 2"}</script>"""
 
 
@@ -24,7 +25,8 @@ def cut(name, codes):
 def test_what_a_page_shows_is_told_from_its_code_and_its_styles():
     text, formulas = fonts.shown(PAGE)
     assert {ord(letter) for letter in "Łukasz→×x"} <= text and not {ord(letter) for letter in "éàü≤ℎ"} & text
-    assert {0x210E, 0x1D458, ord("≤"), ord("√"), ord("l")} <= formulas and not {ord("h"), ord("k"), ord("é"), ord("Ł")} & formulas
+    assert {0x210E, 0x1D458, ord("≤"), ord("√"), ord("l")} <= formulas
+    assert not {ord(letter) for letter in "hkéŁ"} & formulas
 
 
 @pytest.mark.parametrize("name", fonts.TEXT)
