@@ -2,7 +2,7 @@
 from importlib import import_module
 
 PARTS = ("admonitions", "assets", "bets", "completion", "exercise_pages", "folding", "fonts", "formulas",
-         "live_figures", "meta", "paper", "publishing", "repairs", "runs", "styles", "tries", "where")
+         "live_figures", "meta", "paper", "publishing", "repairs", "runs", "styles", "terms", "tries", "where")
 
 
 def setup(app):

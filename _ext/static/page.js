@@ -1,4 +1,4 @@
-// Four cares of every page.
+// Five cares of every page.
 (() => {
   // What is wider than the page can be scrolled, and so must be reached by keyboard, and say there what it is.
   const WIDE = { "div.math": "Formula", pre: "Text", ".table-wrapper": "Table" };
@@ -28,6 +28,22 @@
       button.tabIndex = -1;
       code.parentElement.append(button);
     });
+
+  // What the glossary says of a word is put away by Escape; a finger's first touch opens it, the second follows the link.
+  const term = (event) => event.target.closest?.(".term");
+  addEventListener("keydown", ({ key }) => {
+    if (key !== "Escape") return;
+    document.querySelectorAll(".term:is(:hover, :focus-within)").forEach((el) => el.classList.add("is-closed"));
+  });
+  for (const leaving of ["pointerout", "focusout"])
+    addEventListener(leaving, (event) => {
+      if (!term(event)?.contains(event.relatedTarget)) term(event)?.classList.remove("is-closed");
+    });
+  let touched = null;
+  addEventListener("click", (event) => {
+    if (event.pointerType === "touch" && term(event) && term(event) !== touched) event.preventDefault();
+    touched = term(event);
+  });
 
   // The drawer of what is on this page closes when a place in it is chosen.
   document.querySelector(".toc-drawer")?.addEventListener("click", (event) => {

@@ -139,3 +139,20 @@ def test_paper_shows_the_figures_and_not_the_furniture(visit, page):
     inks = code.evaluate_all("(spans) => spans.map((span) => getComputedStyle(span).color)")
     assert set(inks) <= {"rgb(0, 0, 0)"}
     assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+
+
+def test_a_word_of_the_glossary_answers_to_pointer_and_keyboard_and_escape_closes_it(visit):
+    page = visit("chapters/06_multi_head.html").page
+    term = page.locator(".term", has_text="entropy").first
+    meaning = term.locator(".meaning")
+    for open_it in (term.locator("a").hover, term.locator("a").focus):
+        open_it()
+        page.wait_for_function("el => getComputedStyle(el).visibility === 'visible'", arg=meaning.element_handle())
+        box, width = meaning.bounding_box(), page.viewport_size["width"]
+        assert "number of keys" in meaning.inner_text() and box["x"] >= 0 and box["x"] + box["width"] <= width
+        page.keyboard.press("Escape")
+        assert not meaning.is_visible()
+        page.mouse.move(0, 0)
+    link = term.locator("a").get_attribute("href")
+    glossary = (served.HTML / "chapters" / "glossary.html").read_text("utf8")
+    assert link.startswith("glossary.html#") and f'id="{link.rpartition("#")[2]}"' in glossary

@@ -1,0 +1,54 @@
+"""Words of the glossary in running text: which are marked, and where."""
+from types import SimpleNamespace
+
+import pytest
+from docutils import nodes
+from docutils.frontend import get_default_settings
+from docutils.utils import new_document
+
+from _ext import terms
+
+GLOSSARY = {"softmax": ("all shares", {"01_soft_lookup.ipynb"}), "induction head": ("it repeats", set()),
+            "head": ("one attention", {"06_multi_head.ipynb"}), "scale": ("a number", set())}
+
+
+def marked(docname, *paragraphs):
+    """[(the word, its link, its meaning)] of what is marked in a page of one section."""
+    page, section = new_document("", get_default_settings()), nodes.section()
+    section += paragraphs
+    page += section
+    app = SimpleNamespace(builder=SimpleNamespace(glossary=GLOSSARY, get_target_uri=lambda name: f"{name}.html"))
+    before = page.astext()
+    terms.mark(app, page, docname)
+    assert page.astext() == before
+    return [(term.astext(), term["link"], term["meaning"]) for term in page.findall(terms.Term)]
+
+
+def words(text):
+    return nodes.paragraph("", "", nodes.Text(text))
+
+
+def test_the_first_use_is_marked_in_whole_words_the_longest_term_first_and_no_everyday_word():
+    found = marked("chapters/08_x", words("Headless softmax-free rows. Induction heads, a softmax; scale a head."),
+                   words("Softmax and heads again."))
+    assert found == [("Induction heads", "glossary.html#term-induction-head", "it repeats"),
+                     ("softmax", "glossary.html#term-softmax", "all shares"),
+                     ("head", "glossary.html#term-head", "one attention")]
+
+
+@pytest.mark.parametrize("docname, expected", [("chapters/01_soft_lookup", ["head"]), ("chapters/glossary", []),
+                                               ("chapters/06_multi_head", ["softmax"])])
+def test_a_page_that_explains_a_term_does_not_mark_it(docname, expected):
+    assert [word for word, *_ in marked(docname, words("A softmax, a head."))] == expected
+
+
+def test_links_titles_code_and_choices_stay_as_they_are():
+    choice = nodes.list_item("", words("A head."))
+    link = nodes.paragraph("", "", nodes.reference("", "A head"), nodes.literal("", "head"))
+    assert marked("chapters/02_x", nodes.title("", "A head"), nodes.bullet_list("", choice), link) == []
+
+
+def test_a_meaning_is_its_words_and_formulas_and_a_link_its_words():
+    said = nodes.paragraph("", "", nodes.Text("a < b "), nodes.math("", "x"), nodes.emphasis("", "so"),
+                           terms.addnodes.pending_xref("", nodes.Text("Chapter 1")))
+    assert terms.html(said).startswith("a &lt; b <math>") and terms.html(said).endswith("soChapter 1")
