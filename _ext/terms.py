@@ -1,5 +1,7 @@
-"""Answers for the words of the glossary, where a reader meets them: the first time that a chapter uses a term in running
-text, the term is a link to its entry, and hover or focus show what the entry says (book.css, page.js).
+"""Answers for the words of the glossary, where a reader meets them.
+
+The first time that a chapter uses a term in running text, the term is a link to its entry, and hover or focus show what
+the entry says (book.css, page.js).
 
 A chapter that an entry names is where the term is explained, and needs no such answer.
 """
@@ -17,7 +19,7 @@ EVERYDAY = {"attention", "scale", "rank", "window"}        # whose first use is 
 
 
 class Term(nodes.Inline, nodes.TextElement):
-    """A word of running text that the glossary explains, with its `link`, the `name` of its answer and its `meaning` as HTML."""
+    """A word of running text with its `link` to the glossary, the `name` of its answer and its `meaning`, as HTML."""
 
 
 def open_term(translator, node):
@@ -25,7 +27,8 @@ def open_term(translator, node):
 
 
 def close_term(translator, node):
-    translator.body.append(f'</a><span class="meaning" role="tooltip" id="{node["name"]}">{node["meaning"]}</span></span>')
+    meaning = f'<span class="meaning" role="tooltip" id="{node["name"]}">{node["meaning"]}</span>'
+    translator.body.append(f"</a>{meaning}</span>")
 
 
 def name_entries(app, doctree):
@@ -62,8 +65,7 @@ def html(node):
 def mark(app, doctree, docname):
     """Mark the first use of each term."""
     found = getattr(app.builder, "glossary", {})
-    open_terms = {term for term, (_, chapters) in found.items()
-                  if term not in EVERYDAY and not any(docname.endswith(name.removesuffix(".ipynb")) for name in chapters)}
+    open_terms = {term for term, (_, chapters) in found.items() if docname not in chapters} - EVERYDAY
     if not CHAPTER.match(docname) or not open_terms:
         return
     link = relative_uri(app.builder.get_target_uri(docname), app.builder.get_target_uri(GLOSSARY))

@@ -8,8 +8,8 @@ from docutils.utils import new_document
 
 from _ext import terms
 
-GLOSSARY = {"softmax": ("all shares", {"01_soft_lookup.ipynb"}), "induction head": ("it repeats", set()),
-            "head": ("one attention", {"06_multi_head.ipynb"}), "scale": ("a number", set())}
+GLOSSARY = {"softmax": ("all shares", {"chapters/01_soft_lookup"}), "induction head": ("it repeats", set()),
+            "head": ("one attention", {"chapters/06_multi_head"}), "scale": ("a number", set())}
 
 
 def marked(docname, *paragraphs):

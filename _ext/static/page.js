@@ -29,7 +29,7 @@
       code.parentElement.append(button);
     });
 
-  // What the glossary says of a word is put away by Escape; a finger's first touch opens it, the second follows the link.
+  // What the glossary says of a word is put away by Escape; a first touch opens it, a second follows the link.
   const term = (event) => event.target.closest?.(".term");
   addEventListener("keydown", ({ key }) => {
     if (key !== "Escape") return;
