@@ -2,7 +2,8 @@
 import torch
 
 from mha.attention import attention
-from mha.widgets import FIGURES, head_grid, head_sum, hidden_share, masks, scale, split_heads
+from mha.widgets import (FIGURES, head_grid, head_sum, heads_gone, hidden_share, loudest, margin, masks, scale,
+                         split_heads)
 
 
 def simulated(d_k, power, queries=2000, n=64):
@@ -61,6 +62,26 @@ def test_beside_a_single_head_stands_the_mean_of_the_trained_ones():
     shown = figure.numbers(num_heads=0, d_k=len(head_grid.CUTS) - 1, sentence=0, head=0)["weight"].view(2, 15, 15)
     assert torch.allclose(shown[0], figure.weights(12, 32, sentence=0).mean(0))
     assert torch.allclose(shown[1], figure.weights(1, 384, sentence=0)[0])
+
+
+def test_one_sentence_turns_the_mean_of_two_heads_and_leaves_their_medians():
+    figure = loudest.LoudestSentences()
+    for head in (loudest.HEADS.index((0, 5)), loudest.HEADS.index((5, 9))):
+        shown = figure.numbers(head=head, left_out=1)
+        assert shown["mean"][0] > 0 > shown["mean"][1] and shown["median"][0] == shown["median"][1]
+
+
+def test_greedy_leaves_the_last_layer_whole_and_the_costliest_stand_there():
+    figure, orders = heads_gone.HeadsGone(), list(heads_gone.ORDERS)
+    left = {name: figure.numbers(orders.index(name), gone)["left"].view(6, 12)[-1].sum()
+            for name, gone in (("greedy", 49), ("costly first", 12))}
+    assert left == {"greedy": 12, "costly first": 0}
+
+
+def test_the_loss_rises_long_before_the_hit_is_lost():
+    far, near, behind = (margin.HitMargin().numbers(cosine, 0.5) for cosine in (0.9, 0.55, 0.45))
+    assert [float(shown["hit"]) for shown in (far, near, behind)] == [1, 1, 0]
+    assert 100 * far["now"] < near["now"] < behind["now"]
 
 
 def test_every_figure_shows_its_first_setting_as_text_and_picture():

@@ -13,9 +13,12 @@ from mha.widgets.fitter import PatternFitter
 from mha.widgets.form import OneForm
 from mha.widgets.head_grid import HeadGrid
 from mha.widgets.head_sum import HeadSum
+from mha.widgets.heads_gone import HeadsGone
 from mha.widgets.hidden_share import HiddenShare
 from mha.widgets.inside import HullPoint
 from mha.widgets.lookup import SoftLookup
+from mha.widgets.loudest import LoudestSentences
+from mha.widgets.margin import HitMargin
 from mha.widgets.masked_rows import MaskedRows
 from mha.widgets.masks import MaskPainter
 from mha.widgets.padded_batch import PaddedBatch
@@ -67,6 +70,9 @@ FIGURES = {  # data-figure -> constructor
     "pattern-fitter": PatternFitter,
     "head-browser": HeadBrowser,
     "head-removal": HeadRemoval,
+    "loudest": LoudestSentences,
+    "heads-gone": HeadsGone,
+    "hit-margin": HitMargin,
 }
 
 __all__ = ["FIGURES", *(figure.__name__ for figure in FIGURES.values())]

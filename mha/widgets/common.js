@@ -162,6 +162,25 @@ function plane(title, note, reach, size = 330) {
   return { box: h("div", { class: "plane" }, planeTitle(title, note), svg), svg, x, y };
 }
 
+// A plane for curves: its box, its svg, where numbers stand in it, and the path through points [x, y]. The ends of both
+// axes are those of their ticks, written by `print`; `name` stands under the x axis.
+function curvePlane(title, note, name, xTicks, yTicks, print = String) {
+  const [wide, tall, left, foot] = [330, 210, 48, 38];
+  const place = (value, ticks, from, to) => from + ((to - from) * (value - ticks[0])) / (ticks.at(-1) - ticks[0]);
+  const x = (value) => place(value, xTicks, left, wide - 12);
+  const y = (value) => place(value, yTicks, tall - foot, 8);
+  const svg = drawing({ viewBox: `0 0 ${wide} ${tall}` });
+  const tick = (text, look, at) => h("text", { ...at, class: `tick ${look}` }, text);
+  svg.append(
+    ...yTicks.map((value) => h("line", { x1: left, x2: wide - 12, y1: y(value), y2: y(value), class: "rule" })),
+    ...yTicks.map((value) => tick(print(value), "end", { x: left - 6, y: y(value) + 4 })),
+    ...xTicks.map((value) => tick(value, "", { x: x(value), y: tall - 20 })),
+    tick(name, "", { x: x((xTicks[0] + xTicks.at(-1)) / 2), y: tall - 3 }),
+  );
+  const path = (points) => `M${points.map((point) => `${x(point[0])},${y(point[1])}`).join("L")}`;
+  return { box: h("div", { class: "plane curves" }, planeTitle(title, note), svg), svg, x, y, path };
+}
+
 // A whole number as it is, others with two decimals
 function shortly(value, digits = Math.abs(value - Math.round(value)) < 1e-9 ? 0 : 2) {
   return signed(Math.abs(value) < 0.005 ? 0 : value, digits);

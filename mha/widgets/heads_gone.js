@@ -1,0 +1,61 @@
+const [LAYERS, HEADS] = [6, 12];
+const ALL = LAYERS * HEADS;
+const LEAST = 0.9;
+
+function render({ model, el }) {
+  const names = model.get("names");
+  const orders = model.get("orders");
+  const stored = float16(model.get("cosines"));
+  const curves = names.map((_, i) => Array.from(stored.subarray(i * (ALL + 1), (i + 1) * (ALL + 1))));
+
+  // The layers stand as in the model, the last on top
+  const cells = tabulate(ALL, () => h("i", { class: "head" }));
+  const rows = tabulate(LAYERS, (layer) => {
+    const count = h("span", { class: "tabular" });
+    const own = cells.slice(layer * HEADS, (layer + 1) * HEADS);
+    const box = h("div", { class: "layer" }, `layer ${layer}`, ...own, count);
+    return { count, box };
+  });
+  const grid = h("div", { class: "grid", "aria-hidden": "true" }, ...rows.map(({ box }) => box).reverse());
+  const left = h("div", { class: "plane heads" }, planeTitle("Heads", "that are left, and how many"), grid);
+  const right = curvePlane("Cosine", "with the whole model's vectors", "heads gone", tabulate(7, (i) => 12 * i),
+    [0.5, 0.6, 0.7, 0.8, 0.9, 1], (value) => value.toFixed(1));
+  const faint = curves.map((cosines) => h("path", { class: "line soft", d: right.path([...cosines.entries()]) }));
+  const line = h("path", { class: "line" });
+  const limit = h("path", { class: "limit", d: right.path([[0, LEAST], [ALL, LEAST]]) });
+  const dot = h("circle", { r: 6, class: "now" });
+  right.svg.append(...faint, limit, line, dot);
+  const status = statusLine(sentenceFor("last layer last", 72, 0.999, 72));
+  const root = figureBox(model, "heads-gone", "heads-gone", h("div", { class: "planes" }, left, right.box), status);
+  el.append(root);
+
+  function sentenceFor(name, gone, cosine, last) {
+    return `Order: ${name}. ${gone} of ${ALL} heads gone, cosine ${cosine.toFixed(3)}. `
+      + `It stays at ${LEAST} or above until ${last} are gone.`;
+  }
+
+  function draw() {
+    const [order, gone] = [model.get("order"), model.get("gone")];
+    const off = new Set(orders[order].slice(0, gone));
+    const cosine = curves[order];
+    const last = cosine.findIndex((value) => value < LEAST) - 1;
+    const there = tabulate(ALL, (head) => Number(!off.has(head)));
+    cells.forEach((cell, head) => set(cell, { class: there[head] ? "head" : "head hatched" }));
+    const counts = rows.map((_, layer) => sum(there.slice(layer * HEADS, (layer + 1) * HEADS)));
+    rows.forEach(({ count }, layer) => write(count, counts[layer]));
+    set(line, { d: right.path([...cosine.entries()]) });
+    set(dot, { cx: right.x(gone), cy: right.y(cosine[gone]) });
+    say(status, sentenceFor(names[order], gone, cosine[gone], last));
+    return {
+      numbers: { cosine, left: there, last },
+      tables: () => [
+        ["Heads left", tabulate(HEADS, String), rowsOf(rows.map((_, layer) => `layer ${layer}`), there)],
+        ["At 0.9 or above", ["heads gone"], [["until", last]]],
+        ["Cosine", ["cosine"], cosine.map((value, k) => [`${k} gone`, value])],
+      ],
+    };
+  }
+  return redraw(model, root, ["order", "gone"], draw);
+}
+
+export default { render };
