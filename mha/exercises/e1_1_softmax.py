@@ -142,7 +142,8 @@ EXERCISE = Exercise(
     id="1.1", name="softmax", chapter="01_soft_lookup", stars=1, core=True, minutes=10, after="section 3",
     signature="softmax(s)",
     statement="Write `softmax(s)` without torch's softmax and log_softmax: s is `(..., m)`. Return weights of the same "
-              "shape, positive, each row (the last axis) summing to 1. Scores in the thousands must do no harm.",
+              "shape, positive (or 0, where a float has nothing smaller), each row (the last axis) summing to 1. "
+              "Scores in the thousands must do no harm.",
     stub="# softmax(torch.tensor([0., 1.])) -> 0.2689 0.7311\n"
          "def softmax(s):\n    ...\n",
     program=PROGRAM,

@@ -269,7 +269,12 @@ def with_rounding(x):
     return e / e.sum(-1, keepdim=True) @ x
 
 
-SAFE = (causal, two_layers, itself_only, previous, with_rounding)
+def in_float64(x):
+    """a causal head that takes float64 only"""
+    return causal(x @ torch.eye(x.shape[-1], dtype=torch.float64))
+
+
+SAFE = (causal, two_layers, itself_only, previous, with_rounding, in_float64)
 LEAKY = (everyone, by_a_step, one_ahead, last_place, early_place, through_the_mean, masked_afterwards, first_sees_last,
          shifted_back, by_differences, by_one_coordinate, in_opposite_ways, last_for_all,
          by_size, by_direction, by_little, on_large_outputs)

@@ -206,7 +206,7 @@ function render({ model, el }) {
   function success(loss, wrongWay) {
     if (loss < 0.1) return "The head knows who beats whom.";
     if (loss < Math.LN2 - 1e-9) return "The head does better than a coin.";
-    if (wrongWay) return "Backwards: it looks at those that it beats. Try the other way.";
+    if (wrongWay) return "Backwards: the orange product is the larger. Try the other way.";
     return "The head does no better than a coin.";
   }
 

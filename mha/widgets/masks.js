@@ -152,15 +152,16 @@ function render({ model, el }) {
   }
 
   // own: painted by hand; short: a sum is not 1; asks: a word looks and may not look at itself; blind: who sees nothing
-  function sentenceFor({ wrong, own, short, asks, blind, layers }) {
+  function sentenceFor({ wrong, own, short, asks, after, blind, layers }) {
     const parts = [wrong
       ? `${wrong} ${wrong === 1 ? "pair leaks" : "pairs leak"}: the output moves with a word that it must not see, `
         + "although its weight is zero. "
-      : "No leak: no output moves with a word that none of its looks reaches. "];
+      : "No leak: no output moves with another word that none of its looks reaches. "];
     if (own) parts.unshift("A mask of your own. ");
     if (short) parts.push("And the visible weights do not sum to 1. ");
     if (asks) {
-      parts.push("A word that may not look at itself still asks, and so moves its own output. ");
+      parts.push("A word that may not look at itself still asks, and so moves its own output. "
+        + (after ? "That its hidden key moves it too is not counted. " : ""));
     }
     if (blind.length) {
       const names = blind.join("\u201d and \u201c");
@@ -196,7 +197,7 @@ function render({ model, el }) {
     const preset = presets[model.get("mask")];
     const own = !preset || painted.some((may, k) => may !== preset[k]);
     const asks = words.some((_, i) => sighted(i) && !seen[i][i]);
-    say(status, sentenceFor({ wrong, own, short, asks, blind, layers }));
+    say(status, sentenceFor({ wrong, own, short, asks, after, blind, layers }));
     return {
       numbers: { weight: weights.flat(), row_sum: rowSums, leak: leaks.flat() },
       tables: () => [

@@ -139,7 +139,8 @@ function sentenceOf(step, all, { words, features, asks, brings, t, on, masked, s
       ? `${name(t)} looks around. ${heads.map((head) => `{head-${head}|Head ${head}} takes ${most(head)}. `).join("")}`
         + `Its ${features[0]} was ${brief(all.x[t][0])}, and is ${two(all.Y[t][0])}.`
       : "Both heads are off: every word stays what it was."),
-    () => `A word is a row of four numbers. ${name(t)} is ${vector(all.x[t], brief)}.`,
+    () => `A word is a row of four numbers: its mood, and whether it says no, is an adjective, is a noun. ${name(t)}: `
+      + `${named(all.x[t], features)}.`,
     () => `Row times {query|W_Q} makes the {query|query}: what ${name(t)} looks for. In head 1: `
       + `${named(all.Q1[t], asks[0])}. In head 2: ${named(all.Q2[t], asks[1])}.`,
     () => `Row times {key|W_K} makes a {key|key} for every word: as what it is found. In head ${lead}, `
@@ -150,7 +151,8 @@ function sentenceOf(step, all, { words, features, asks, brings, t, on, masked, s
       + `${name(t)} scores ${words.map((_, j) => `${brief(row("S")[j])} with ${name(j)}`).join(", ")}.`,
     () => `${scaled ? "Divided by \u221a2, for keys of 2 numbers: chapter 2 says why" : "Not divided"}`
       + `${masked ? "; words that come later are struck out" : ""}. Head ${lead}: ${vector(row("Z"))}.`,
-    () => `The softmax makes {weight|weights} of them: e to the power of each, over the sum of all, so shares of 1. `
+    () => `The softmax makes {weight|weights} of the ${scaled ? "divided " : ""}scores: e to the power of each, over `
+      + "the sum of all, so shares of 1. "
       + `Head ${lead}: ${sumOfOne(row("A"))}.`,
     () => (on[lead - 1]
       ? `{weight|Weights} times {value|values}, added: the mixture. Head ${lead}: `
@@ -381,9 +383,12 @@ function render({ model, el }) {
     const word = (i) => `\u201c${words[i]}\u201d`;
     if (/^(x|Y|O)/.test(name)) return `${word(r)}, ${features[c]}`;
     if (/^(S|Z|A)/.test(name)) return `${word(r)} and ${word(c)}`;
-    if (name === "WO") return `number ${r + 1} to ${features[c]}`;
-    if (name[0] === "W") return `${features[r]} to number ${c + 1}`;
-    return `${word(name.startsWith("KT") ? c : r)}, number ${(name.startsWith("KT") ? r : c) + 1}`;
+    const brought = (i) => `${brings[i < 2 ? 0 : 1][i % 2]} of head ${i < 2 ? 1 : 2}`;
+    if (name === "WO") return `${brought(r)} to ${features[c]}`;
+    if (name === "C") return `${word(r)}, ${brought(c)}`;
+    const names = (/^W?[QK]/.test(name) ? asks : brings)[BLOCKS[name].head - 1];
+    if (name[0] === "W") return `${features[r]} to ${names[c]}`;
+    return name.startsWith("KT") ? `${word(c)}, ${names[r]}` : `${word(r)}, ${names[c]}`;
   }
 
   // Ribbons from the words to the heads, as thick as the weights, and from the heads to what comes after

@@ -20,7 +20,7 @@ function render({ model, el }) {
   function sentenceFor(side, layers, [first, last], pairs) {
     const sees = first === last ? `hears of itself alone` : `hears of words ${first} to ${last}`;
     return `Through ${layers} ${layers === 1 ? "layer" : "layers"} word ${middle} ${sees}. In each layer ${pairs} of `
-      + `${n * n} pairs are scored.`;
+      + `${n * n} pairs are scored${layers > 1 ? `, ${layers * pairs} in all` : ""}.`;
   }
 
   function draw(room) {
