@@ -2,8 +2,8 @@
 import torch
 
 from mha.attention import attention
-from mha.widgets import (FIGURES, head_grid, head_sum, heads_gone, hidden_share, loudest, margin, masks, scale,
-                         split_heads)
+from mha.widgets import (FIGURES, head_grid, head_sum, heads_gone, hidden_share, loudest, margin, masks, price,
+                         scale, split_heads)
 
 
 def simulated(d_k, power, queries=2000, n=64):
@@ -82,6 +82,15 @@ def test_the_loss_rises_long_before_the_hit_is_lost():
     far, near, behind = (margin.HitMargin().numbers(cosine, 0.5) for cosine in (0.9, 0.55, 0.45))
     assert [float(shown["hit"]) for shown in (far, near, behind)] == [1, 1, 0]
     assert 100 * far["now"] < near["now"] < behind["now"]
+
+
+def test_a_head_and_an_lstm_cost_the_same_at_twice_the_width_and_their_ratio_knows_no_width():
+    figure = price.PriceOfLength()
+    for d, width in enumerate(price.WIDTHS[:2]):
+        shown = figure.numbers(n=2 * width, d=d)
+        assert shown["head"] == shown["LSTM"] == 2 * shown["quadratic"]
+    narrow, wide = figure.numbers(n=96, d=0), figure.numbers(n=192, d=1)
+    assert narrow["head"] / narrow["LSTM"] == wide["head"] / wide["LSTM"]
 
 
 def test_every_figure_shows_its_first_setting_as_text_and_picture():

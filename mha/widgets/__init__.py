@@ -11,6 +11,7 @@ from mha.widgets.channel import OneChannel
 from mha.widgets.cycle import BeatsCycle
 from mha.widgets.fitter import PatternFitter
 from mha.widgets.form import OneForm
+from mha.widgets.gate import ForgetGate
 from mha.widgets.head_grid import HeadGrid
 from mha.widgets.head_sum import HeadSum
 from mha.widgets.heads_gone import HeadsGone
@@ -24,6 +25,7 @@ from mha.widgets.masks import MaskPainter
 from mha.widgets.padded_batch import PaddedBatch
 from mha.widgets.parameters import Parameters
 from mha.widgets.parts import LoudAndLong
+from mha.widgets.price import PriceOfLength
 from mha.widgets.read import BooksRead
 from mha.widgets.removal import HeadRemoval
 from mha.widgets.row import ScaledRow
@@ -66,6 +68,8 @@ FIGURES = {  # data-figure -> constructor
     "head-sum": HeadSum,
     "split-heads": SplitHeads,
     "parameters": Parameters,
+    "forget-gate": ForgetGate,
+    "price-of-length": PriceOfLength,
     "trained-heads": TrainedHeads,
     "pattern-fitter": PatternFitter,
     "head-browser": HeadBrowser,
