@@ -2,8 +2,8 @@
 import torch
 
 from mha.attention import attention
-from mha.widgets import (FIGURES, head_grid, head_sum, heads_gone, hidden_share, loudest, margin, masks, price,
-                         scale, split_heads)
+from mha.widgets import (FIGURES, explained, head_grid, head_sum, heads_gone, hidden_share, key_ring, loudest, margin,
+                         masks, price, row_shift, scale, split_heads)
 
 
 def simulated(d_k, power, queries=2000, n=64):
@@ -55,6 +55,29 @@ def test_what_the_heads_write_adds_up_to_all_of_w_o():
 def test_a_view_alone_leaves_numbers_astray_and_a_transpose_none():
     astray = [int(split_heads.SplitHeads().numbers(step)["astray"]) for step in range(4)]
     assert astray == [0, 0, 0, 8]
+
+
+def test_however_three_heads_mix_their_shares_sum_to_three():
+    figure = explained.ExplainedShares()
+    for setting in figure.settings():
+        shown = figure.numbers(**setting)
+        assert torch.allclose(shown["share"].sum(), torch.tensor(3.0, dtype=torch.float64))
+        assert (shown["error"] < 0.25 + 1e-9) == (setting["astray"] == 0)
+
+
+def test_the_degrees_that_a_key_wins_are_those_of_queries_tried_one_by_one():
+    figure, directions = key_ring.KeyRing(), torch.arange(0.005, 360, 0.01, dtype=torch.float64).deg2rad()
+    queries = torch.stack([directions.cos(), directions.sin()], dim=-1)
+    for second in (0.0, 0.1, 0.5, 1.0):
+        shown = figure.numbers(second, 35)
+        won = (queries @ shown["key"].view(8, 2).T).argmax(-1).bincount(minlength=8) / 100
+        assert (won - shown["wins"]).abs().max() < 0.05
+
+
+def test_what_is_added_to_a_row_moves_only_the_weights_of_the_symmetric_part():
+    figure = row_shift.RowShift()
+    moved = torch.stack([figure.numbers(**setting)["moved"] for setting in figure.settings() if setting["added"]])
+    assert (moved[:, 0] == 0).all() and (moved[:, 1] > 0.05).all()
 
 
 def test_beside_a_single_head_stands_the_mean_of_the_trained_ones():

@@ -9,6 +9,7 @@ from mha.widgets.browser import HeadBrowser
 from mha.widgets.by_hand import HeadByHand
 from mha.widgets.channel import OneChannel
 from mha.widgets.cycle import BeatsCycle
+from mha.widgets.explained import ExplainedShares
 from mha.widgets.fitter import PatternFitter
 from mha.widgets.form import OneForm
 from mha.widgets.gate import ForgetGate
@@ -17,8 +18,10 @@ from mha.widgets.head_sum import HeadSum
 from mha.widgets.heads_gone import HeadsGone
 from mha.widgets.hidden_share import HiddenShare
 from mha.widgets.inside import HullPoint
+from mha.widgets.key_ring import KeyRing
 from mha.widgets.lookup import SoftLookup
 from mha.widgets.loudest import LoudestSentences
+from mha.widgets.lucky import LuckyBest
 from mha.widgets.margin import HitMargin
 from mha.widgets.masked_rows import MaskedRows
 from mha.widgets.masks import MaskPainter
@@ -29,6 +32,7 @@ from mha.widgets.price import PriceOfLength
 from mha.widgets.read import BooksRead
 from mha.widgets.removal import HeadRemoval
 from mha.widgets.row import ScaledRow
+from mha.widgets.row_shift import RowShift
 from mha.widgets.scale import ScoreScale
 from mha.widgets.split_heads import SplitHeads
 from mha.widgets.stairs import WeightStairs
@@ -71,8 +75,12 @@ FIGURES = {  # data-figure -> constructor
     "forget-gate": ForgetGate,
     "price-of-length": PriceOfLength,
     "trained-heads": TrainedHeads,
+    "explained-shares": ExplainedShares,
+    "key-ring": KeyRing,
     "pattern-fitter": PatternFitter,
     "head-browser": HeadBrowser,
+    "lucky-best": LuckyBest,
+    "row-shift": RowShift,
     "head-removal": HeadRemoval,
     "loudest": LoudestSentences,
     "heads-gone": HeadsGone,
