@@ -6,6 +6,8 @@ to life. To add a widget: one function here, its line in CONTROLS, and its behav
 """
 from html import escape
 
+from .formulas import set_symbols
+
 
 def attributes(**values):
     """HTML attributes; True is written bare, None and False are left out, `_` becomes `-`."""
@@ -20,7 +22,8 @@ def attributes(**values):
 
 
 def name_of(state):
-    return state.get("description") or state.get("tooltip") or "setting"
+    """A control's name as HTML."""
+    return set_symbols(escape(state.get("description") or state.get("tooltip") or "setting"))
 
 
 def control(kind, model_id, state, inside, tag="div"):
@@ -40,7 +43,7 @@ def slider(kind, text, **limits):
         shown = text(state, value)
         field = attributes(id=model_id, type="range", **own, value=value, aria_valuetext=shown, disabled=True)
         inside = (
-            f'<label for="{model_id}">{escape(name_of(state))}</label><input {field}>'
+            f'<label for="{model_id}">{name_of(state)}</label><input {field}>'
             f'<output for="{model_id}" aria-live="off">{escape(shown)}</output>'
         )
         return control(kind, model_id, state, inside)
@@ -61,7 +64,7 @@ def option(state, index):
 def checkbox(model_id, state):
     field = attributes(id=model_id, type="checkbox", checked=bool(state["value"]), disabled=True)
     return control("checked", model_id, state,
-                   f'<input {field}><label for="{model_id}">{escape(name_of(state))}</label>')
+                   f'<input {field}><label for="{model_id}">{name_of(state)}</label>')
 
 
 def dropdown(model_id, state):
@@ -69,7 +72,7 @@ def dropdown(model_id, state):
         f"<option {attributes(selected=index == state['index'])}>{escape(label)}</option>"
         for index, label in enumerate(state["_options_labels"])
     )
-    inside = (f'<label for="{model_id}">{escape(name_of(state))}</label><select id="{model_id}" '
+    inside = (f'<label for="{model_id}">{name_of(state)}</label><select id="{model_id}" '
               f'disabled>{options}</select>')
     return control("select", model_id, state, inside)
 
@@ -81,7 +84,7 @@ def toggle_buttons(model_id, state):
         f"<span>{escape(label)}</span></label>"
         for index, label in enumerate(state["_options_labels"])
     )
-    return control("radio", model_id, state, f"<legend>{escape(name_of(state))}</legend>{choices}", tag="fieldset")
+    return control("radio", model_id, state, f"<legend>{name_of(state)}</legend>{choices}", tag="fieldset")
 
 
 def label(model_id, state):

@@ -29,6 +29,8 @@ TOUCHING = re.compile(f"{OPENING}+{FORMULA}{CLOSING}*|{FORMULA}{CLOSING}+", re.S
 HUES = {"q": "hue-query", "k": "hue-key", "v": "hue-value"}
 INDEXED = {"msub", "msup", "msubsup", "munder", "mover", "munderover"}
 PLAIN = "{}"
+SYMBOL = re.compile(r"\b([Wd])_(\w)\b")
+TITLE = re.compile(r"(?<=>)[^<>]*\b[Wd]_\w\b[^<>]*(?=</a>|</h\d>|<a class=\"headerlink\")")
 NAMED = re.compile("&(?!lt;|gt;|amp;|quot;)\\w+;")          # of HTML; XML has no such names
 
 
@@ -100,6 +102,16 @@ class Index(search.IndexBuilder):
         super().feed(docname, filename, title, doctree)
 
 
+def set_symbols(text):
+    """Plain W_Q and d_k of a title or a label, as HTML: a letter with a low index."""
+    return SYMBOL.sub(r'<i class="formula">\1<sub>\2</sub></i>', text)
+
+
+def set_in_titles(html):
+    """The same in headings and links, and nowhere else."""
+    return TITLE.sub(lambda title: set_symbols(title[0]), html)
+
+
 def choose(app, config):
     config.html_math_renderer = "mathml"
 
@@ -110,6 +122,11 @@ def finish(app, pagename, templatename, context, doctree):
         context["body"] = TOUCHING.sub(r'<span class="math-tied">\g<0></span>', context["body"])
         context["book_preload"] = (*context.get("book_preload", ()), "book-math.woff2")
         app.add_js_file("formulas.js", loading_method="defer")
+    for part in {"body", "toc", "furo_navigation_tree"} & set(context):
+        context[part] = set_in_titles(context[part])
+    for way in ("prev", "next"):
+        if context.get(way):
+            context[way] = {**context[way], "title": set_symbols(context[way]["title"])}
 
 
 def setup(app):

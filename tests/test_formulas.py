@@ -78,3 +78,11 @@ def coloured(tex):
 ])
 def test_queries_keys_and_values_have_their_colours_and_indices_have_none(tex, wanted):
     assert coloured(tex) == wanted
+
+
+def test_symbols_are_set_in_titles_and_links_and_nowhere_else():
+    page = ('<h1>Why d_k?<a class="headerlink" href="#why-d_k">#</a></h1>\n'
+            '<p>d_k, <code>W_Q</code>, <a href="#d_k">no W_Q_x, one W_Q</a></p>')
+    low = '<i class="formula">{}<sub>{}</sub></i>'.format
+    assert formulas.set_in_titles(page) == page.replace("Why d_k?", f"Why {low('d', 'k')}?").replace(
+        "one W_Q<", f"one {low('W', 'Q')}<")
