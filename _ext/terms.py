@@ -14,7 +14,7 @@ from sphinx.util.osutil import relative_uri
 from .formulas import mathml
 
 GLOSSARY = "chapters/glossary"
-CHAPTER = re.compile(r"chapters/\d")
+CHAPTER = re.compile(r"chapters/(0[1-9]|[AB]_)")           # 0 explains each of its words itself
 EVERYDAY = {"attention", "scale", "rank", "window"}        # whose first use is as a rule of another sense
 
 

@@ -23,7 +23,7 @@ const indexOfLargest = (numbers) => numbers.indexOf(Math.max(...numbers));
 const longestOf = (texts) => texts.reduce((a, b) => (b.length > a.length ? b : a));
 
 // A number with a real minus sign
-const signed = (value, digits = 2) => value.toFixed(digits).replace("-", "\u2212");
+const signed = (value, digits = 2) => value.toFixed(digits).replace(/^-(?=[0.]+$)/, "").replace("-", "\u2212");
 
 // With commas between thousands and at most one decimal. toLocaleString would do, but takes up to 40 ms the first time.
 const comma = (value) => String(Math.round(10 * value) / 10).replace(/\B(?=(\d{3})+(?!\d))/g, ",");

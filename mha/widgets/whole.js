@@ -200,7 +200,10 @@ function originOf(name, r, c, all, { words, scaled, on }) {
     const text = `${brief(all.x[r][c])} + ${two(all.O[r][c])} = ${two(value)}`.replace("+ \u2212", "\u2212 ");
     return { text, cells: [cell("x_"), cell("O")] };
   }
-  if (name === "C") return { text: `from head ${c < 2 ? 1 : 2}`, cells: [cell(c < 2 ? "M1" : "M2", r, c % 2)] };
+  if (name === "C") {
+    const from = c < 2 ? 1 : 2;
+    return { text: `from head ${from}${on[from - 1] ? "" : ", which is off"}`, cells: [cell(`M${from}`, r, c % 2)] };
+  }
   if (name.startsWith("KT")) return { text: `the key of \u201c${words[c]}\u201d`, cells: [cell(`K${head}`, c, r)] };
   if (name.startsWith("V_")) return { text: `the value of \u201c${words[r]}\u201d`, cells: [cell(`V${head}`)] };
   return { text: `${brief(value)}, as it was`, cells: [cell("x")] };
@@ -390,6 +393,20 @@ function render({ model, el }) {
     return name.startsWith("KT") ? `${word(c)}, ${names[r]}` : `${word(r)}, ${names[c]}`;
   }
 
+  // The challenge: what is said where one changed number has made the second word, "good", kind again
+  const found = new Set();
+  function turnedBack({ step, on, masked, scaled }) {
+    if (step % LAST) return "";
+    const given = model.get("given");
+    const changed = Object.keys(first).flatMap((name) => first[name].flatMap((row, r) => row.flatMap((value, c) =>
+      (given[name][r][c] === value ? [] : [[name, r, c]]))));
+    if (changed.length !== 1 || all.Y[1][0] <= 0 || masked || !scaled || !on.every(Boolean)) return "";
+    const [[name, r, c]] = changed;
+    found.add(String(changed[0]));
+    return `\u201c${words[1]}\u201d is kind again, by one number: ${BLOCKS[name].says}, ${placeOf(name, r, c)} `
+      + `(${found.size} found). `;
+  }
+
   // Ribbons from the words to the heads, as thick as the weights, and from the heads to what comes after
   const stays = flow.appendChild(h("path", { class: "stays" })); // what the word keeps of itself
   const ribbons = HEADS.map((head) => tabulate(words.length + 1, () =>
@@ -451,18 +468,19 @@ function render({ model, el }) {
     drawFlow(now);
     const said = pointed
       ? `${BLOCKS[pointed[0]].says}, ${placeOf(...pointed)}: ${originOf(...pointed, all, now).text}`
-      : sentenceOf(now.step, all, now);
+      : turnedBack(now) + sentenceOf(now.step, all, now);
     if (sentence.dataset.said !== said) {
       set(sentence, { "data-said": said });
       sentence.firstChild.replaceChildren(...rich(said.replace(/^./, (start) => start.toUpperCase())));
     }
     root.querySelector("[data-see]")?.removeAttribute("data-see"); // what to look at, for who scrolls there
-    const [[seen, row]] = involvedIn(now.step, now.t).makes;
+    const { uses, makes } = involvedIn(now.step, now.t);
+    const [seen, row] = now.step === LAST ? uses[0] : makes[0]; // in the last step what stands below W_O
     set(cells[seen][row ?? 0][0], { "data-see": "" });
     back.disabled = now.step === 0;
     next.disabled = now.step === LAST;
     const flat = (part) => HEADS.flatMap((head) => all[part + head].flat());
-    const tables = () => tablesOf(all, words, features);
+    const tables = () => tablesOf(all, now);
     if (glanceOnly) {
       const shown = { weight: flat("A"), after: all.Y.flat() };
       return { numbers: shown, tables: () => tables().filter(([title]) => /weights|After/.test(title)) };
@@ -557,17 +575,18 @@ function render({ model, el }) {
 }
 
 // Every computed number, for who reads it as text
-function tablesOf(all, words, features) {
-  const numbered = (name, count) => tabulate(count, (i) => `${name} ${i + 1}`);
+function tablesOf(all, { words, features, asks, brings }) {
+  const titles = (kind, names, head) => names[head - 1].map((name) => `${kind}, ${name}`);
   const table = (title, columns, ...parts) => [title, columns, words.map((word, i) =>
     [word, ...parts.flatMap((part) => all[part][i])])];
   return [
     ...HEADS.flatMap((head) => [
-      table(`Head ${head}: query, key, value`, ["query", "key", "value"].flatMap((kind) => numbered(kind, 2)),
+      table(`Head ${head}: query, key, value`, [...titles("query", asks, head), ...titles("key", asks, head),
+        ...titles("value", brings, head)],
         `Q${head}`, `K${head}`, `V${head}`),
       table(`Head ${head}: scores, and divided`, [...words, ...words.map((word) => `${word}, divided`)],
         `S${head}`, `Z${head}`),
-      table(`Head ${head}: weights and mixture`, [...words, ...numbered("mixture", 2)], `A${head}`, `M${head}`),
+      table(`Head ${head}: weights and mixture`, [...words, ...titles("mixture", brings, head)], `A${head}`, `M${head}`),
     ]),
     table("Written by the heads", features, "O"),
     table("After", features, "Y"),
