@@ -160,7 +160,7 @@ function render({ model, el }) {
     if (own) parts.unshift("A mask of your own. ");
     if (short) parts.push("And the visible weights do not sum to 1. ");
     if (asks) {
-      parts.push("A word that may not look at itself still asks, and so moves its own output. "
+      parts.push("A word that may not look at itself still asks, and so may move its own output. "
         + (after ? "That its hidden key moves it too is not counted. " : ""));
     }
     if (blind.length) {
