@@ -85,8 +85,10 @@ def lets_gradients_through(exercise, answer, alone, touched, outputs):
     if id == "nan-gradient":
         return exercise.report(False, [id],
                                f"The values are right, but {cut} A NaN that is replaced afterwards still stands in the "
-                               "way back: 0 times NaN is NaN. Let no NaN arise: give such a row harmless scores "
-                               "before the softmax, and set its weights to 0 after it.")
+                               "way back, and so does a slope that is infinite (of a root at 0, or of a division by "
+                               "it): 0 times either is NaN. Let none arise"
+                               + (": give a row that has nobody to look at harmless scores before the softmax, and set "
+                                  "its weights to 0 after it." if exercise.masks else "."))
     if id == "no-gradient":
         return exercise.report(False, [id],
                                f"The values are right, but {cut} Whatever this function is part of would learn "
@@ -99,9 +101,8 @@ def bears_large_numbers(exercise, answer, alone, touched, outputs):
     for case in exercise.large:
         output, failure = observe_run(exercise, answer, case.copies())
         if failure is not None or not same(output, exercise.outcome(exercise.reference, case), 1e-3):
-            return exercise.report(False, ["overflow"],
-                                   rows_apart(case, output, exercise) or overflow(exercise, case, output, failure),
-                                   f'hint("{exercise.id}") says more.')
+            said = rows_apart(exercise, answer, case, output) or overflow(exercise, case, output, failure)
+            return exercise.report(False, ["overflow"], said, f'hint("{exercise.id}") says more.')
 
 
 # In this order: what is cheap and certain first.
@@ -142,8 +143,10 @@ def in_a_wider_one(tensor):
     return wide[..., : tensor.shape[-1]]
 
 
-def rows_apart(case, output, exercise):
-    """Said where exactly the rows of lower scores fail: one largest score was subtracted for all."""
+def rows_apart(exercise, answer, case, output):
+    """Said where exactly the rows of lower scores fail, and the lowest is right where all rows are like it: one largest
+    score was subtracted for all.
+    """
     wanted = exercise.outcome(exercise.reference, case)
     if not isinstance(output, torch.Tensor) or output.shape != wanted.shape or wanted.ndim < 2:
         return ""
@@ -152,22 +155,27 @@ def rows_apart(case, output, exercise):
     right = torch.isclose(output, wanted, atol=1e-3).all(-1).flatten()
     top = torch.stack(tops).amax(0).flatten() if tops else wanted.new_zeros(len(right))
     if right.any() and not right.all() and top[right].min() > top[~right].max():
+        row, among = top.argmin(), wanted.shape[:-1]
+        args = [a.flatten(0, len(among) - 1)[row].expand_as(a).clone() if isinstance(a, torch.Tensor)
+                and a.shape[: len(among)] == among else a for a in case.copies()]
+        alone, failure = observe_run(exercise, answer, args)
+        if failure is not None or not same(alone, reference(exercise, args), 1e-3):
+            return ""
         return (f"The values are right for ordinary numbers. With {exercise.extremes(case)}, rows with higher numbers "
-                "are right and rows with lower ones are not: one largest number is subtracted for all rows, where each "
-                "row needs its own.")
+                "are right and rows with lower ones are not, though these are right where all rows are like them. So "
+                "it is where one largest number is subtracted for all rows; each row needs its own.")
     return ""
 
 
 def overflow(exercise, case, output, failure):
-    """What happens with large numbers, and the usual reasons."""
+    """What happens with large numbers, and what it may come of."""
     nan = isinstance(output, torch.Tensor) and output.isnan().any()
     shown = f"raises {type(failure).__name__}" if failure else f"gives {'NaN' if nan else 'other numbers'}"
     masks = ("; a fill that is not far enough out, such as -1000 for minus infinity; a mask that comes only after the "
              "powers.")
-    return (f"The values are right for ordinary numbers. With {exercise.extremes(case)} it {shown}. Usual reasons: "
-            "e^1000 does not fit into a float, and e^-1000 is 0, so in each row the largest should be subtracted "
-            "first (softmax does that); a clamp that is too near; a division of large scores"
-            f"{masks if exercise.masks else '.'}")
+    return (f"The values are right for ordinary numbers. With {exercise.extremes(case)} it {shown}. Reasons, among "
+            f"others: e^1000 does not fit into a float, and e^-1000 is 0, so {exercise.safe}; a clamp that is too "
+            f"near; a division of large scores{masks if exercise.masks else '.'}")
 
 
 def side_effects(touched):
@@ -180,11 +188,12 @@ def remembers_or_random(exercise, alone, case):
     (one, failed), (other, failed_too) = (observe_run(exercise, alone, case.copies()) for _ in range(2))
     if failed is None and failed_too is None and isinstance(one, torch.Tensor) and not same(one, other):
         return (["random"],
-                "Called twice with the same input, it gives different outputs. Something in it is random: dropout, a "
-                "layer made anew at each call, a method that draws numbers.")
+                "Called twice with the same input, it gives different outputs. Something in it is left to chance: "
+                "dropout, a layer made anew at each call, a method that draws numbers, or memory that nothing was "
+                "written to (torch.empty).")
     return ["keeps-state"], ("It remembers something from one call to the next: a variable outside the function, a "
-                             "default argument, or a buffer that is filled further. What it returns should depend on "
-                             "its arguments alone.")
+                             "default argument, a buffer that is filled further, for instance. What it returns should "
+                             "depend on its arguments alone.")
 
 
 # --- Gradients ------------------------------------------------------------------------------------------------------
@@ -212,8 +221,8 @@ def gradient_fault(exercise, answer):
                                     f"{exercise.describe(case)}.")
         other = [names[i] for i, grad in wanted.items() if grad is not None and not same(found[i], grad)]
         if other:
-            return "no-gradient", (f"the gradient that reaches {' and '.join(other)} is not the right one: a part of "
-                                   "the computation was cut off from it.")
+            return "no-gradient", (f"the gradient that reaches {' and '.join(other)} is not the right one, as where "
+                                   "a part of the computation is cut off from it.")
     return "", ""
 
 

@@ -132,10 +132,11 @@ def measure(answer):
         elif not off(out.sum(-1), 1) and out.min() > 0:
             factor = slope(out.log(), s)
             if factor is None:
-                yield ("Its rows sum to 1, but the ratio of two weights is not a power of e to the lead of one score "
-                       "over the other.")
+                yield ("For 2 rows of 3 scores its rows sum to 1, but the ratio of two weights is not a power of e to "
+                       "the lead of one score over the other.")
             elif abs(factor - 1) > 1e-6:
-                yield f"The ratio of two weights is e to {factor:.4g} times the lead of one score over the other."
+                yield (f"For 2 rows of 3 scores the ratio of two weights is e to {factor:.4g} times the lead of one "
+                       "score over the other.")
 
 
 EXERCISE = Exercise(

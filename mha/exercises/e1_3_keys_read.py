@@ -3,7 +3,7 @@ import torch
 
 from mha.exercises.blanks import Blank, Program
 from mha.exercises.exercise import Case, Exercise
-from mha.exercises.probe import numbers, off
+from mha.exercises.probe import apart, numbers, off
 from mha.exercises.report import Mistake
 
 WEIGHTS_LEFT_OUT = Mistake("weights-left-out",
@@ -25,8 +25,8 @@ def keys_read(weights):
     }),
     "logs": Blank("weights.clamp(min=1e-30).log()", offered=3, wrong={
         "weights.log()": Mistake("zero-times-log-zero",
-            "Where a weight is exactly 0 it is not a number: 0 times the logarithm of 0 is NaN in floats. In the "
-            "entropy such a term counts as 0.",
+            "Where a weight is exactly 0 it gives NaN, as 0 times the logarithm of 0 does in floats. In the entropy "
+            "such a term counts as 0.",
             "What is log(0), and 0 times it?"),
         "weights.clamp(min=1e-30).log2()": Mistake("two-bases",
             "The entropy is taken in bits (base 2), and then e is raised to it. One base must serve both steps.",
@@ -80,8 +80,8 @@ def keys_read(weights):
             "It returns the entropy divided by its largest value, log m: a share, and not a number of keys.",
             "What should four equal weights give?"),
         "1 / weights.square().sum(-1)": Mistake("inverse-squares",
-            "It returns one over the sum of squares. That is another count of the keys; it agrees for equal "
-            "weights only.",
+            "It returns one over the sum of squares. That is another count of the keys; it agrees only where all "
+            "weights that are not 0 are equal.",
             "Which count comes from the entropy?"),
         "(weights > 0).to(weights.dtype).sum(-1)": Mistake("counts-nonzero",
             "It counts the weights above zero.",
@@ -115,11 +115,13 @@ def measure(answer):
         found.append(off(out, m))
     if not any(found):
         uneven = torch.tensor([0.5, 0.3, 0.2], dtype=torch.float64)
-        if off(answer(uneven), PROGRAM.reference(uneven)):
-            yield "For equal weights it is right; for unequal ones it is not."
+        out, wanted = answer(uneven), PROGRAM.reference(uneven)
+        if off(out, wanted):
+            gives, right = apart(out, wanted)
+            yield f"For 2 and 4 equal weights it is right. For 0.5, 0.3, 0.2 it gives {gives}; wanted is {right}."
         else:
-            yield ("For 2 and 4 equal weights it is right, and for 0.5, 0.3, 0.2 too. What of weights that are very "
-                   "small, or exactly 0?")
+            yield ("For 2 and 4 equal weights it is right, and for 0.5, 0.3, 0.2 too. What else can weights be: "
+                   "several rows, very small, exactly 0?")
 
 
 EXERCISE = Exercise(

@@ -3,7 +3,7 @@ import torch
 
 from mha.exercises.blanks import Blank, Program
 from mha.exercises.exercise import Case, Exercise
-from mha.exercises.probe import numbers, off
+from mha.exercises.probe import listed, numbers, off
 from mha.exercises.report import Mistake
 
 NO_NOTHING = Mistake("no-nothing",
@@ -67,6 +67,9 @@ def quiet_lookup(scores, values):
             "first real key is cut off.",
             "Which of the m + 1 weights belongs to the additional key?"),
         "weights": None,
+        "weights[..., :-1] + weights[..., -1:] / scores.shape[-1]": Mistake("additional-value-not-zero",
+            "The additional key brings the mean of the values, as if that were its own. Its value is the zero vector.",
+            "What should come out when all scores are far below 0?"),
         "scores.softmax(-1) / 2": Mistake("always-half",
             "Half of the weight goes to nothing, whatever the scores are.",
             "What should happen when a key fits very well?"),
@@ -97,17 +100,25 @@ def quiet_lookup(scores, values):
 
 
 def measure(answer):
-    """Its weights, read with unit vectors, when nothing fits."""
+    """How much of each value comes home, read with unit vectors as values; and whether the weights are right and the
+    additional key brings a value.
+    """
     if off(answer(numbers(88, 2, 3), torch.zeros(3, 2, dtype=torch.float64)), 0):
-        yield "Where all values are zero its output is not: the additional key brings something, and its value is zero."
+        yield "Where all values are zero its output is not. Zero values, mixed with any weights, give zero."
         return
-    low, eye = torch.full((1, 3), -20.0, dtype=torch.float64), torch.eye(3, dtype=torch.float64)
-    if off(answer(low, eye), PROGRAM.reference(low, eye)):
-        yield (f"When all three scores are -20, its weights sum to {float(answer(low, eye).sum()):.2g}; wanted is "
-               f"{float(PROGRAM.reference(low, eye).sum()):.2g}, almost nothing.")
-    if off(answer(low * 0, eye), 0.25):
-        yield (f"When all three scores are 0, each weight is {float(answer(low * 0, eye)[0, 0]):.4g}; wanted is one "
-               "share in four.")
+    scores, eye = numbers(87, 4, 3), torch.eye(3, dtype=torch.float64)
+    nothing = 1 - PROGRAM.reference(scores, eye).sum(-1, keepdim=True)                           # its weight, (4, 1)
+    brought = (answer(scores, eye) - PROGRAM.reference(scores, eye)) / nothing
+    if not off(brought, brought[:1]) and off(brought, 0):
+        yield ("Its numbers for three keys are those of the right weights and an additional key that brings "
+               f"{listed(brought[0])} of the three values. It should bring nothing: its value is the zero vector.")
+        return
+    for score, words in ((-20.0, ", almost nothing"), (0.0, ", one share in four")):
+        alike = torch.full((1, 3), score, dtype=torch.float64)
+        out, wanted = answer(alike, eye), PROGRAM.reference(alike, eye)
+        if off(out, wanted):
+            yield (f"When all three scores are {score:g}, {listed(out)} of the three values comes home; wanted is "
+                   f"{wanted[0, 0]:.2g} of each{words}.")
 
 
 EXERCISE = Exercise(
@@ -125,7 +136,10 @@ EXERCISE = Exercise(
            Case((numbers(95, 2, 3, 5), numbers(96, 2, 5, 2))),
            Case((3 * numbers(97, 2, 2, 4, 4), numbers(98, 2, 2, 4, 4))),
            Case((numbers(89, 1, 1, 3).round(), numbers(90, 1, 3, 2)))],
-    measure=measure, large=(Case((2000 * numbers(99, 3, 4), numbers(100, 4, 2))),
+    measure=measure,
+    safe="in each row the largest of the m scores and of the 0 that joins them should be subtracted from all m + 1 (a "
+         "softmax over all of them does that)",
+    large=(Case((2000 * numbers(99, 3, 4), numbers(100, 4, 2))),
                                                             Case((numbers(99, 3, 4) - 3000, numbers(100, 4, 2))),
                                                             Case((numbers(99, 3, 4) + 3000, numbers(100, 4, 2))),
            Case((numbers(99, 3, 4) + torch.tensor([[3000], [0], [-3000]]), numbers(100, 4, 2)))),

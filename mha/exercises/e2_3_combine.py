@@ -87,11 +87,11 @@ def measure(answer):
     l1, l2 = torch.tensor([[2.0, 3.0, 2.0, 9.0], [2.0, 2.0, 3.0, 2.0]], dtype=torch.float64)
     shares = answer(one, l1, zero, l2)[:, 0]
     if off(shares, (l1 - l2).sigmoid()):
-        yield (f"With outputs 1 and 0 its result is the share of the first half: {listed(shares)} for l1, l2 = 2, 2; "
-               f"3, 2; 2, 3; 9, 2. Wanted is {listed((l1 - l2).sigmoid())}.")
+        yield (f"With outputs 1 and 0 it gives {listed(shares)} for l1, l2 = 2, 2; 3, 2; 2, 3; 9, 2. Wanted is the "
+               f"share of the first half, {listed((l1 - l2).sigmoid())}.")
     sums = answer(one, l1, one, l2)[:, 0]
     if off(sums, 1):
-        yield f"Where both outputs are 1 it gives {listed(sums)}; shares that sum to 1 give 1."
+        yield f"Where both outputs are 1 it gives {listed(sums)}; wanted is 1 each time."
 
 
 EXERCISE = Exercise(
@@ -112,6 +112,7 @@ EXERCISE = Exercise(
            Case((numbers(143, 3, 3), numbers(144, 3) - 4, numbers(145, 3, 3), numbers(146, 3))),
            Case((numbers(151, 1, 4), numbers(152, 1).round() * 0, numbers(153, 1, 4), numbers(154, 1)))],
     measure=measure,
+    safe="for each query the larger of l1 and l2 should be subtracted from both (the softmax of the two does that)",
     large=(Case((numbers(147, 3, 2), 3000 + 2 * numbers(148, 3), numbers(149, 3, 2), 3000 + 2 * numbers(150, 3))),
            Case((numbers(147, 3, 2), 2 * numbers(148, 3) - 3000, numbers(149, 3, 2), 2 * numbers(150, 3) - 3000)),
            Case((numbers(147, 3, 2), torch.tensor([3000.0, 0.0, -3000.0], dtype=torch.float64), numbers(149, 3, 2),

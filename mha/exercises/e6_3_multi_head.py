@@ -88,8 +88,8 @@ def multi_head(x, W_Q, W_K, W_V, W_O, h, mask):
             "The mask is applied the wrong way round: True means may attend.",
             "Does masked_fill fill where the mask is True or where it is False?"),
         "scores.masked_fill(~mask, -math.inf)": Mistake("mask-lacks-heads",
-            "The mask has no head axis, so torch lays its sentences along the heads: head i of every sentence gets "
-            "the mask of sentence i. With several sentences it runs only where there are as many heads.",
+            "Head i of every sentence gets the mask of sentence i, as where the mask has no head axis and its "
+            "sentences lie along the heads. With several sentences it runs only where there are as many heads.",
             "With which axis of the scores (B, h, n, n) does the B of the mask (B, n, n) meet?"),
         "scores.masked_fill(~mask[:, None], 0)": Mistake("zero-for-minus-infinity",
             "Hidden scores become 0, and e^0 is 1: hidden keys keep a weight.",
@@ -172,7 +172,7 @@ def multi_head(x, W_Q, W_K, W_V, W_O, h, mask):
     },
     "hide shares": {
         ("scores", "scores.softmax(-1) * mask[:, None]"): Mistake("mask-after-softmax",
-            "The mask is applied after the softmax, and the rows no longer sum to 1.",
+            "The mask is applied after the softmax, and rows that hide something no longer sum to 1.",
             "What should a row sum to?"),
         ("scores.masked_fill(mask[:, None], -math.inf)", "scores.softmax(-1).nan_to_num(0)"): Mistake("polarity",
             "The mask is applied the wrong way round: keys that may be seen are hidden. "
@@ -195,9 +195,9 @@ def measure(answer):
     def moves(mask):
         return (answer(x, *W, 2, mask) - answer(moved, *W, 2, mask)).abs().amax(-1)[0]
     if not (answer(x, *W, 2, mask) - answer(x, *W, 2, mask | True)).any():
-        yield ("With another mask it gives the same: the mask that is given plays no part."
-               + " What it hides, it hides by itself: where the mask shows all, a change of the last token leaves the "
-                 "first output as it was." * bool(moves(mask | True)[0] < 1e-9))
+        yield ("With a causal mask and with one that shows all it gives the same."
+               + " And where the mask shows all, a change of the last token leaves the first output as it was: what is "
+                 "hidden there is hidden by something else." * bool(moves(mask | True)[0] < 1e-9))
     elif moves(mask)[:2].max() > 1e-9:
         yield (f"With a causal mask and the last of three tokens changed, the outputs move by {listed(moves(mask))}; "
                "the first two should not move.")
@@ -205,11 +205,11 @@ def measure(answer):
     alone = [bool((answer(x, *matrices, 1, mask) - PROGRAM.reference(x, *matrices, 1, mask)).abs().max() < 1e-6)
              for matrices in (W, narrow)]
     if not any(alone):
-        yield ("With a single sentence and a single head it is wrong too, so look at the attention itself before the "
-               "heads.")
+        yield "With a single sentence and a single head it is wrong too, where there is nothing to cut or to join."
     elif alone[0] and not alone[1]:
         yield ("With a single sentence and a single head it is right where d_k, d_v and d_model are all 4, and "
-               "wrong where d_k is 3: one of these sizes is taken for another, or a size is written as a number.")
+               "wrong where d_k is 3, as where one of these sizes is taken for another, a size is written as a number, "
+               "or a root is rounded.")
     else:
         wrong = []
         for head, rows in ((1, slice(2, 4)), (2, slice(0, 2))):

@@ -95,9 +95,11 @@ def two_from_one(error):
     },
     "little difference": {
         ("0.0", "[0.0, 0.0]"): Mistake("blind-scores",
-            "The scores do not see the contents, and both guesses are the mean of the two. In mean square, one fixed "
-            "mixture allows no better.",
-            "What must the score of a token depend on, if the weights are to say something about the contents?"),
+            "Both guesses are the mean of the two contents: how the weight is divided does not show in them, as where "
+            "the scores do not see the contents, or see so little of them that it is lost in rounding. In mean square, "
+            "one fixed mixture allows no better.",
+            "What must the score of a token depend on, if the weights are to say something about the contents? And how "
+            "small may that part be, beside the digits that your dtype keeps?"),
     },
     "scores difference": {
         ("[[50.0], [0.0], [0.0]]", "[0.0, 0.0]"): Mistake("one-token-only",
@@ -187,8 +189,9 @@ def measure(answer):
                "0, then 0 and 1.")
         yield from in_parts(slopes)
     elif bent and slopes.sub(torch.eye(2)).abs().max() < 0.01 and not off(guesses(output, middle)[0], 0):
-        yield ("For error = 0.1 and small contents the guesses are right. What is off is the bend of the softmax: it "
-               "is nearly straight only where the scores are nearly equal.")
+        yield ("For error = 0.1 and small contents the guesses are right, and with large ones they go off. Two things "
+               "are straight only where the weights are nearly one half each: the softmax, and the mixture of the "
+               "contents. How near must they be?")
 
 
 def in_parts(slopes):

@@ -165,9 +165,10 @@ def measure(answer):
                          f"{wanted:g}.")
     yield from wrong[:3]
     if not wrong:
-        yield ("For up to three heads and three questions it is right. Usual reasons where it is wrong for more: "
-               "float32, which keeps seven digits; whole numbers in a tensor, which do not pass 2^63; a formula that "
-               "is only near.")
+        yield ("For up to three heads and three questions it is right. Reasons for other numbers with more, among "
+               "others: float32, which keeps seven digits; whole numbers in a tensor, which do not pass 2^63; floats "
+               "past 10^308, such as 171!, which become infinity, and NaN where infinity is divided by infinity; terms "
+               "of both signs that nearly cancel; a formula that is only near.")
 
 
 def observe(output, heads, questions, k):

@@ -40,7 +40,8 @@ class Exercise(Item):
         switches: switch -> {wrong setting: Mistake}.
         measure: function of the learner's answer that yields true sentences about what it does; called only for wrong
             answers.
-        large: cases with huge scores, above zero and below; none where there are no scores.
+        large: cases with huge scores, above zero and below; none where there are no scores. safe: what makes the powers
+            of such scores fit, in words.
         observe: function of (output, *args) that gives the tensor to compare, where many outputs are right or the
             output is no tensor.
         wanted: what the function should return, in words: said to a learner whose output has the wrong type.
@@ -62,6 +63,7 @@ class Exercise(Item):
     switches: dict[str, dict[str, Mistake]] = None
     measure: Callable = field(default=lambda answer: [])
     large: tuple[Case, ...] = ()
+    safe: str = "in each row of scores the largest should be subtracted first (softmax does that)"
     observe: Callable = field(default=lambda output, *args: output)
     wanted: str = "a tensor"
     compared: str = ""

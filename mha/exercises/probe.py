@@ -43,12 +43,18 @@ def reads_weights(answer, n=3, m=5):
     if any((w <= 0).any() for w, _ in found.values()):
         return
     if not off(out, out[:1]):
-        yield "All queries get the same weights: the scores do not matter."
+        yield "All queries get the same weights."
+        return
+    besides = [w - (s / math.sqrt(d_k)).softmax(-1) for d_k, (w, s) in found.items()]
+    if not (off(besides[0], besides[1]) or off(besides[0], besides[2])) and off(besides[0], 0):
+        yield ("With unit vectors as values its output is what the right weights give, and besides, whatever the "
+               f"scores are, {listed(besides[0][0])} in the first row.")
         return
     laws = {d_k: slope(w.log(), s) for d_k, (w, s) in found.items()}
     wanted = {d_k: 1 / math.sqrt(d_k) for d_k in laws}
     if any(law is None for law in laws.values()):
-        yield "Its weights are not a softmax of the dot products of q and k, whatever the scale."
+        yield ("What it takes of each value, read with unit vectors as values, is no softmax of the dot products of q "
+               "and k, whatever the scale.")
     elif any(abs(law - wanted[d_k]) > 1e-4 for d_k, law in laws.items()):
         yield ("The logarithms of its weights follow the dot products with the factor "
                + ", ".join(f"{law:.4g} at d_k = {d_k}" for d_k, law in laws.items())
@@ -147,7 +153,7 @@ def traces(answer, x, reference, axes, *others):
         yield (given + f"holds what stood at {found}; it should hold {right}."
                + " So different sentences are mixed." * mixed)
     elif out[at] == 0:
-        yield given + f"is 0: nothing was written there. It should hold {right}."
+        yield given + f"is 0, as where nothing was written. It should hold {right}."
     else:
         yield (given + "holds a number that is not in the input. Entries should be moved, not computed with: it "
                        f"should hold {right}.")

@@ -12,6 +12,8 @@ FIXED_AXES = Mistake("fixed-number-of-axes",
                      "It counts on a fixed number of axes, and a tensor here has another. Known are the last ones "
                      "only: x.shape[-1] is the last size however many axes stand in front, and @ takes any number of "
                      "them, where mm and bmm take two and three.")
+COMPARE = ("Take the shapes below as the line itself changes them (.mT, transpose, indices), and see from which axis "
+           "each size was taken.")
 TURNED_BATCH = Mistake("T-of-a-batch",
                        "The line uses .T, which reverses all axes: with a batch in front, the batch as well. .mT and "
                        "transpose(-2, -1) exchange the last two only.")
@@ -54,7 +56,7 @@ MEANINGS = [  # what the exception says -> what that means
      r"dimensions|einsum\(\): operands do not broadcast",
      Mistake("shapes-do-not-meet",
              "Two sizes that are multiplied and summed over differ: in A @ B, the last size of A must be the last but "
-             "one of B. Compare the shapes below.")),
+             f"one of B. {COMPARE}")),
     (r"invalid for input of size", Mistake("sizes-do-not-multiply",
                                            "A reshape keeps every number, so the sizes asked for must multiply to as "
                                            "many as there are. A size that is written as a number, or taken from "
@@ -62,8 +64,7 @@ MEANINGS = [  # what the exception says -> what that means
     (r"must match the size of tensor", Mistake("sizes-differ",
                                                "Two tensors meet entry by entry (as in +, *, masked_fill or where) "
                                                "and their sizes differ. They must be equal, or 1, axis by axis from "
-                                               "the back. Compare the shapes below, and see from which axis each size "
-                                               "was taken.")),
+                                               f"the back. {COMPARE}")),
     (r"same dtype|same scalar type|expected scalar type|can't be cast",
      Mistake("dtype",
              "Tensors of different dtypes meet. What torch.zeros, torch.ones or torch.eye makes is float32: for an "
@@ -112,11 +113,10 @@ def meaning(failure):
             return Mistake("sizes-differ",
                            "Two tensors meet and their sizes differ. Entry by entry (as in +, *, / or masked_fill) all "
                            "axes must be equal or 1, counted from the back; in A @ B this holds for the axes in front "
-                           "of the last two. Compare the shapes below, and see from which axis each size was taken.")
+                           f"of the last two. {COMPARE}")
         return Mistake("batch-axes-differ",
                        "In A @ B the last two axes of each are multiplied; the axes in front of them are matched one "
-                       "by one, and must be equal or 1. Here they differ. Compare the shapes below, and see from "
-                       "which axis each size was taken.")
+                       f"by one, and must be equal or 1. Here they differ. {COMPARE}")
     sizes = re.search(r"shape '\[([\d, ]+)\]' is invalid for input of size (\d+)", text)
     if sizes:
         asked = math.prod(map(int, sizes[1].split(",")))
