@@ -1,6 +1,8 @@
 """The checker: wrong answers are rejected and named, and nothing a learner does makes it raise. Right answers have a
 file of their own, test_right_answers.py.
 """
+import inspect
+import itertools
 import math
 import re
 
@@ -260,7 +262,7 @@ def in_half(error):
 
 
 @pytest.mark.parametrize("id, answer, part", [
-    ("1.2", lambda w, T: (w.log() / T - w[..., -1:].log() / T).softmax(-1), "a row of NaN"),
+    ("1.2", lambda w, T: (w.log() / T - w[..., -1:].log() / T).softmax(-1), "A row whose last weight is 0 comes back"),
     ("1.2", lambda w, T: (w.log().clamp(min=-100) / T).softmax(-1), "the score -100"),
     ("3.1", lambda W_Q, W_K, M: W_K @ torch.linalg.pinv(M, rtol=0.1).T, "M has an inverse, so they count"),
     ("4.2", lambda w, v, W_O: w / w.sum(-1, keepdim=True) * (v @ W_O).norm(dim=-1)[..., None, :], "by their sum"),
@@ -269,7 +271,7 @@ def in_half(error):
     ("7.7", in_half, "That is rounding in float16"),
     ("9.2", in_place, "may be a view of the gates"),
     ("1.2", small_weights_lost, "two weights of ratio 1e+06 become 0.997, 0.00315, of ratio 316"),
-    ("5.4", by_doubling, "A leak of its direction stays unseen"),
+    ("5.4", by_doubling, "A leak of a token's direction stays unseen"),
     ("6.1", merged_first, "The statement allows a transposed view of another tensor, and there it stops"),
     ("7.2", circle_in_half, "as its weights are NaN"),
 ], ids=["nan-beside-0", "minus-100", "weak-M", "loose-weights", "weak-W_V", "relative", "half", "view", "small-weights",
@@ -339,7 +341,83 @@ def two_of_three(A, d_k):
     return U, S
 
 
+def additional_key_brings_the_last_value(scores, values):
+    both = torch.cat([scores, torch.zeros_like(scores[..., :1])], -1)
+    return both.softmax(-1) @ torch.cat([values, values[..., -1:, :]], -2)
+
+
+def mean_of_values_added(q, k, v):
+    return (scores(q, k).softmax(-1) + 1 / k.shape[-2]) @ v
+
+
+def mean_of_scores(q, k, v):
+    alike = scores(q, k).mean(-2, keepdim=True)
+    return alike.softmax(-1).expand(*q.shape[:-1], -1) @ v
+
+
+def two_back_from_the_third(n):
+    return 1000 * torch.eye(n)[[0, 0, *range(n - 2)]], torch.eye(n)
+
+
+def last_columns(n, m):
+    return torch.ones(m, m, dtype=torch.bool).tril()[:, m - n :]
+
+
+def later_keys(n, m):
+    return ~torch.ones(n, m, dtype=torch.bool).tril(m - n - 1)
+
+
+def straight(step):
+    W_V = torch.tensor([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]])
+    return torch.tensor([[0.0], [0.0], [step]]), W_V, torch.tensor([[1 / step, -1 / step], [1.0, 1.0]])
+
+
+def least_logarithm_taken_away(w, T):
+    logs = w.log() / T
+    return (logs - logs.amin(-1, keepdim=True)).softmax(-1)
+
+
+def ways_by_float_factorials(heads, questions, k):
+    def factorial(n):
+        return torch.arange(1, n + 1, dtype=torch.float64).prod()
+    ways = [factorial(questions) / factorial(x) / factorial(questions - x) for x in range(k, questions + 1)]
+    return 1 - (1 - sum(ways) / 2.0**questions) ** heads
+
+
+def powers_as_they_are(o1, l1, o2, l2):
+    a, b = l1.exp()[..., None], l2.exp()[..., None]
+    return (a * o1 + b * o2) / (a + b)
+
+
+def high_scores_cut(scores):
+    n = scores.shape[-1]
+    return scores.clamp(max=1000).masked_fill(torch.ones(n, n).tril() == 0, -math.inf).softmax(-1)
+
+
+def root_rounded(x, W_Q, W_K, W_V, W_O, h, mask):
+    Q, K, V = (W.unflatten(-1, (h, -1)).movedim(1, 0) for W in (W_Q, W_K, W_V))
+    scores = (x[:, None] @ Q) @ (x[:, None] @ K).mT / (math.isqrt(Q.shape[-1]) + (h > 1))
+    heads = scores.masked_fill(~mask[:, None], -math.inf).softmax(-1) @ (x[:, None] @ V)
+    return heads.transpose(1, 2).flatten(2) @ W_O
+
+
 @pytest.mark.parametrize("id, answer, says, never", [
+    ("1.2", least_logarithm_taken_away, "or the least of them", "The mean of the logarithms is subtracted"),
+    ("1.4", additional_key_brings_the_last_value, "an additional key that brings 0, 0, 1 of the three values",
+     "its weights"),
+    ("2.1", mean_of_values_added, "what the right weights give, and besides, whatever the scores are, 0.2, 0.2",
+     "softmax of the dot products"),
+    ("2.1", mean_of_scores, "All queries get the same weights.", "do not matter"),
+    ("2.1", batch_axes_clash, "Take the shapes below as the line itself changes them", "Compare the shapes"),
+    ("2.3", powers_as_they_are, "for each query the larger of l1 and l2", "in each row"),
+    ("3.3", two_back_from_the_third, "From token 2 on, each token looks two back", "Every token"),
+    ("5.1", high_scores_cut, "a clamp that is too near", "one largest number"),
+    ("5.3", last_columns, "the last n columns of the triangle", "two mistakes"),
+    ("5.3", later_keys, "It shows the token itself and the future, not the past.", "triu"),
+    ("6.3", root_rounded, "or a root is rounded", "3: one of these sizes"),
+    ("7.7", lambda error: straight(0.1), "the softmax, and the mixture of the contents", "What is off is the bend"),
+    ("7.7", lambda error: straight(1e-8), "or see so little of them that it is lost in rounding", "contents, and both"),
+    ("8.2", ways_by_float_factorials, "such as 171!, which become infinity", "Usual reasons"),
     ("2.1", batch_axes_clash, "in A @ B this holds for the axes in front of the last two", "Two tensors meet entry"),
     ("3.2", two_of_three, "taken apart into more or fewer names than it has parts", "number of axes"),
     ("3.3", identity_first, "and of W_Q and W_K exchanged", "not the rows"),
@@ -351,11 +429,52 @@ def two_of_three(A, d_k):
     ("8.2", by_factorials, "A whole number does not fit into a float", "power"),
     ("8.2", ways_in_a_tensor, "A whole number does not fit into a tensor", "power"),
     ("9.2", losses_kept, "A loss that was kept does not stay as it was", "loss of the whole model does not"),
-], ids=["batch-axes", "unpacked", "turned-round", "product", "verdicts", "memory", "its-input", "dtype", "factorials",
-        "2^63", "kept-loss"])
+], ids=["least", "additional-value", "values-added", "mean-of-scores", "its-own-shapes", "which-row", "two-back",
+        "clamp", "columns-for-rows", "no-triu", "root-rounded", "mixture", "rounding", "infinity", "batch-axes",
+        "unpacked", "turned-round", "product", "verdicts", "memory", "its-input", "dtype", "factorials", "2^63",
+        "kept-loss"])
 def test_what_was_once_untrue(id, answer, says, never):
     report = check(id, answer)
     assert not report.ok and says in report.text and never not in report.text, report.text
+
+
+def sizes(*names):
+    """Every choice of sizes from 1 to 3, as dicts."""
+    return [dict(zip(names, chosen)) for chosen in itertools.product((1, 2, 3), repeat=len(names))]
+
+
+RUNS_ONLY = [  # exercise, blank, fragment; sizes -> shapes of the arguments, and whether the sentence says that it runs
+    ("2.1", "pair", "q @ k", lambda n, m, d: ([(n, d), (m, d), (m, 2)], m == d)),
+    ("3.1", "product", "turned @ matrix", lambda d_model, d_k: ([(d_model, d_k)] * 2 + [(d_k, d_k)], d_model == d_k)),
+    ("3.1", "product", "matrix / M", lambda d_model, d_k: ([(d_model, d_k)] * 2 + [(d_k, d_k)],
+                                                           d_model == d_k or 1 in (d_model, d_k))),
+    ("4.1", "project", "x @ W_Q, x @ W_K, W_V", lambda n, d: ([(n, d), (d, 2), (d, 2), (d, 5)], n == d)),
+    ("4.4", "out", "x - x @ W_V", lambda lost, d_v: ([(2, d_v + lost - 1), (d_v + lost - 1, d_v)], 1 in (lost, d_v))),
+    ("5.2", "real", "place < lengths[:, None]", lambda B, n: ([(B, n, 5), torch.ones(B)], B == n or 1 in (B, n))),
+    ("6.3", "hide", "scores.masked_fill(~mask, -math.inf)", lambda B, h: (
+        [(B, 5, 4), (4, h * 2), (4, h * 2), (4, h * 3), (h * 3, 4), h, torch.ones(B, 5, 5) > 0], B in (1, h))),
+    ("9.1", "meet", "y * gates", lambda h, d_v: ([(2, h, 5, d_v), (h,), (h * d_v, 4)], h in (1, d_v))),
+]
+
+
+@pytest.mark.parametrize("id, blank, fragment, told", RUNS_ONLY, ids=[f"{id}-{text}" for id, _, text, _ in RUNS_ONLY])
+def test_what_is_said_to_run_for_some_sizes_runs_for_these_and_no_others(id, blank, fragment, told):
+    answer = EXERCISES[id].program.function(**{blank: fragment})
+    assert re.search("runs? .*only|does not run", EXERCISES[id].program.blanks[blank].wrong[fragment].says)
+    for chosen in sizes(*inspect.signature(told).parameters):
+        shapes, runs = told(**chosen)
+        args = [torch.rand(a) if isinstance(a, tuple) else a for a in shapes]
+        try:
+            answer(*args)
+            ran = True
+        except RuntimeError:
+            ran = False
+        assert ran == runs, chosen
+
+
+def test_of_a_yes_or_no_is_said_what_it_misses_and_not_how_it_is_written():
+    sentences = {mistake.says for _, (mistake,) in EXERCISES["5.4"].singles()}
+    assert not [says for says in sentences if re.match("It (changes|adds|compares|looks|never|wants)", says)]
 
 
 def inverted_twice(W_Q, W_K, M):

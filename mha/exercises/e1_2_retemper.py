@@ -20,19 +20,19 @@ def retemper(weights, T):
             "The softmax is taken of the weights, as if they were the scores.",
             "Which scores have these weights? They are known up to a shift."),
         "(weights + 1e-9).log()": Mistake("zero-not-kept",
-            "A small number is added before the logarithm, and a weight of 0 does not stay 0: the fourth root of "
-            "1e-9 is 0.006.",
+            "A weight of 0 does not stay 0, as where 1e-9 is added before the logarithm: the fourth root of 1e-9 is "
+            "0.006.",
             "What is the logarithm of 0 in torch, and e to that power?"),
         "(weights / (1 - weights)).log()": Mistake("undoes-the-sigmoid",
             "It takes log(w / (1 - w)) for the scores. That undoes a sigmoid; of a softmax, log w alone is left.",
             "Which function made the weights?"),
         "weights.log() - weights[..., -1:].log()": Mistake("nan-beside-a-zero",
-            "The scores are taken relative to that of one key. Where its weight is 0, its score is minus infinity, and "
-            "a row of NaN comes back.",
+            "A row whose last weight is 0 comes back as NaN, as where the scores are taken relative to that of the "
+            "last key: its score is minus infinity.",
             "What is the logarithm of 0 in torch, and what is that minus itself?"),
         "weights.log() - weights.log().mean(-1, keepdim=True)": Mistake("nan-beside-a-zero",
-            "The mean of the logarithms is subtracted. Where a weight is 0, that mean is minus infinity, and a row of "
-            "NaN comes back.",
+            "A row that holds a weight of 0 comes back as NaN, as where the mean of the logarithms, or the least of "
+            "them, is subtracted: it is minus infinity.",
             "What is the logarithm of 0 in torch, and what is that minus itself?"),
         "weights.log().nan_to_num(neginf=0.0)": Mistake("zero-becomes-one",
             "For a weight of 0 the score is 0, which is that of a weight of 1.",

@@ -18,7 +18,8 @@ def attention(q, k, v):
 """, {
     "pair": Blank("q @ k.mT", offered=2, wrong={
         "q @ k": Mistake("no-transpose",
-            "k is not transposed: q @ k pairs coordinates with keys. It runs only where both sizes agree.",
+            "k is not transposed: q @ k pairs coordinates with keys. It runs only where there are as many keys as "
+            "coordinates.",
             "Which axis should the product sum over?"),
         "k @ q.mT": Mistake("roles-exchanged",
             "The scores are k q^T: rows are keys and columns are queries.",
@@ -74,7 +75,8 @@ def attention(q, k, v):
             "The scores are divided by the square root of the first size of q, which is not d_k.",
             "Which axis of q holds the coordinates?"),
         "/ math.sqrt(q.shape[1])": Mistake("scale-root-axis-1",
-            "The scores are divided by the square root of the size of axis 1 of q, which is d_k only without a batch.",
+            "The scores are divided by the square root of the size of axis 1 of q, which holds the coordinates only "
+            "without a batch.",
             "Which axis of q holds the coordinates, counted from the back?"),
         "/ int(math.sqrt(q.shape[-1]))": Mistake("scale-whole-root",
             "The scores are divided by the square root of d_k rounded down to a whole number. It is right where "
@@ -103,7 +105,7 @@ def attention(q, k, v):
             "sums to 1, and the rows do not.",
             "Whose weights should sum to 1, those of one query or those of one key?"),
         "scores.softmax(1)": Mistake("softmax-axis-1",
-            "The softmax runs over axis 1, not over the keys. With two axes that is the same; with a batch it is not.",
+            "The softmax runs over axis 1. With two axes these are the keys; with a batch they are not.",
             "Which axis holds the keys when there is a batch in front?"),
         "scores.exp()": Mistake("no-normalisation",
             "The exponentials are not divided by their sum, so the weights do not sum to 1.",
@@ -208,6 +210,19 @@ def attention(q, k, v):
         ("k @ q.mT", "scores / scores.sum(-1, keepdim=True)", "weights.mT @ v"): Mistake("divides-by-sum",
             "The scores, keys by queries, are divided by their sum over the queries, without the exponential.",
             "Which axis of these scores holds the keys, and what makes a score positive?"),
+    },
+    "pair scale": {                                           # where q was scaled before it met the wrong one
+        ("k @ k.mT", ""): Mistake("keys-as-queries",
+            "The scores are made of k with k, and nothing divides them: the queries, scaled or not, are never used.",
+            "Which two tensors should meet in a score?"),
+        ("q @ q.mT", "/ q.shape[-1]"): Mistake("queries-as-keys",
+            "The scores are made of q with q, divided by d_k: the keys are never used.",
+            "Which two tensors should meet in a score?"),
+    },
+    "mix after": {
+        ("weights @ q", "out = out / math.sqrt(q.shape[-1])"): Mistake("queries-as-values",
+            "The weights mix the queries, divided by the root of d_k, and not the values.",
+            "What should a query take home?"),
     },
     "scale mix": {
         ("", "weights / math.sqrt(q.shape[-1]) @ v"): Mistake("scale-after-softmax",

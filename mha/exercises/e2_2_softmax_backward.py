@@ -96,6 +96,11 @@ def softmax_backward(weights, grad):
             "Is there a root in the softmax?"),
     }),
 }, together={
+    "how out": {
+        ("mean", "weights * grad - mean"): Mistake("mean-for-weighted-sum",
+            "From w g it subtracts the plain mean of w g. It should subtract their sum, times w.",
+            "What must stand in front of the sum, so that a key of weight 0 gets no gradient?"),
+    },
     "terms how": {
         ("grad", "mean"): Mistake("unweighted-mean",
             "It subtracts the plain mean of g. The mean must be taken with the weights.",

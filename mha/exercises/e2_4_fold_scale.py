@@ -63,6 +63,12 @@ def fold_scale(W_Q):
             "It multiplies by the fourth root of d_k, where it should divide by the square root.",
             "Should the new queries be shorter or longer?"),
     },
+    "width turned": {
+        ("W_Q.shape[0]", "W_Q.mT"): Mistake("rows-for-columns",
+            "Rows are taken for columns: it divides by the square root of d_model, and the matrix comes back "
+            "transposed.",
+            "Which size is d_k, the number of rows or of columns?"),
+    },
     "width factor": {
         ("W_Q.shape[0]", "width"): Mistake("scale-d_model",
             "It divides by d_model.",

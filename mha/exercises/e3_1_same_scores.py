@@ -49,8 +49,8 @@ def same_scores(W_Q, W_K, M):
             "where d_k = d_model. It should mix the d_k coordinates of a key.",
             "On which side of W_K does a (d_k, d_k) matrix fit?"),
         "matrix / M": Mistake("divides-entry-by-entry",
-            "It divides entry by entry, which runs only where d_k = d_model. M is undone by its inverse, in a matrix "
-            "product.",
+            "It divides entry by entry, which runs only where d_k = d_model, or where one of them is 1. M is undone by "
+            "its inverse, in a matrix product.",
             "What is M times its inverse?"),
         "matrix / torch.linalg.det(M)": Mistake("determinant-for-inverse",
             "It divides by the determinant of M, which is one number. The inverse of a matrix mixes columns.",
@@ -66,6 +66,12 @@ def same_scores(W_Q, W_K, M):
             "Does torch.linalg.inv divide by the determinant already?"),
     }),
 }, together={
+    "turned product": {
+        ("inverse", "turned @ matrix"): Mistake("change-on-the-left",
+            "The inverse of M stands on the left of W_K, where it mixes the d_model coordinates of a token; it runs "
+            "only where d_k = d_model. It should mix the d_k coordinates of a key.",
+            "On which side of W_K does a (d_k, d_k) matrix fit?"),
+    },
     "matrix product": {
         ("W_Q @ M", "matrix"): Mistake("query-matrix-returned",
             "It returns W_Q M. Wanted is the key matrix that goes with it.",

@@ -7,13 +7,15 @@ from mha.exercises.probe import most_of, preferences, preferred, same
 from mha.exercises.report import Mistake
 
 TURNED_ROUND = Mistake("turned-round",
-    "It is turned round: token i is looked at by the token before it, and so looks at the next. That comes of columns "
-    "of the identity where rows should be shifted, and of W_Q and W_K exchanged.",
+    "It is turned round: each token looks at the next one (the first at itself as well, the last at all alike). That "
+    "can come of columns of the identity where rows should be shifted, and of W_Q and W_K exchanged.",
     "Which of the two, row or column i of W_Q, is the query of token i?")
 
 TOO_SOFT = Mistake("too-soft",
-    "For small n the largest score of a row leads by enough, for larger n it does not.",
-    "By how much does the right score lead at n = 3 and at n = 64, after the division by the root of d_k?")
+    "For small n the largest score of a row leads by enough, for larger n it does not: its lead shrinks, or does not "
+    "grow as the number of other keys asks for.",
+    "By how much does the right score lead at n = 3 and at n = 64, after the division by the root of d_k? Which lead "
+    "gives 0.99 over 2 others, and over 63?")
 
 PROGRAM = Program("""\
 def previous_token(n):
@@ -27,19 +29,19 @@ def previous_token(n):
     "before": Blank("(i - 1).clamp(min=0)", offered=4, wrong={
         "i - 1": Mistake("wraps-around",
             "The first token looks at the last one. It should look at itself.",
-            "What does -1 mean as an index?"),
+            "What does -1 mean as an index, and what does roll do at the end?"),
         "(i + 1).clamp(max=n - 1)": Mistake("next-token",
             "Every token looks at the next one (the last at itself), not at the one before.",
             "Row i of the scores belongs to token i. Which column should win?"),
         "i": Mistake("looks-at-itself", "Every token looks at itself.", "Which key should the query of token i fit?"),
         "(i - 2).clamp(min=0)": Mistake("two-back",
-            "Every token looks two back.",
+            "From token 2 on, each token looks two back. (Tokens 0 and 1 look at token 0, and should.)",
             "Which key should the query of token 3 fit?"),
         "0 * i": Mistake("looks-at-the-first",
             "Every token looks at the first one.",
             "Which key should the query of token 3 fit?"),
         "(i + 1) % n": Mistake("next-token",
-            "Every token looks at the next one, and the last at the first.",
+            "Every token but the last looks at the next one, and the last at the first.",
             "Row i of the scores belongs to token i. Which column should win?"),
     }),
     "length": Blank("20 * n ** 0.5", offered=3, wrong={
@@ -48,7 +50,7 @@ def previous_token(n):
             "No weight passes 0.99: the largest score of a row does not lead by enough.",
             "Which lead does a weight of 0.99 need, and what divides the lead before the softmax?"),
         "-20 * n ** 0.5": Mistake("minus",
-            "The sign is wrong: the token before gets the least.",
+            "The key that should win gets the least, and all others share alike, as with the wrong sign.",
             "Should a score that should win be large or small?"),
         "0": Mistake("all-alike",
             "All keys get the same weight: every query is zero, or fits all keys alike.",
@@ -74,7 +76,8 @@ def previous_token(n):
     }),
     "keys": Blank("torch.eye(n)", offered=1, wrong={
         "torch.eye(n)[before]": Mistake("both-shifted",
-            "Queries and keys are shifted alike, so every query fits the key of its own token.",
+            "Every token looks at itself, and the first two at each other as well, as where queries and keys are "
+            "shifted alike.",
             "Which of the two matrices should shift the position?"),
     }),
 }, together={

@@ -53,6 +53,10 @@ def head(x, W_Q, W_K, W_V):
             "The keys are the tokens themselves: W_K is never used.", "What does W_K make?"),
         "x, x @ W_K, x @ W_V": Mistake("query-not-projected",
             "The queries are the tokens themselves: W_Q is never used.", "What does W_Q make?"),
+        "x @ W_Q, x @ W_K, W_V": Mistake("values-without-tokens",
+            "The weights mix the rows of W_V itself, not the values x W_V. It runs only where there are as many tokens "
+            "as coordinates.",
+            "What does W_V make, and of what?"),
         "x, x, x @ W_V": Mistake("no-projection",
             "Queries and keys are the tokens themselves: W_Q and W_K are never used.", "What does W_Q make?"),
         "x @ W_Q, x @ W_K, x @ W_K": Mistake("keys-as-values",
@@ -88,7 +92,12 @@ def head(x, W_Q, W_K, W_V):
             "W_V is applied twice, before the mixture and after it.",
             "How often does W_V appear in the formula?"),
     } | of_attention("after", "adds-query", "adds-values").wrong),
-}, together=e2_1.PROGRAM.together, scope=e2_1.PROGRAM.scope)
+}, together={switch: settings for switch, settings in e2_1.PROGRAM.together.items() if switch != "pair scale"} | {
+    "project scale": {
+        ("x, x, x @ W_V", ""): Mistake("no-projection",
+            "The scores are x x^T, neither projected nor divided: W_Q and W_K are never used.", "What does W_Q make?"),
+    },
+}, scope=e2_1.PROGRAM.scope)
 
 EXERCISE = Exercise(
     id="4.1", name="head", chapter="04_value_and_output", stars=2, core=True, minutes=15, after="section 2",

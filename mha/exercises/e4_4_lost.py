@@ -65,6 +65,10 @@ def lost(x, W_V):
             "What should its product with W_V be?"),
         "carried - x": Mistake("minus", "It has the opposite sign."),
         "x @ W_V": Mistake("values-returned", "It returns the values x W_V.", "Which shape should come out?"),
+        "x - x @ W_V": Mistake("coordinates-subtracted",
+            "The values x W_V themselves are subtracted: they are not turned back into a vector of d_model. It runs "
+            "only where d_v is 1 or d_model.",
+            "Which shape has x @ W_V, and which has x?"),
         "(x - carried).norm(dim=-1)": Mistake("length-only",
             "It returns the length of the lost part; wanted is the vector.",
             "Which shape should come out?"),

@@ -35,7 +35,7 @@ def causal_weights(scores):
             "The mask is the wrong way round: tokens see themselves and what comes later, not what came before.",
             SECOND_ROW),
         ".tril(1)": Mistake("one-too-many",
-            "Each token also sees the one right after it: the diagonal is off by one.",
+            "Each token but the last also sees the one right after it: the diagonal is off by one.",
             "Does token 1 see token 2?"),
         ".triu(1)": Mistake("polarity-strict",
             "The mask is the wrong way round: it hides the past and the token itself, and keeps the future.",
@@ -47,7 +47,7 @@ def causal_weights(scores):
             "Each token sees only itself.",
             SECOND_ROW),
         ".tril().triu(-1)": Mistake("only-two",
-            "Each token sees only itself and the one before.",
+            "Each token sees only itself and the one before, if there is one.",
             SECOND_ROW),
         ".tril().flip(-2)": Mistake("flipped",
             "The triangle is flipped: earlier tokens see more than later ones.",
@@ -69,6 +69,9 @@ def causal_weights(scores):
             "What is e to the power 0?"),
         "scores": Mistake("no-mask",
             "Nothing is masked: every token sees every token.",
+            SECOND_ROW),
+        "torch.full_like(scores, -1e9)": Mistake("all-hidden",
+            "Every row is even, over the past and the future, as where all scores are filled with one number.",
             SECOND_ROW),
         "scores + (1 - seen) * -math.inf": Mistake("zero-times-infinity",
             "Every weight is NaN. The usual way there: 0 times infinity is NaN, so a mask of zeros and ones cannot be "
@@ -107,7 +110,8 @@ def causal_weights(scores):
             "they lose to the future. The last row, which has no future, stays as it is.",
             SECOND_ROW),
         "scores.masked_fill(seen == 0, math.inf)": Mistake("plus-infinity",
-            "Hidden scores are plus infinity, so every row that hides something is NaN. They should be minus infinity.",
+            "Every row that hides something is NaN, as where hidden scores are plus infinity. They should be minus "
+            "infinity.",
             "What is -float('-inf')?"),
     }),
     "shares": Blank("scores.softmax(-1)", offered=2, wrong={
@@ -158,8 +162,8 @@ def causal_weights(scores):
 }, together={
     "hide result": {
         ("scores", "weights * seen"): Mistake("mask-after-softmax",
-            "The mask acts after the softmax: hidden weights are zero, but they have taken their share, and rows do "
-            "not sum to 1.",
+            "The mask acts after the softmax: hidden weights are zero, but they have taken their share, and rows that "
+            "hide something sum to less than 1.",
             "What does a row sum to?"),
         ("scores", "weights.masked_fill(seen == 0, -math.inf)"): Mistake("minus-infinity-after",
             "Minus infinity is put into the weights, after the softmax. It belongs into the scores, before it.",
@@ -169,7 +173,8 @@ def causal_weights(scores):
             "share like any other.",
             "What is e to the power 0?"),
         ("scores.masked_fill(seen == 1, -math.inf)", "weights * seen"): Mistake("all-hidden",
-            "Before the softmax it hides the past and the token itself, after it the future: nothing is left.",
+            "Nothing is left, as where the past and the token itself are hidden before the softmax, and the future "
+            "after it.",
             SECOND_ROW),
     },
     "hide shares": {
@@ -179,6 +184,12 @@ def causal_weights(scores):
         ("scores * seen", "scores / scores.sum(-1, keepdim=True)"): Mistake("divides-by-sum",
             "The scores are divided by their sum, without the exponential.",
             "What if a score is negative?"),
+    },
+    "seen hide": {
+        (".tril(1)", "scores.masked_fill(seen == 1, -math.inf)"): Mistake("polarity-strict",
+            "The mask is the wrong way round: it hides the past, the token itself and the one right after it, and "
+            "keeps what comes later.",
+            SECOND_ROW),
     },
     "seen result": {
         (".tril(-1)", "weights.nan_to_num(0)"): Mistake("diagonal-hidden",

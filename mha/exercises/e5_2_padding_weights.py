@@ -27,8 +27,8 @@ def padding_weights(scores, lengths):
             "It is the wrong way round: only the filling is read.",
             "Does True say hide or show in what you wrote?"),
         "place < lengths[:, None]": Mistake("mask-broadcast",
-            "The mask has the shape (B, m) and is laid on (queries, keys): query 1 of every sentence gets the length "
-            "of sentence 1. Where B and n differ and neither is 1, it does not run. lengths[:, None, None] has the "
+            "Query 1 of every sentence gets the length of sentence 1, as where a mask of shape (B, m) is laid on "
+            "(queries, keys). Where B and n differ and neither is 1, it does not run. lengths[:, None, None] has the "
             "axis that is missing.",
             "With which axes of the scores does torch match (B, m)?"),
         "place[: scores.shape[1], None] < lengths[:, None, None]": Mistake("masks-queries",
@@ -74,11 +74,11 @@ def padding_weights(scores, lengths):
         "scores.masked_fill(~real, -1e9)": None,
         "scores.masked_fill(~real, 0)": Mistake("zero-then-mask",
             "Hidden scores are set to 0 before the softmax, and the filling to 0 after it. A score of 0 takes a share "
-            "like any other, so the rows sum to less than 1.",
+            "like any other, so rows with filling sum to less than 1.",
             POWER_0),
         "scores": Mistake("mask-after-softmax",
-            "The filling is set to 0 after the softmax, so the rows sum to less than 1: its scores were still in the "
-            "sum.",
+            "The filling is set to 0 after the softmax, so rows with filling sum to less than 1: its scores were still "
+            "in the sum.",
             "What should a row sum to?"),
     }),
     "shares": Blank("scores.softmax(-1)", offered=1, wrong={

@@ -25,54 +25,54 @@ def leaks(f, n, d):
 """, {
     "start": Blank("torch.randn(n, d, generator=g).double()", wrong={
         "torch.zeros(n, d).double()": Mistake("zeros-for-tokens",
-            "All its tokens are 0 before the change. Where so much is equal, some leaks do not show.",
+            "Some leaks do not show, as where all tokens are 0 before the change and too much is equal.",
             "What does attention mix when all values are the same?"),
     }),
     "tokens": Blank("range(1, n)", offered=3, wrong={
         "[n - 1]": Mistake("last-token-only",
-            "It changes the last token only. A leak at other tokens stays unseen.",
+            "A leak at other tokens than the last stays unseen, as where the last alone is changed.",
             "What if the last token is the only one that is hidden well?"),
         "range(1, n)[:1]": Mistake("second-token-only",
-            "It changes the second token only. A leak at later ones stays unseen.",
+            "A leak at tokens after the second stays unseen, as where the second alone is changed.",
             ONLY_THE_LAST),
         "range(1, n - 1)": Mistake("last-token-left-out",
-            "It never changes the last token.",
+            "A leak of the last token stays unseen, as where it is never changed.",
             "Which index has the last token, and where does range(1, n - 1) end?"),
         "[n // 2]": Mistake("one-token-only",
-            "It changes one token in the middle, and no other.",
+            "It finds what a change of one token in the middle shows, and no leak besides.",
             ONLY_THE_LAST),
     }),
     "copy": Blank("x.clone()", offered=1, wrong={
         "x": Mistake("no-copy",
-            "It changes x itself, not a copy. What was done to one token is still there when the next is tried, so "
-            "outputs move that nothing later has moved; and where f gives a view of x, what was kept from before moves "
-            "along.",
+            "It goes wrong as where x itself is changed, not a copy. What was done to one token is still there when "
+            "the next is tried, so outputs move that nothing later has moved; and where f gives a view of x, what was "
+            "kept from before moves along.",
             "What does x hold when the second token has been tried?"),
     }),
     "change": Blank("= torch.randn(d, generator=g)", offered=2, wrong={
         "+= 1": Mistake("one-number-added",
-            "It adds one number to all coordinates of a token. That is a change that a layer norm takes out again, so "
-            "a leak behind one stays unseen.",
+            "A leak of how a token's coordinates differ stays unseen, as where one number is added to all of them. A "
+            "layer norm takes such a change out again.",
             "Which change of a token does nothing that follows take back?"),
         "*= 2": Mistake("only-the-length",
-            "It changes how long a token is, and not which way it points. A leak of its direction stays unseen.",
+            "A leak of a token's direction stays unseen, as where only its length is changed.",
             "What does a normalisation leave of a token that is doubled?"),
         "[0] += 1": Mistake("one-coordinate-only",
-            "It changes one coordinate of a token. What leaks through another one stays unseen.",
+            "What leaks through one coordinate of a token can stay unseen, as where only another one is changed.",
             "How many coordinates has a token?"),
     }),
     "moved": Blank("(f(y) - before).abs().amax(-1)", wrong={
         "(f(y) - before).sum(-1).abs()": Mistake("compares-sums",
-            "It compares sums. What one coordinate gains and another loses stays unseen.",
+            "What one coordinate of an output gains and another loses stays unseen, as where sums are compared.",
             "Can two different outputs have the same sum?"),
         "torch.autograd.functional.jacobian(f, x)[:, :, j].abs().amax((1, 2))": Mistake("derivative-only",
-            "It looks at derivatives only. A leak through a step, such as rounding, a comparison or an argmax, has "
-            "none.",
+            "A leak through a step, such as rounding, a comparison or an argmax, stays unseen, as where derivatives "
+            "are looked at: a step has none.",
             "What else can you do to a token than take a derivative?"),
     }),
     "rounding": Blank("1e-9", offered=2, wrong={
         "0": Mistake("rounding-counts",
-            "It takes rounding for a leak: it asks for equal numbers, to the last bit.",
+            "It takes rounding for a leak, as where numbers must be equal to the last bit.",
             "Is 0.1 + 0.2 - 0.2 equal to 0.1?"),
         "0.01": Mistake("too-coarse",
             "A leak that moves an output by little stays unseen.",
@@ -84,24 +84,24 @@ def leaks(f, n, d):
     }),
     "found": Blank("moved[:j].any()", offered=3, wrong={
         "moved.any()": Mistake("whole-output",
-            "Every function of the tokens is called leaky. A changed token must change its own output, and may change "
-            "later ones. Only earlier outputs must stand still.",
+            "With two tokens or more, whatever depends on its tokens is called leaky. A changed token may change its "
+            "own output and later ones. Only earlier outputs must stand still.",
             WHICH_STAND_STILL),
         "moved[: j + 1].any()": Mistake("own-output-counts",
             "A token that moves its own output is called a leak. It may do that. Only earlier outputs must stand "
             "still.",
             "Is it [:j] or [:j + 1]?"),
         "moved[:j].all()": Mistake("all-earlier-must-move",
-            "It wants all earlier outputs to move. One that moves is a leak.",
+            "A leak that moves only some of the earlier outputs stays unseen. One that moves is enough.",
             "How many outputs must see the future before the model leaks?"),
         "moved[j + 1 :].any()": Mistake("wrong-direction",
             "It calls it a leak when an earlier token moves a later output. That is what attention is for.",
             "Which of the two is the future?"),
         "moved[j - 1]": Mistake("output-before-only",
-            "It looks only at the output right before the token that was changed.",
+            "A leak that misses the output right before the changed token stays unseen, as where that alone is seen.",
             "What if the first output sees the last token?"),
         "moved[0]": Mistake("first-output-only",
-            "It looks at the first output only.",
+            "A leak that does not reach the first output stays unseen, as where that alone is looked at.",
             ONLY_THE_LAST),
     }),
     "hit": Blank("True", wrong={
@@ -122,7 +122,7 @@ def leaks(f, n, d):
     },
     "tokens found": {
         ("[n - 1]", "moved[:1].any()"): Mistake("one-pair-only",
-            "It looks whether the last token moves the first output, and nowhere else.",
+            "It finds a leak only where the last token moves the first output.",
             "What if a token sees only the next one?"),
         ("range(n)", "moved[: j + 1].any()"): Mistake("own-output-counts",
             "A token that moves its own output is called a leak. It may do that. Only earlier outputs must stand "
@@ -132,7 +132,7 @@ def leaks(f, n, d):
             "It calls it a leak when an earlier token moves a later output. That is what attention is for.",
             "Which of the two is the future?"),
         ("range(1, n)[:1]", "moved[0]"): Mistake("one-pair-only",
-            "It looks whether the second token moves the first output, and nowhere else.",
+            "It finds a leak only where the second token moves the first output.",
             ONLY_THE_LAST),
     },
     "found hit end": {

@@ -40,8 +40,8 @@ def merge_heads(y):
     }),
     "turn": Blank(".transpose(1, 2)", offered=3, wrong={
         "": Mistake("view-for-transpose",
-            "It forces the shape without moving the head axis. Each row is filled with the next numbers in memory, so "
-            "tokens of one head stand in it, where all heads of one token should.",
+            "It forces the shape without moving the head axis. A row is filled with the next numbers in memory, which "
+            "run through the tokens of one head before the next. It should hold all heads of one token.",
             BESIDE_D),
         ".mT": Mistake("wrong-transpose",
             "The last two axes were exchanged, (B, h, d, n), where heads and tokens should be.",
@@ -125,6 +125,9 @@ def merge_heads(y):
             "How many axes should the output have?"),
     },
     "turn joined": {
+        (".mT", "B, h, n * d"): Mistake("tokens-joined",
+            "The tokens of a head are joined, column by column: (B, h, d n).",
+            COUNTS_HEADS),
         ("", "B, n * h, d"): Mistake("heads-below",
             "The heads are written below each other, (B, h n, d), not side by side.",
             HOW_MANY_ROWS),

@@ -19,8 +19,8 @@ ON_A_LINE = Mistake("keys-on-a-line",
     "Only the two outermost keys ever win, as where the keys lie on a line.",
     "Which direction makes the middle key the farthest?")
 NO_CIRCLE = Mistake("keys-of-other-lengths",
-    "The keys do not lie on a circle: some are longer than others, and along the direction of a short one a longer one "
-    "is farther.",
+    "Some tokens look elsewhere, as where the keys do not lie on a circle: along the direction of a short key a longer "
+    "one is farther.",
     "Which keys have the largest dot product with a short one?")
 
 PROGRAM = Program("""\
@@ -33,11 +33,12 @@ def on_a_circle(order):
 """, {
     "angles": Blank("2 * math.pi * torch.arange(n) / n", offered=3, wrong={
         "torch.linspace(0, 2 * math.pi, n)": Mistake("ends-meet",
-            "The first key and the last lie in the same place: the angles run from 0 to the whole circle, and both "
-            "ends are counted.",
+            "The first key and the last get the same, as where they lie in the same place: the angles run from 0 to "
+            "the whole circle, and both ends are counted.",
             "How many steps of 2 pi / n lead from the first key to the last?"),
         "360 * torch.arange(n) / n": Mistake("degrees",
-            "The angles are in degrees. cos and sin of torch want radians: the whole circle is 2 pi.",
+            "Each token looks where angles in degrees would lead it. cos and sin of torch want radians: the whole "
+            "circle is 2 pi.",
             "What is the cosine of 180, in torch?"),
         "torch.arange(n) / n": TOO_SOFT,
     }),
@@ -85,7 +86,7 @@ def on_a_circle(order):
         ("torch.arange(n) - (n - 1) / 2", "0 * angles"): ON_A_LINE,
         ("angles", "0 * angles"): ON_A_LINE,
         ("0 * angles", "0 * angles"): Mistake("all-scores-alike",
-            "Every token gives the same weight to all: no key is farther than another.",
+            "Every token gives the same weight to all, as where no key is farther than another, or the queries are 0.",
             "Where should the keys lie?"),
     },
 })

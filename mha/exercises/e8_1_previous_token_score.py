@@ -48,8 +48,8 @@ def previous_token_score(weights):
         "queries": ITSELF,
         "queries + 1": None,
         "queries - 2": Mistake("two-back-and-round",
-            "It reads the weight on the token two places back, and for the first query that has none on the last "
-            "token: that is what the index -1 means.",
+            "It reads the weight on the token two places back, and for query 1, which has none, on the last token: "
+            "that is what the index -1 means.",
             "Where in the map stand the pairs (1, 0), (2, 1), (3, 2)?"),
     }),
     "read": Blank("weights[..., queries, keys]", offered=3, wrong={
@@ -114,6 +114,9 @@ def previous_token_score(weights):
     "queries keys": {
         ("n - 1", "queries + 1"): NEXT,
         ("n", "queries"): ITSELF,
+        ("n - 1", "queries"): Mistake("looks-at-itself",
+            "It reads what each token but the last gives to itself.",
+            "Where in the map stand the pairs (1, 0), (2, 1), (3, 2)?"),
         ("2, n", "queries - 2"): Mistake("two-back",
             "It reads the weight on the token two places back.",
             "Where in the map stand the pairs (1, 0), (2, 1), (3, 2)?"),
@@ -123,6 +126,18 @@ def previous_token_score(weights):
             "It reads the weight on the token after, and goes round the end: the last query is counted with the first "
             "token.",
             "Which of weights[2, 1] and weights[1, 2] is what token 2 gives to the token before it?"),
+    },
+    "queries read": {
+        ("n - 1", "weights[..., keys, queries]"): Mistake("wraps-around",
+            "It reads the weight on the token after, and goes round the end: the last query is counted with the first "
+            "token, and the last but one is left out.",
+            "Which of weights[2, 1] and weights[1, 2] is what token 2 gives to the token before it?"),
+    },
+    "queries score": {
+        ("n", "weight.sum(-1) / (n - 1)"): Mistake("wraps-around",
+            "It goes round the end: what the first query gives to the last token is added to the sum, which is divided "
+            "by n - 1.",
+            "What does -1 mean as an index? What does roll do with the first row?"),
     },
     "read score": {
         ("weights[..., queries, :][..., keys]", "weight.mean((-2, -1))"): BLOCK,

@@ -170,6 +170,13 @@ def above_offset(weights, asks, answers):
             "It is the head's share on those pairs alone on which the rule is wrong.",
             "Over which pairs is the head's share taken?"),
     }),
+}, together={
+    "rule result": {
+        ("(offsets == offsets.mode().values) * len(asks)", "share / of_rule"): Mistake("ratio",
+            "It divides the head's share by the number of pairs that the best offset gets right. The difference of two "
+            "shares is asked for.",
+            "What does a head get that is right as often as the rule?"),
+    },
 })
 
 

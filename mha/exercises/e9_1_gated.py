@@ -64,8 +64,8 @@ def gated(y, gates, W_O):
     }),
     "meet": Blank("y * gates[:, None, None]", offered=4, wrong={
         "y * gates": Mistake("gates-on-columns",
-            "The gates multiply the last axis: the columns of each value, not the heads. That runs only where there "
-            "are as many columns as heads, or one.",
+            "The gates multiply the last axis: the columns of each value, not the heads. That runs to its end only "
+            "where d_v = h, or where h = 1.",
             "With which axis of y does a tensor (h,) meet, and with which should it?"),
         "y * gates[:, None]": Mistake("gates-on-tokens",
             "The gates multiply the axis of the tokens, not that of the heads.",

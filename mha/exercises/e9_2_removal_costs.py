@@ -219,6 +219,9 @@ def removal_costs(loss, h):
             "When loss returns gates[0], what becomes of that number at gates[0] = 0?"),
     },
     "anew off": {
+        ("gates = torch.zeros(h)", "-1"): Mistake("turned-round",
+            "The gate of the head is -1, and those of all others are 0. It should be 0, and all others 1.",
+            "Which gates should be 1 for head i?"),
         ("gates = torch.zeros(h)", "1"): Mistake("keeps-only-that-head",
             "It keeps the one head and switches off all others.",
             "Which gates should be 0 for head i?"),
