@@ -54,7 +54,8 @@ function render({ model, el }) {
     });
     const wide = Math.min(width, 620);
     const x = (place) => 68 + (place * (wide - 98)) / 4;
-    const heights = rows.reduce((all, [, , climb]) => [...all, all.at(-1) + Math.min(climb, ENDLESS)], [0]);
+    const drawn = rows.map(([, , climb]) => (climb === Infinity ? ENDLESS : climb));
+    const heights = drawn.reduce((all, climb) => [...all, all.at(-1) + climb], [0]);
     set(svg, { viewBox: `0 0 ${wide} ${HIGH}` });
     set(ground, { x1: x(-0.3), x2: x(4.3), y1: y(0), y2: y(0) });
     treads.forEach(([line, name], k) => {

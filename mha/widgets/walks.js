@@ -26,7 +26,8 @@ function render({ model, el }) {
   el.append(root);
 
   function sentenceFor(d, spread) {
-    return `With ${d} products the dot products spread by ${spread.toFixed(1)}; the root of ${d} is `
+    const added = `${d} ${d === 1 ? "product" : "products"}`;
+    return `With ${added} the dot products spread by ${spread.toFixed(1)}; the root of ${d} is `
       + `${Math.sqrt(d).toFixed(1)}.`;
   }
 
