@@ -401,7 +401,22 @@ def root_rounded(x, W_Q, W_K, W_V, W_O, h, mask):
     return heads.transpose(1, 2).flatten(2) @ W_O
 
 
+def matrix_transposed(y, W_O):
+    return y.transpose(1, 2).flatten(2) @ W_O.T
+
+
+def whole_sum_beside_clashing_axes(q, k, v):
+    return (q @ k.transpose(0, 1) / q.sum() * q.sum() / k.shape[-1] ** 0.5).softmax(-1) @ v
+
+
+def wrong_for_three_of_three(heads, questions, k):
+    return EXERCISES["8.2"].reference(heads, questions, k) + (heads > 2 and questions > 2) / 8
+
+
 @pytest.mark.parametrize("id, answer, says, never", [
+    ("2.1", whole_sum_beside_clashing_axes, "in A @ B this holds for the axes in front", "whose axis is gone"),
+    ("6.4", matrix_transposed, "Two sizes that are multiplied and summed over differ", "with a batch in front"),
+    ("8.2", wrong_for_three_of_three, "For heads = 3, questions = 3 and k = 0 it gives 1.125", "it is right. Reasons"),
     ("1.2", least_logarithm_taken_away, "or the least of them", "The mean of the logarithms is subtracted"),
     ("1.4", additional_key_brings_the_last_value, "an additional key that brings 0, 0, 1 of the three values",
      "its weights"),
@@ -429,10 +444,10 @@ def root_rounded(x, W_Q, W_K, W_V, W_O, h, mask):
     ("8.2", by_factorials, "A whole number does not fit into a float", "power"),
     ("8.2", ways_in_a_tensor, "A whole number does not fit into a tensor", "power"),
     ("9.2", losses_kept, "A loss that was kept does not stay as it was", "loss of the whole model does not"),
-], ids=["least", "additional-value", "values-added", "mean-of-scores", "its-own-shapes", "which-row", "two-back",
-        "clamp", "columns-for-rows", "no-triu", "root-rounded", "mixture", "rounding", "infinity", "batch-axes",
-        "unpacked", "turned-round", "product", "verdicts", "memory", "its-input", "dtype", "factorials", "2^63",
-        "kept-loss"])
+], ids=["whole-sum", "T-of-a-matrix", "three-of-three", "least", "additional-value", "values-added", "mean-of-scores",
+        "its-own-shapes", "which-row", "two-back", "clamp", "columns-for-rows", "no-triu", "root-rounded", "mixture",
+        "rounding", "infinity", "batch-axes", "unpacked", "turned-round", "product", "verdicts", "memory", "its-input",
+        "dtype", "factorials", "2^63", "kept-loss"])
 def test_what_was_once_untrue(id, answer, says, never):
     report = check(id, answer)
     assert not report.ok and says in report.text and never not in report.text, report.text

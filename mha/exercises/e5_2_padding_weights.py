@@ -27,9 +27,9 @@ def padding_weights(scores, lengths):
             "It is the wrong way round: only the filling is read.",
             "Does True say hide or show in what you wrote?"),
         "place < lengths[:, None]": Mistake("mask-broadcast",
-            "Query 1 of every sentence gets the length of sentence 1, as where a mask of shape (B, m) is laid on "
-            "(queries, keys). Where B and n differ and neither is 1, it does not run. lengths[:, None, None] has the "
-            "axis that is missing.",
+            "Where it runs, query 1 of every sentence gets the length of sentence 1, as where a mask of shape (B, m) "
+            "is laid on (queries, keys). Where B and n differ and neither is 1, it does not run. lengths[:, None, "
+            "None] has the axis that is missing.",
             "With which axes of the scores does torch match (B, m)?"),
         "place[: scores.shape[1], None] < lengths[:, None, None]": Mistake("masks-queries",
             "The mask lies on the queries: rows of filling are emptied, and the filling among the keys is still read.",

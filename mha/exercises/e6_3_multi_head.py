@@ -88,8 +88,8 @@ def multi_head(x, W_Q, W_K, W_V, W_O, h, mask):
             "The mask is applied the wrong way round: True means may attend.",
             "Does masked_fill fill where the mask is True or where it is False?"),
         "scores.masked_fill(~mask, -math.inf)": Mistake("mask-lacks-heads",
-            "Head i of every sentence gets the mask of sentence i, as where the mask has no head axis and its "
-            "sentences lie along the heads. With several sentences it runs only where there are as many heads.",
+            "Where it runs, head i of every sentence gets the mask of sentence i, as where the mask has no head axis "
+            "and its sentences lie along the heads. With several sentences it runs only where there are as many heads.",
             "With which axis of the scores (B, h, n, n) does the B of the mask (B, n, n) meet?"),
         "scores.masked_fill(~mask[:, None], 0)": Mistake("zero-for-minus-infinity",
             "Hidden scores become 0, and e^0 is 1: hidden keys keep a weight.",

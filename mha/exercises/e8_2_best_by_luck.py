@@ -157,9 +157,10 @@ def best_by_luck(heads, questions, k):
 def measure(answer):
     """Its numbers where everybody can count; three of those that are wrong."""
     wrong = []
-    for heads, questions, k, wanted in ((1, 1, 1, 0.5), (2, 1, 1, 0.75), (1, 3, 2, 0.5), (1, 3, 3, 0.125),
-                                        (2, 3, 2, 0.75), (3, 2, 0, 1)):
-        found = float(answer(heads, questions, k))
+    first = [(1, 1, 1), (2, 1, 1), (1, 3, 2), (1, 3, 3), (2, 3, 2), (3, 2, 0)]
+    few = [(heads, questions, k) for heads in (1, 2, 3) for questions in (1, 2, 3) for k in range(questions + 1)]
+    for heads, questions, k in dict.fromkeys(first + few):
+        found, wanted = float(answer(heads, questions, k)), PROGRAM.reference(heads, questions, k)
         if not abs(found - wanted) <= 1e-6:
             wrong.append(f"For heads = {heads}, questions = {questions} and k = {k} it gives {found:.4g}; wanted is "
                          f"{wanted:g}.")

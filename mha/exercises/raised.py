@@ -98,8 +98,7 @@ def meaning(failure):
                        "It was raised inside the function that you were given: it was called with something that it "
                        "does not take. What does the statement allow?")
     text, line = f"{type(failure).__name__}: {failure}", last_line(failure)
-    if (re.search(r"\.T\b", line) and ("must match" in text or "multiplied" in text or "Expected size" in text)
-        and any(value.ndim > 2 for value in tensors_of(failure).values())):
+    if turns_a_batch(failure, line) and ("must match" in text or "multiplied" in text or "Expected size" in text):
         return TURNED_BATCH
     if "values to unpack" in text and re.search(r"\.shape|\.size\(\)", line):
         return FIXED_AXES
@@ -124,6 +123,14 @@ def meaning(failure):
                        f"The sizes asked for, {sizes[1].replace(', ', ' times ')}, multiply to {asked}, and there are "
                        f"{sizes[2]} numbers. Compare with the shapes below.")
     return next((mistake for sign, mistake in MEANINGS if re.search(sign, text)), None)
+
+
+def turns_a_batch(failure, line):
+    """Whether a line takes .T of a tensor of more than two axes; or of what has no name, and there is such a tensor."""
+    tensors = tensors_of(failure)
+    deep = any(value.ndim > 2 for value in tensors.values())
+    turned = [tensors.get(name) for name in re.findall(r"(\w*)\.T\b", line)]
+    return any(deep if tensor is None else tensor.ndim > 2 for tensor in turned)
 
 
 def in_what_is_given(failure):
@@ -151,7 +158,7 @@ def lost_axis(failure, line):
     """A sentence on a tensor that lacks only the last axis of another: what a forgotten keepdim leaves; else None."""
     if "must match the size of tensor" not in str(failure):
         return None
-    if re.search(r"\b(sum|max|amax|mean|norm|logsumexp)\(", line) and not re.search("keepdim|unsqueeze|None", line):
+    if re.search(r"\b(sum|max|amax|mean|norm|logsumexp)\([^)]", line) and not re.search("keepdim|unsqueeze|None", line):
         return "The line takes a sum, mean, maximum or norm, whose axis is gone afterwards."
     tensors = {name: value.shape for name, value in tensors_of(failure).items()}
     for short, shape in tensors.items():
