@@ -10,6 +10,7 @@ from .publishing import base_address
 
 PICTURE = "_static/card.png"                      # the front page's figure under the title, 1200 x 630
 LENGTH = 200
+FORMULA = "\0"
 # A page asks its own site and nobody else, and runs no script that is no file of it. Styles may stand in the page:
 # matplotlib writes them into its pictures, and its maps of many cells are images inside.
 POLICY = ("default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src 'none'; "
@@ -17,7 +18,7 @@ POLICY = ("default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' 
 
 
 def description(doctree):
-    """The first sentences of a page, as many as a search engine shows; those with a formula are passed over."""
+    """The first sentences of a page without a formula, as many as a search engine shows."""
     said = ""
     for sentence in sentences(doctree):
         if len(f"{said} {sentence}") > LENGTH:
@@ -27,12 +28,13 @@ def description(doctree):
 
 
 def sentences(doctree):
-    """The sentences of the paragraphs without a formula."""
+    """The sentences without a formula."""
     for paragraph in doctree.findall(nodes.paragraph):
-        if any(paragraph.findall(lambda node: isinstance(node, (nodes.math, nodes.math_block)))):
-            continue
-        for sentence in re.split(r"(?<=[.?!]) ", " ".join(paragraph.astext().split())):
-            if sentence and sentence[-1] in ".?!" and (sentence[0] in "\"\u201c" or sentence[0].isupper()):
+        words = "".join(text.astext() if not isinstance(text.parent, nodes.math) else FORMULA
+                        for text in paragraph.findall(nodes.Text))
+        for sentence in re.split(r"(?<=[.?!]) ", " ".join(words.split())):
+            first, last = sentence[:1], sentence[-1:]
+            if last in tuple(".?!") and (first in tuple("\"\u201c") or first.isupper()) and FORMULA not in sentence:
                 yield sentence
 
 

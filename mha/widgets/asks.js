@@ -20,7 +20,7 @@ function render({ model, el }) {
 
   function verdict(S, W) {
     const mirrored = S.every((line, i) => line.every((value, j) => Math.abs(value - S[j][i]) < 1e-9));
-    return mirrored ? MIRROR : `\u201cgood\u201d looks ${most(W[1])}, \u201cnot\u201d ${most(W[0])}.`;
+    return mirrored ? MIRROR : `${words.map((word, i) => `\u201c${word}\u201d looks ${most(W[i])}`).join(", ")}.`;
   }
 
   function draw() {

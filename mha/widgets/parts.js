@@ -32,7 +32,8 @@ function render({ model, el }) {
       if (k === 2) set(bar, { class: `bar hue-head-${chosen + 1}` });
     }));
     const [most, adds] = [named(weights), named(parts)];
-    say(status, told(most, adds, most === adds));
+    const same = weights[indexOfLargest(parts)] > Math.max(...weights) - 1e-9;
+    say(status, told(most, adds, same));
     return {
       numbers: { weight: weights, length: lengths, part: parts },
       tables: () => [["Parts", kinds.map(([name]) => name), words.map((word, i) =>

@@ -14,7 +14,7 @@ class StairsCanvas(Canvas):
     _esm, _css = front_end("stairs")
     walks = traitlets.List(WALKS).tag(sync=True)
     kind = traitlets.Int(0, help="index into KINDS").tag(sync=True)
-    growth = traitlets.Float(5.0, help="the score of 1 and 2; that of 2 and 3 is twice as large").tag(sync=True)
+    growth = traitlets.Float(5.0, help="score of 1 and 2; of 2 and 3 twice, of 3 and 4 three times it").tag(sync=True)
     closing = traitlets.Float(0.0, help="the score of 4 and 1").tag(sync=True)
 
 
@@ -28,8 +28,8 @@ class WeightStairs(LiveFigure):
     def __init__(self):
         super().__init__(StairsCanvas(), [
             {"kind": slider(ipywidgets.ToggleButtons, "scores", options=KINDS)},
-            {"growth": slider(ipywidgets.FloatSlider, "score of 1 and 2, of 2 and 3 twice", value=5.0, min=0.0, max=5.0,
-                              step=0.5, readout_format=".1f"),
+            {"growth": slider(ipywidgets.FloatSlider, "scores of 1\u20132, 2\u20133, 3\u20134: 1, 2, 3 times",
+                              value=5.0, min=0.0, max=5.0, step=0.5, readout_format=".1f"),
              "closing": slider(ipywidgets.FloatSlider, "score of 4 and 1", value=0.0, min=0.0, max=10.0, step=1.0,
                                readout_format=".0f")}])
 
