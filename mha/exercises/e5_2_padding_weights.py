@@ -188,6 +188,6 @@ EXERCISE = Exercise(
            "real = torch.arange(scores.shape[-1]) < lengths[:, None, None]; empty = ~real.any(-1, keepdim=True); "
            "return scores.masked_fill(~real & ~empty, -torch.inf).softmax(-1).masked_fill(~real, 0)"),
     note="In the way of the solution, the first masked_fill hides nothing in an empty row, so the softmax can divide, "
-         "and the second sets all to 0. Where a NaN arises on the way and is only replaced at the end, it can come back "
-         "in the gradient: the check looks at that too.",
+         "and the second sets all to 0. Where a NaN arises on the way and is only replaced at the end, it can come "
+         "back in the gradient: the check looks at that too.",
 )
