@@ -23,7 +23,8 @@ LISTED = {  # what the book set out to check: a word of each claim, and its verd
     "large gradients": "true under a condition", "j != i": "wrong", "Finally, we concatenate": "wrong",
     "Closeness": "true under a condition",
     "out-of-vocabulary": "true under a condition",
-    "long distances\"": "true under a condition", "animal 0.7": "not found here", "masked_fill": "wrong",
+    "long distances\"": "true under a condition", "animal 0.7": "not found here",
+    "masked_fill": "true under a condition",
     "don't add parameters": "true under a condition",
     "only focus on one": "true under a condition", "512 / 8 = 64": "true under a condition",
     "to be symmetric": "true under a condition",
@@ -38,7 +39,7 @@ LISTED = {  # what the book set out to check: a word of each claim, and its verd
     "much is handed on": "true under a condition", "W_O could be left out": "true under a condition",
     "W_i^A": "wrong", "in one text": "true under a condition", "h d_k by d_model": "true under a condition",
     "representational diversity": "true under a condition", "introduced as an alternative": "true under a condition",
-    "Causality": "not found here", "(batch, queries, keys)": "wrong",
+    "Causality": "not found here", "(batch, queries, keys)": "true under a condition",
 }
 
 

@@ -164,15 +164,17 @@ def leaks(layer, x):
 
 
 @claim("masks",
-       "`scores.masked_fill(mask == 0, float('-inf'))` hides the padding, with a mask of shape (batch, length).", WRONG,
-       FIVE)
+       "`scores.masked_fill(mask == 0, float('-inf'))` hides the padding, with a mask of shape (batch, length).",
+       CONDITION, FIVE)
 def padding_mask():
     scores, natural = torch.randn(4, 1, 4, 4), masks.padding([4, 2, 3, 1], 4)[:, 0, 0]
     trap, right = (scores.masked_fill(mask == 0, -math.inf).softmax(-1) for mask in (natural, natural[:, None, None]))
     leaked, held = ((weights * (natural[:, None, None] == 0)).sum(-1).max() for weights in (trap, right))
-    return ("Four sentences of four places: torch takes (batch, length) for (queries, keys), in silence, and a row "
-            f"puts {leaked:.2f} of its weight on padding. With shape (batch, 1, 1, length) it is {held:.0f}.",
-            leaked > 0.5 and held == 0)
+    alone = scores[1:2].masked_fill(natural[1:2] == 0, -math.inf).softmax(-1)[..., 2:].max()
+    return (f"One sentence alone: {alone:.0f} of the weight is on padding. Four sentences of four places: torch takes "
+            f"(batch, length) for (queries, keys), in silence, and a row puts {leaked:.2f} of its weight on padding. "
+            f"With shape (batch, 1, 1, length) it is {held:.0f}.",
+            leaked > 0.5 and held == alone == 0)
 
 
 @claim("masks", "-1e9 is a safe way to write minus infinity.", CONDITION, FIVE)
@@ -246,17 +248,17 @@ def wrong_mask():
             shipped(x).isfinite().all() and bool((moved > 0).all()))
 
 
-@claim("masks", "A mask of shape (batch, queries, keys) fits the scores of all heads.", WRONG, FIVE)
+@claim("masks", "A mask of shape (batch, queries, keys) fits the scores of all heads.", CONDITION, FIVE)
 def mask_of_three_axes():
-    mask = masks.padding([5, 4, 2, 1], 5)[:, 0].expand(4, 5, 5)                                        # (B, n, n)
-    scores = torch.randn(4, 4, 5, 5)
-    trap, right = (scores.masked_fill(~one, -math.inf).softmax(-1) for one in (mask, mask[:, None]))
-    leaked, held = ((weights * ~mask[:, None]).sum(-1).max() for weights in (trap, right))
+    scores, mask = torch.randn(4, 4, 5, 5), masks.padding([5, 4, 2, 1], 5)[:, 0].expand(4, 5, 5)       # (B, n, n)
+    leaked, held, alone = (
+        (scores[-len(one):].masked_fill(~one, -math.inf).softmax(-1) * ~mask[-len(one):, None]).sum(-1).max()
+        for one in (mask, mask[:, None], mask[-1:]))
     try:
         answer = str(torch.randn(2, 8, 5, 5).masked_fill(~mask[:2], -math.inf))
     except RuntimeError:
         answer = "an error"
-    return ("With as many sentences as heads, torch takes the first axis for the heads, in silence: four of each, and "
-            f"a row puts {leaked:.2f} of its weight on padding. With shape (batch, 1, queries, keys) it is {held:.0f}. "
-            f"With 2 sentences and 8 heads it is {answer}.",
-            leaked > 0.5 and held == 0 and answer == "an error")
+    return (f"One sentence alone: {alone:.0f} of the weight is on padding. With as many sentences as heads, torch "
+            "takes the first axis for the heads, in silence, and a row puts "
+            f"{leaked:.2f} of its weight on padding. With shape (batch, 1, queries, keys) it is {held:.0f}, with 2 "
+            f"sentences and 8 heads {answer}.", leaked > 0.5 and held == alone == 0 and answer == "an error")

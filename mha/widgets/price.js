@@ -16,7 +16,7 @@ function render({ model, el }) {
   const bars = names.map((_, i) => add("rect", { x: LEFT, y: i * ROW, height: BAR, class: "fixed" }));
   const pairs = add("rect", { y: 0, height: BAR, class: "pairs" });
   const status = statusLine(sentenceFor(512, 256, 888888888, 333333333));
-  const key = ["matrices", "scores and mixtures, which grow with n\u00b2"].map((what, i) =>
+  const key = ["matrices", "scores and mixtures, for each token with n"].map((what, i) =>
     h("span", {}, h("i", { class: i ? "pairs" : "fixed" }), what));
   const root = figureBox(model, "price-of-length", "price", h("div", { class: "parts" }, ...key), svg, status);
   el.append(root);

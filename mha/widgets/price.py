@@ -49,7 +49,7 @@ class PriceOfLength(LiveFigure):
     def picture(self):
         n, d = self.canvas.n, WIDTHS[self.canvas.d]
         shown = {name: value / (n * d**2) for name, value in self.numbers(**self.setting()).items()}
-        shown["of the head's, with n squared"] = shown.pop("quadratic")
+        shown["scores and mixtures of a head"] = shown.pop("quadratic")
         picture = viz.bars(list(shown), for_each_token_in_units_of_d_squared=torch.cat(list(shown.values())))
         picture.text = f"Multiplications for each token, at n = {n} and d = {d}.\n\n" + picture.text.split("\n\n", 1)[1]
         return picture

@@ -20,7 +20,7 @@ function render({ model, el }) {
   function sentenceFor(side, layers, [first, last], pairs) {
     const sees = first === last ? `hears of itself alone` : `hears of words ${first} to ${last}`;
     return `Through ${layers} ${layers === 1 ? "layer" : "layers"} word ${middle} ${sees}. In each layer ${pairs} of `
-      + `${n * n} pairs are scored${layers > 1 ? `, ${layers * pairs} in all` : ""}.`;
+      + `${n * n} pairs are allowed${layers > 1 ? `, ${layers * pairs} in all` : ""}.`;
   }
 
   function draw(room) {
@@ -51,7 +51,7 @@ function render({ model, el }) {
       numbers: { reach, pairs },
       tables: () => [
         [`Who reaches word ${middle}`, tabulate(n, String), [["1 is yes", ...reach]]],
-        ["Pairs scored in a layer", ["pairs"], [["number", pairs]]],
+        ["Pairs allowed in a layer", ["pairs"], [["number", pairs]]],
       ],
     };
   }

@@ -36,5 +36,5 @@ class WindowReach(LiveFigure):
 
     def picture(self):
         shown = self.numbers(**self.setting())
-        return viz.matrices(f"The words that reach the middle one; {int(shown['pairs'])} of {N * N} pairs are scored.",
+        return viz.matrices(f"The words that reach the middle one; {int(shown['pairs'])} of {N * N} pairs are allowed.",
                             ["reaches it"], {"word": (shown["reach"][None], [str(i) for i in range(N)])}, columns=1)
