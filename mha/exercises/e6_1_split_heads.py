@@ -32,7 +32,7 @@ def split_heads(x, h):
         "B, h, n, d": Mistake("view-for-transpose",
             "The shape is forced into (B, h, n, d) before an axis is moved, so each head is filled with the next "
             "numbers in memory; the transpose then moves the axes away again.",
-            "Which numbers stand next to each other in memory: those of one token or those of one head?"),
+            "Which numbers follow each other in x: those of one token or those of one head?"),
         "B, n, d, h": Mistake("pieces-of-h",
             "It makes d pieces of h columns, where h pieces of d columns are wanted. split takes the width of a piece, "
             "chunk their number.",
@@ -113,9 +113,9 @@ def split_heads(x, h):
 }, together={
     "cut turn": {
         ("B, h, n, d", ""): Mistake("view-for-transpose",
-            "It forces the shape without moving an axis. Each head is filled with the next numbers in memory, so it "
+            "It forces the shape without moving an axis. Each head is filled with the next numbers in order, so it "
             "holds whole tokens, or pieces of them, where it should hold some columns of every token.",
-            "Which numbers stand next to each other in memory: those of one token or those of one head?"),
+            "Which numbers follow each other in x: those of one token or those of one head?"),
         ("B, n, d, h", ".permute(0, 3, 1, 2)"): Mistake("interleaved",
             "Each head takes every h-th column: the columns are cut as (d, h), not as (h, d).",
             OF_HEAD_1),

@@ -40,7 +40,7 @@ def merge_heads(y):
     }),
     "turn": Blank(".transpose(1, 2)", offered=3, wrong={
         "": Mistake("view-for-transpose",
-            "It forces the shape without moving the head axis. A row is filled with the next numbers in memory, which "
+            "It forces the shape without moving the head axis. A row is filled with the next numbers in order, which "
             "run through the tokens of one head before the next. It should hold all heads of one token.",
             BESIDE_D),
         ".mT": Mistake("wrong-transpose",

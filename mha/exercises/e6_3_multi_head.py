@@ -88,8 +88,8 @@ def multi_head(x, W_Q, W_K, W_V, W_O, h, mask):
             "The mask is applied the wrong way round: True means may attend.",
             "Does masked_fill fill where the mask is True or where it is False?"),
         "scores.masked_fill(~mask, -math.inf)": Mistake("mask-lacks-heads",
-            "Where it runs, head i of every sentence gets the mask of sentence i, as where the mask has no head axis "
-            "and its sentences lie along the heads. With several sentences it runs only where there are as many heads.",
+            "With several sentences it runs only where there are as many heads. Then head i of every sentence gets the "
+            "mask of sentence i, as where the mask has no head axis and its sentences lie along the heads.",
             "With which axis of the scores (B, h, n, n) does the B of the mask (B, n, n) meet?"),
         "scores.masked_fill(~mask[:, None], 0)": Mistake("zero-for-minus-infinity",
             "Hidden scores become 0, and e^0 is 1: hidden keys keep a weight.",
@@ -133,7 +133,7 @@ def multi_head(x, W_Q, W_K, W_V, W_O, h, mask):
     "join": Blank("(weights @ V).transpose(1, 2).flatten(2)", offered=2, wrong={
         "(weights @ V).reshape(B, n, -1)": Mistake("merge-without-transpose",
             "The heads' outputs are reshaped to (B, n, h d_v) without bringing head and column side by side: a row "
-            "is filled with the next numbers in memory, which run through the tokens of one head before the next. "
+            "is filled with the next numbers in order, which run through the tokens of one head before the next. "
             "It should hold all heads of one token.",
             "Which axis must stand beside d_v before the two are joined?"),
         "(weights @ V).permute(0, 2, 3, 1).flatten(2)": Mistake("merge-interleaved",

@@ -37,7 +37,7 @@ def per_head(y, W_O):
             "W_O is transposed before it is cut.",
             "Which shape has W_O?"),
         "W_O.reshape(h, -1, d_v).mT": Mistake("columns-for-rows",
-            "The blocks are cut as (h, d_model, d_v) and turned: a block is filled with the next numbers in memory, "
+            "The blocks are cut as (h, d_model, d_v) and turned: a block is filled with the next numbers in order, "
             "which run along the rows of W_O, and they become columns.",
             "Which axis of W_O should be cut?"),
         "W_O.reshape(h, d_v, -1).flip(0)": Mistake("heads-reversed",
