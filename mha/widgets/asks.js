@@ -10,11 +10,13 @@ function render({ model, el }) {
   const told = (S) => `\u201cgood\u201d scores \u201cnot\u201d ${signed(S[1][0], 0)}, `
     + `and \u201cnot\u201d scores \u201cgood\u201d ${signed(S[0][1], 0)}. `;
   const MIRROR = "The scores are their own mirror image. No two words can differ in what they score each other.";
-  const status = statusLine(`${told([[0, 0], [0, 0]])} ${MIRROR}`);
   function most(weights) {
     const best = words.filter((_, j) => weights[j] > Math.max(...weights) - 1e-9);
     return best.length === 3 ? "at all alike" : `most at ${best.map((word) => `\u201c${word}\u201d`).join(" and ")}`;
   }
+  const longest = words.map((word) => `\u201c${word}\u201d looks most at \u201cgood\u201d and \u201cnews\u201d`)
+    .join(", ");
+  const status = statusLine(`${told([[0, 0], [0, 0]])} ${longest}.`);
   const row = h("div", { class: "matrices" }, query.box, key.box, score.box, weight.box);
   el.append(figureBox(model, "who-asks", "asks", row, status));
 

@@ -75,7 +75,7 @@ function render({ model, el }) {
     square("Mask", "paint it", words, buttons),
     square("Weights", "of each row", words, weightCells, sums),
     square("Influence", "what moves what", words, leakCells));
-  const everything = { wrong: 35, own: true, short: true, asks: true, blind: words.slice(0, 1), layers: 3 };
+  const everything = { wrong: 35, own: true, short: true, asks: true, after: true, blind: [words[0]], layers: 3 };
   const status = statusLine(sentenceFor(everything));
   const legend = h("p", { class: "soft" },
     "Rows look, columns are looked at. Dark is little, light is much; a dot is exactly zero; a thick frame with "

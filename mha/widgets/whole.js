@@ -210,9 +210,10 @@ function originOf(name, r, c, all, { words, scaled, on }) {
 }
 
 // "{query|W_Q}" -> a word in the colour of queries, its index set low
-const rich = (text) => text.split(/(\{[\w-]+\|[^}]*\})/).flatMap((part) => {
+const rich = (text) => text.split(/(\{[\w-]+\|[^}]*\}|W_\w)/).map((part) => {
   const [, hue, word] = /^\{([\w-]+)\|(.*)\}$/.exec(part) ?? [];
-  return hue ? [h("b", { class: `ink hue-${hue}` }, word)] : typeset(part);
+  if (hue) return h("b", { class: `ink hue-${hue}` }, ...rich(word));
+  return part.startsWith("W_") ? h("i", { class: "formula" }, "W", h("sub", {}, part[2])) : part;
 });
 const plain = (text) => text.replace(/\{[\w-]+\|([^}]*)\}/g, "$1");
 

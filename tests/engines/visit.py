@@ -30,7 +30,7 @@ FORMULAS = """
     const loaded = new Set(fonts.map((font) => plain(font.family)));
     const strange = (el) => !loaded.has(plain(getComputedStyle(el).fontFamily.split(",")[0]));
     const tex = (list) => list.map((el) => el.closest("math").querySelector("annotation")?.textContent);
-    const all = [...document.querySelectorAll("article math")];
+    const all = [...document.querySelectorAll("article math:not(.meaning *)")]; // not what hover would show
     const fractions = [...document.querySelectorAll("article mfrac")];
     return { all: document.querySelectorAll("math").length, lost: tex(all.filter(lost)),
       strange: tex(all.filter(strange)), flat: tex(fractions.filter(flat)) };
