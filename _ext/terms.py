@@ -64,7 +64,7 @@ def html(node):
 
 def mark(app, doctree, docname):
     """Mark the first use of each term."""
-    found = getattr(app.builder, "glossary", {})
+    found = app.builder.glossary
     open_terms = {term for term, (_, chapters) in found.items() if docname not in chapters} - EVERYDAY
     if not CHAPTER.match(docname) or not open_terms:
         return

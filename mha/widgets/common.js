@@ -183,7 +183,7 @@ function curvePlane(title, note, name, xTicks, yTicks, print = String) {
 
 // A whole number as it is, others with two decimals
 function shortly(value, digits = Math.abs(value - Math.round(value)) < 1e-9 ? 0 : 2) {
-  return signed(Math.abs(value) < 0.005 ? 0 : value, digits);
+  return signed(value, digits);
 }
 
 // A small matrix under its title: names of its rows and columns, every number in its cell, tinted by its size in the

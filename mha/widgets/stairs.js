@@ -36,7 +36,7 @@ function render({ model, el }) {
     const dashes = climb === Infinity ? "2 3" : "none";
     set(line, { x1: x(k + 0.3), x2: x(k + 0.7), y1: low, y2: high, "stroke-dasharray": dashes });
     set(label, { x: x(k + 0.5), y: (low + high) / 2 - 6, class: climb < 0 ? "down" : "up" });
-    write(label, climb === Infinity ? "\u221e" : signed(Math.abs(climb) < 0.05 ? 0 : climb, 1));
+    write(label, climb === Infinity ? "\u221e" : signed(climb, 1));
     [forth, reverse].forEach((text, i) => {
       set(text, { x: x(k + 0.5), y: LOW + 17 * i, class: "share" });
       write(text, [there, back][i] < 0.005 && [there, back][i] > 0 ? "<0.01" : [there, back][i].toFixed(2));

@@ -10,8 +10,7 @@ const diamond = (x, y, r) => `M${x},${y - r} l${r},${r} l${-r},${r} l${-r},${-r}
 const pair = () => [0, 1].map(() => h("span"));
 const bracketed = ([a, b]) => h("span", { class: "tabular" }, "(", a, ", ", b, ")");
 
-// No minus sign on what is shown as nought
-const put = (span, x) => write(span, signed(Math.abs(x) < 0.005 ? 0 : x));
+const put = (span, x) => write(span, signed(x));
 
 // The ends of the ten lines of the grid: five of each direction, in turns
 function gridLine(i) {

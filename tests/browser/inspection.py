@@ -1,6 +1,8 @@
 """What can be asked of any page: errors, requests, layout, names, contrast, words that can be read."""
 from axe_playwright_python.sync_playwright import Axe
 
+import served
+
 # Everything that shows something must have a name for who cannot see it; everything operated must say what it does.
 UNNAMED = """
   () => {
@@ -65,7 +67,7 @@ def inspect(visit, with_axe):
         "errors": errors,
         "foreign": foreign,
         "shift": page.evaluate("window.layoutShift"),
-        "overflow": page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"),
+        "overflow": page.evaluate(served.OVERFLOW),
         "unnamed": page.evaluate(UNNAMED),
         "small": page.evaluate(SMALL),
         "bright": page.evaluate(BRIGHT),

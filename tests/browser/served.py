@@ -122,6 +122,10 @@ SHIFTS = """
 WITHOUT_BETS = """try { localStorage.setItem("mha-bets-off", "1"); } catch {}\n"""
 # A browser that lets no page keep anything
 KEEPS_NOTHING = "Object.defineProperty(window, 'localStorage', { get() { throw Error(); } });"
+# How far a page is wider than its window; what overflows the text may be hidden there, and then the window does not know
+OVERFLOW = """
+  () => Math.max(...[...document.querySelectorAll(":root, .content")].map((el) => el.scrollWidth - el.clientWidth))
+"""
 SETTLED = """
   async () => {
     await document.fonts.ready;

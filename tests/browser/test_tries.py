@@ -60,7 +60,7 @@ def test_a_link_asks_for_a_step(visit):
 def test_without_a_script_a_try_is_a_sentence(chrome, address):
     tab = chrome.new_page(java_script_enabled=False)
     tab.goto(address + WHOLE)
-    assert tab.locator("button.try").count() == 0 and "Go on step by step." in tab.locator("article").inner_text()
+    assert tab.locator("button.try").count() == 0 and "Begin with step 1." in tab.locator("article").inner_text()
 
 
 def test_reset_sets_everything_back(visit):

@@ -53,7 +53,6 @@ FOREIGN = """
   () => performance.getEntriesByType("resource").map((entry) => entry.name)
     .filter((url) => !url.startsWith(location.origin) && !url.startsWith("data:"))
 """
-OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
 CALM = "() => new Promise((done) => setTimeout(() => { flushFrames(); done(); }, 250))"
 
 
@@ -67,14 +66,14 @@ def visit(engine, address, page):
         "figures": [operate(engine, index) for index in range(served.live_figures(page))],
         "formulas": engine.evaluate(FORMULAS),
         "replies": reply(engine, page),
-        "overflow": {WIDE: engine.evaluate(OVERFLOW)},
+        "overflow": {WIDE: engine.evaluate(served.OVERFLOW)},
     }
     engine.resize(NARROW)
     engine.evaluate(CALM)
     for index, seen in enumerate(found["figures"]):
         if seen["name"]:
             seen["heights"][NARROW] = after_each(engine, index, figure(seen["name"]), settings(seen["name"]), HEIGHT)
-    found["overflow"][NARROW] = engine.evaluate(OVERFLOW)
+    found["overflow"][NARROW] = engine.evaluate(served.OVERFLOW)
     found["foreign"] = engine.evaluate(FOREIGN)
     found["heard"] = engine.evaluate("() => window.heard")
     return found
