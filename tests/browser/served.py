@@ -122,7 +122,7 @@ SHIFTS = """
 WITHOUT_BETS = """try { localStorage.setItem("mha-bets-off", "1"); } catch {}\n"""
 # A browser that lets no page keep anything
 KEEPS_NOTHING = "Object.defineProperty(window, 'localStorage', { get() { throw Error(); } });"
-# How far a page is wider than its window; what overflows the text may be hidden there, and then the window does not know
+# How far a page is wider than its window, or its text than its place, which may hide that from the window
 OVERFLOW = """
   () => Math.max(...[...document.querySelectorAll(":root, .content")].map((el) => el.scrollWidth - el.clientWidth))
 """
