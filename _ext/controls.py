@@ -6,6 +6,8 @@ to life. To add a widget: one function here, its line in CONTROLS, and its behav
 """
 from html import escape
 
+from .formulas import set_symbols
+
 
 def attributes(**values):
     """HTML attributes; True is written bare, None and False are left out, `_` becomes `-`."""
@@ -20,7 +22,8 @@ def attributes(**values):
 
 
 def name_of(state):
-    return escape(state.get("description") or state.get("tooltip") or "setting")
+    """A control's name as HTML."""
+    return set_symbols(escape(state.get("description") or state.get("tooltip") or "setting"))
 
 
 def control(kind, model_id, state, inside, tag="div"):
@@ -49,9 +52,9 @@ def slider(kind, text, **limits):
 
 
 def number(state, value):
-    """A slider's value as its readout_format says; host.js has the same rule."""
+    """A slider's value as its readout_format says, with a real minus sign; host.js has the same rule."""
     form = str(state.get("readout_format") or "")
-    return f"{value:{form}}" if form.startswith(".") else str(value)
+    return (f"{value:{form}}" if form.startswith(".") else str(value)).replace("-", "\N{MINUS SIGN}")
 
 
 def option(state, index):

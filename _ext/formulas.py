@@ -103,7 +103,7 @@ class Index(search.IndexBuilder):
 
 
 def set_symbols(text):
-    """Plain W_Q and d_k of a title, as HTML: a letter with a low index."""
+    """Plain W_Q and d_k of a title or a label, as HTML: a letter with a low index."""
     return SYMBOL.sub(r'<i class="formula">\1<sub>\2</sub></i>', text)
 
 

@@ -77,6 +77,14 @@ class Found:
         return ~self.by_offset[self.by_offset.double().mean(-1).argmax()]
 
     @property
+    def beyond(self) -> tuple[int, int, int]:
+        """Of the words that the best offset misses: on how many the best head is right, and any one head at most, and
+        how many there are.
+        """
+        right = self.right[:, self.missed].sum(-1)
+        return int(right[number_of(self.best)]), int(right.max()), int(self.missed.sum())
+
+    @property
     def best_untrained(self) -> Tensor:
         """(5,), the largest share of 72 heads of each model that was never trained."""
         return self.untrained.double().mean(-1).amax(-1)

@@ -76,10 +76,12 @@
   // The same rule as `number` in _ext/controls.py.
   function readable(value, format) {
     const [, digits, kind] = /^\.(\d+)([fe%])/.exec(format ?? "") ?? [];
-    if (kind === "f") return value.toFixed(digits);
-    if (kind === "%") return (100 * value).toFixed(digits) + "%";
-    if (kind === "e") return value.toExponential(digits).replace(/e([+-])(\d)$/, "e$10$2");
-    return String(value);
+    const forms = {
+      "f": () => value.toFixed(digits),
+      "%": () => (100 * value).toFixed(digits) + "%",
+      "e": () => value.toExponential(digits).replace(/e([+-])(\d)$/, "e$10$2"),
+    };
+    return (forms[kind] ?? String)(value).replaceAll("-", "\u2212");
   }
 
   function range(key, text) {

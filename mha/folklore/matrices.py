@@ -80,11 +80,15 @@ def rank():
 def narrow_patterns():
     order = torch.randperm(8)
     right = {d_k: fit_pattern(torch.eye(8)[order], d_k).argmax(-1).eq(order).sum(-1) for d_k in (1, 2)}
+    shared = (torch.eye(8).roll(1, 1) + torch.eye(8).roll(3, 1)) / 2
+    kl = {d_k: torch.where(shared > 0, shared * (shared / fit_pattern(shared, d_k)).log(), 0).sum(-1).mean(-1)
+          for d_k in (2, 3)}
     return ("Eight tokens with free queries and keys, each to look at one, no two at the same. d_k = 1: "
             f"{right[1].max()} of 8 look at the right one at best, in {len(right[1])} runs. d_k = 2: {right[2].min()} "
-            "of 8 at worst. Keys on a ring can all win, and longer queries make it as clear as one likes: width saves "
-            "steps.",
-            right[1].max() == 2 and right[2].min() == 8)
+            "of 8 at worst: keys on a ring can all win, as clearly as one likes. Not so where each looks at two, half "
+            "and half, the next and the third after it: d_k = 2 stays above 0.1 nats in all runs, d_k = 3 ends below "
+            "0.01 in the best.",
+            right[1].max() == 2 and right[2].min() == 8 and kl[2].min() > 0.1 and kl[3].min() < 0.01)
 
 
 @claim("matrices", "Two matrices, and so asymmetry, let a head tell subject from object.", CONDITION, THREE)
@@ -202,9 +206,10 @@ def zero_weights():
         return attention(x, x, x, causal=True)[0]
     before, after = (leaks(layer, x)[~seen] for layer in (masked, lambda x: zeroed(x) @ x))
     gap = (zeroed(x) / zeroed(x).sum(-1, keepdim=True) @ x - masked(x)).abs().max()
-    return (f"Before the softmax; then {int((before > 0).sum())} of {len(before)} hidden pairs leak. With weights set "
-            f"to zero after it {int((after > 0).sum())} do: the hidden word still took its share. What is missing is a "
-            f"division: each row by its new sum, and the outputs are the masked ones, to {ROUNDING:.0e}.",
+    return (f"Scores to minus infinity, before the softmax: then {int((before > 0).sum())} of {len(before)} hidden "
+            f"pairs leak. With weights set to zero after it {int((after > 0).sum())} do: what is hidden still took "
+            "its share. What is missing is a division: each row by its new sum, and the outputs are the masked ones, "
+            f"to {ROUNDING:.0e}.",
             not before.any() and bool((after > 0).all()) and gap < ROUNDING)
 
 
@@ -242,10 +247,12 @@ def wrong_mask():
     last = x.clone()
     last[0, -1] += 1
     moved = (shipped(last) - shipped(x)).abs().amax(-1)[:-1]
-    return (f"One that says no for yes gives shape {tuple(shipped(x).shape)} and finite numbers. Change the last word: "
-            f"of the 5 outputs before it, which must not move, {int((moved > 0).sum())} do, by up to "
-            f"{moved.max():.2f}.",
-            shipped(x).isfinite().all() and bool((moved > 0).all()))
+    blind = (x @ x.mT / 8**0.5).masked_fill(~future, -math.inf).softmax(-1)[0, -1]
+    return ("In scaled_dot_product_attention one that says no for yes gives shape "
+            f"{tuple(shipped(x).shape)} and finite numbers; a softmax by hand gives {blind[0]:.0f} in the last row. "
+            f"Change the last word: of the 5 outputs before it, which must not move, {int((moved > 0).sum())} do, by "
+            f"up to {moved.max():.2f}.",
+            shipped(x).isfinite().all() and bool((moved > 0).all()) and blind.isnan().all())
 
 
 @claim("masks", "A mask of shape (batch, queries, keys) fits the scores of all heads.", CONDITION, FIVE)

@@ -123,11 +123,15 @@ def slopes(d_k, scale=None, queries=500, m=64):
 def spread():
     near = 0.3
     widths = torch.tensor([1, 16, 64, 256])
-    products = torch.stack([(torch.randn(20_000, d) * torch.randn(20_000, d)).sum(-1) for d in widths.tolist()])
-    std, mean = products.std(-1), products.mean(-1)
-    return (f"Their mean does not grow: it stays within {near} of 0. Their standard deviation does, as the root of "
-            f"d_k: {row(std, 1)} for d_k = {widths.tolist()}.",
-            mean.abs().max() < near and (std / widths.sqrt() - 1).abs().max() < 0.03)
+    def products(draw):
+        return torch.stack([(draw(20_000, d) * draw(20_000, d)).sum(-1) for d in widths.tolist()])
+    std, mean = products(torch.randn).std(-1), products(torch.randn).mean(-1)
+    grown = products(torch.rand).mean(-1)
+    return (f"With numbers of mean 0 their mean does not grow: it stays within {near} of 0. Their standard deviation "
+            f"does, as the root of d_k: {row(std, 1)} for d_k = {widths.tolist()}. With numbers between 0 and 1 their "
+            f"mean grows too: {row(grown, 1)}.",
+            mean.abs().max() < near and (std / widths.sqrt() - 1).abs().max() < 0.03
+            and (grown / widths - 0.25).abs().max() < 0.02)
 
 
 @claim("scale", '"scales down the values to prevent large gradients", of the root of d_k.', CONDITION, TWO)

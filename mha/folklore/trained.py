@@ -54,8 +54,9 @@ def rare_tokens():
     return (f"If rare is what is meant. Head {found.best} looks most at the rarest word of the sentence, by its number "
             f"in the vocabulary, from {share:.2f} of the other words, in sentences that did not choose it; the best "
             f"offset gets {found.offset[1]:.2f}, the best of the untrained heads {untrained:.2f}. (Voita et al. 2019 "
-            "found such heads in translation.) But a word that is not in the vocabulary is cut into pieces that are: "
-            f"\"overflowed\" is {' '.join(pieces)}. Unknown tokens in our {len(kept)} stored sentences: {unknown}.",
+            "found such heads in translation.) But a word of known letters that is not in the vocabulary is cut into "
+            f"pieces that are: \"overflowed\" is {' '.join(pieces)}. Unknown tokens in our {len(kept)} stored "
+            f"sentences: {unknown}.",
             share > 1.5 * untrained and found.lead[0] > 0.1 and unknown == 0 and len(pieces) > 1)
 
 
@@ -64,14 +65,14 @@ def rare_tokens():
 def syntax():
     found = findings.relations()
     told = {name: f"{f.held_out.mean():.2f} against {f.offset[1]:.2f}" for name, f in found.items()}
-    beyond = [found[k].right[findings.number_of(found[k].best), found[k].missed] for k in ("nsubj", "from nsubj")]
+    there, back = found["nsubj"].beyond, found["from nsubj"].beyond
     to_noun, to_object, *others = (found[name].lead for name in ("det", "from dobj", "from nsubj", "from amod"))
     return ("Against the rule \"always k words away\", the best head scores, on sentences that did not choose it: from "
             f"a determiner to its noun {told['det']}; from a verb to its object {told['from dobj']}, to its subject "
             f"{told['from nsubj']}; from a noun to its adjective {told['from amod']}. Draw the sentences anew, and "
             f"the middle 95 % of leads begin at {to_noun[0]:.2f} for the first, at {to_object[0]:.2f} for the second. "
-            f"Where the rule is wrong, the best heads are right in {beyond[0].sum()} of {len(beyond[0])} from a "
-            f"subject to its verb, and in {beyond[1].sum()} of {len(beyond[1])} the other way.",
+            f"Where the rule is wrong, the best heads are right in {there[0]} of {there[2]} from a subject to its verb "
+            f"and in {back[0]} of {back[2]} the other way, where another gets {back[1]}.",
             to_noun[0] > 0.1 > to_object[0] and max(high for _, high in others) < 0.05)
 
 

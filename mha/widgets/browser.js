@@ -110,9 +110,9 @@ function render({ model, el }) {
 
   function sentenceFor(asking, asked, weight, [before, itself, after, first]) {
     const two = (value) => value.toFixed(2);
-    return `Here \u201c${asking}\u201d gives most, ${two(weight)}, to \u201c${asked}\u201d. Mean weight of all rows on `
-      + `the token before: ${two(before)}, on itself: ${two(itself)}, on the next: ${two(after)}, on [CLS]: `
-      + `${two(first)}.`;
+    return `Here \u201c${asking}\u201d gives most, ${two(weight)}, to \u201c${asked}\u201d. In the mean `
+      + `the token before gets ${two(before)}, the next ${two(after)} (of the rows that have one), the row's own `
+      + `${two(itself)}, [CLS] ${two(first)}.`;
   }
 
   function draw() {
@@ -142,7 +142,7 @@ function render({ model, el }) {
       numbers: { weight: weights, row, before, itself, after, first },
       tables: () => [
         [`The weights of head ${layer}.${head}: rows look, columns are looked at`, tokens, rowsOf(tokens, weights)],
-        ["Mean weight of all rows", ["on the token before", "on itself", "on the next", "on [CLS]"],
+        ["Mean weight over all rows that have such a token", ["before", "itself", "next", "[CLS]"],
           [["mean", ...means]]],
       ],
     };

@@ -106,8 +106,15 @@ const SVG = "http://www.w3.org/2000/svg";
 function h(tag, attributes = {}, ...children) {
   const el = SVG_TAGS.has(tag) ? document.createElementNS(SVG, tag) : document.createElement(tag);
   set(el, attributes);
-  el.append(...children);
+  el.append(...(SVG_TAGS.has(tag) ? children : children.flatMap(typeset)));
   return el;
+}
+
+// A text with its symbols set: "W_Q" and "d_k" become a letter with a low index. What is no text stays as it is
+function typeset(text) {
+  if (typeof text !== "string" || !text.includes("_")) return [text];
+  return text.split(/\b([Wd]_\w)\b/).filter(Boolean).map((part) =>
+    (/^[Wd]_\w$/.test(part) ? h("i", { class: "formula" }, part[0], h("sub", {}, part[2])) : part));
 }
 
 // Only what changes is written: each writing makes the browser style, lay out and paint anew
@@ -133,7 +140,11 @@ function figureBox(model, name, look, ...children) {
 
 // An element for words that change, with room for the longest, so that nothing below it moves; `say` changes them
 const roomFor = (longest, tag, attributes = {}) => h(tag, { ...attributes, "data-longest": longest }, h("span"));
-const say = (room, text) => write(room.firstChild, text);
+function say(room, text) {
+  if (room.dataset.said === text) return;
+  set(room, { "data-said": text });
+  room.firstChild.replaceChildren(...typeset(text));
+}
 
 // The sentence below a figure, which screen readers read out when it changes
 const statusLine = (longest) => roomFor(longest, "p", { class: "status", "aria-live": "polite" });

@@ -207,7 +207,7 @@ function render({ model, el }) {
     if (loss < 0.1) return "The head knows who beats whom.";
     if (loss < Math.LN2 - 1e-9) return "The head does better than a coin.";
     if (wrongWay) return "Backwards: the orange product is the larger. Try the other way.";
-    return "The head does no better than a coin.";
+    return `The head does ${loss > Math.LN2 + 0.0005 ? "worse than" : "no better than"} a coin.`;
   }
 
   function draw() {

@@ -122,7 +122,9 @@ function render({ model, el }) {
 
   function limit(count, r) {
     const low = floorOf(count, r);
-    if (low) return `Heads that choose by names alone cannot get below ${low.toFixed(3)} in the mean.`;
+    if (low) {
+      return `Heads that choose by names alone cannot get below ${low.toFixed(3)} in the mean; a sample may be kind.`;
+    }
     if (count === r) return "There are as many heads as relations.";
     return "There are more heads than relations, and each is narrower.";
   }

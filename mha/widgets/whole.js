@@ -209,11 +209,10 @@ function originOf(name, r, c, all, { words, scaled, on }) {
   return { text: `${brief(value)}, as it was`, cells: [cell("x")] };
 }
 
-// "{query|W_Q}" -> a word in the colour of queries, its index set low
-const rich = (text) => text.split(/(\{[\w-]+\|[^}]*\}|W_\w)/).map((part) => {
+// "{query|W_Q}" -> a word in the colour of queries
+const rich = (text) => text.split(/(\{[\w-]+\|[^}]*\})/).flatMap((part) => {
   const [, hue, word] = /^\{([\w-]+)\|(.*)\}$/.exec(part) ?? [];
-  if (hue) return h("b", { class: `ink hue-${hue}` }, ...rich(word));
-  return part.startsWith("W_") ? h("i", { class: "formula" }, "W", h("sub", {}, part[2])) : part;
+  return hue ? h("b", { class: `ink hue-${hue}` }, word) : typeset(part);
 });
 const plain = (text) => text.replace(/\{[\w-]+\|([^}]*)\}/g, "$1");
 

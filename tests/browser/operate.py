@@ -25,7 +25,11 @@ OPERATE = """
   ([index, plan]) => {
     const read = %s;
     const figure = document.querySelectorAll(".live-figure")[index];
-    const named = (el) => [el.querySelector("label, legend")?.textContent, el];
+    function named(el) { // as its widget is described, where a set symbol is "d_k"
+      const label = el.querySelector("label, legend")?.cloneNode(true);
+      label?.querySelectorAll("sub").forEach((sub) => sub.prepend("_"));
+      return [label?.textContent, el];
+    }
     const controls = new Map([...figure.querySelectorAll(".live-control")].map(named));
     function put(name, value) {
       const el = controls.get(name);

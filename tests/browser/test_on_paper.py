@@ -91,7 +91,7 @@ def test_a_printed_figure_says_how_its_controls_stand(visit):
     tab.locator(".live-figure input[type=range]").first.press("Home")
     tab.locator(".live-figure select").first.select_option(index=1)
     text = "".join(Pdf(tab.pdf()).texts)
-    assert "Shownwithheadsh:1head;widthd_k:384;holdh·d_k=384:yes;" in text
+    assert "Shownwithheadsh:1head;widthdk:384;holdh·dk=384:yes;" in text
     assert "sentence:Thebankbytheriver" in text
 
 
