@@ -5,7 +5,7 @@ Read `definition` first: it is the formula, a line for each of its steps. Everyt
 three roads lead to the same numbers:
 
 * torch's fused kernel, which never writes the weights to memory: where nobody asks for them;
-* `OneBuffer`, the definition in a single (n, m) buffer: where the weights are asked for;
+* `in_one_buffer`, the definition in a single (n, m) buffer: where the weights are asked for;
 * `definition` itself: with a softcap or dropout, and under torch.compile and torch.func.
 """
 
@@ -78,7 +78,9 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *, mask: Tensor | None = None, bi
     Returns:
         out: (..., h, n, d_v).
         weights: (..., h, n, m) as applied (after dropout; before it, rows sum to 1), or None.
-        A query that may see no key has zero weights, a zero output and zero gradients.
+        A query that may see no key has zero weights, a zero output and zero gradients. A query that holds NaN or
+        infinity has NaN. So has each that sees such a key or value; and without weights torch's kernel may also give
+        NaN to queries from which such a key is hidden, as a hidden value does on every road.
     Raises:
         ValueError, TypeError: inputs that do not fit. The message says what came and how to mend it.
     Source:
@@ -94,9 +96,10 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *, mask: Tensor | None = None, bi
     check.mask_and_bias(mask, bias, q, shape)
     bias = None if bias is None else bias.to(q.dtype)
 
-    # The plain triangle needs no mask: the fused kernel skips the half of the scores that it hides.
-    bare = window is None and mask is None and bias is None
-    triangle = bare and causal and n == m and not offset
+    # The plain triangle needs no mask: the fused kernel skips the half of the scores that it hides. (It multiplies
+    # their minus infinity by the scale; and n == m alone would be no bool under torch.compile.)
+    plain = causal and not offset and window is None and mask is None and bias is None and (scale is None or scale > 0)
+    triangle = plain if n == m else False
     if not triangle:
         mask = _both(mask, masks.visible(n, m, causal, window, offset or 0, q.device))
     scale = q.shape[-1] ** -0.5 if scale is None else scale
@@ -112,31 +115,33 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *, mask: Tensor | None = None, bi
     return out, weights.reshape(shape) if need_weights else None
 
 
-class OneBuffer(torch.autograd.Function):
-    """The definition once more, in a single (B, h, n, m) buffer, with its gradient worked out by hand.
+def in_one_buffer(Q, K, V, mask, bias, blind, scale) -> tuple[Tensor, Tensor]:
+    """The definition once more, in a single (B, h, n, m) buffer: scores become weights in place.
 
-    Scores become weights in place. On a CPU that is most of the gain: touching a fresh buffer of 100 MB for the first
-    time costs more than the softmax that fills it. `blind`, (B, 1 or h, 1 or n, 1) bool, marks the queries that
-    see no key.
+    On a CPU that is most of the gain: touching a fresh buffer of 100 MB for the first time costs more than the softmax
+    that fills it. `blind`, (B, 1 or h, 1 or n, 1) bool, marks the queries that see no key.
     """
+    weights = scale * Q @ K.mT  # (B, h, n, m): scores at first
+    if bias is not None:
+        weights += bias
+    if mask is not None:
+        weights.masked_fill_(~mask, -math.inf)
+    torch.softmax(weights, dim=-1, out=weights)
+    if blind is not None:
+        weights.masked_fill_(blind, 0.0)
+    return weights @ V, weights  # (B, h, n, d_v)
+
+
+class OneBuffer(torch.autograd.Function):
+    """`in_one_buffer`, with its gradient worked out by hand."""
 
     @staticmethod
-    def forward(Q, K, V, mask, bias, blind, scale):
-        weights = scale * Q @ K.mT  # (B, h, n, m): scores at first
-        if bias is not None:
-            weights += bias
-        if mask is not None:
-            weights.masked_fill_(~mask, -math.inf)
-        torch.softmax(weights, dim=-1, out=weights)
-        if blind is not None:
-            weights.masked_fill_(blind, 0.0)
-        return weights @ V, weights  # (B, h, n, d_v)
-
-    @staticmethod
-    def setup_context(ctx, inputs, output):
-        Q, K, V, _, bias, _, ctx.scale = inputs
-        ctx.save_for_backward(Q, K, V, bias, *output)
+    def forward(ctx, Q, K, V, mask, bias, blind, scale):
+        out, weights = in_one_buffer(Q, K, V, mask, bias, blind, scale)
+        ctx.scale = scale
+        ctx.save_for_backward(Q, K, V, bias, out, weights)
         ctx.set_materialize_grads(False)
+        return out, weights
 
     @staticmethod
     def backward(ctx, d_out, d_weights):
@@ -175,7 +180,8 @@ def _with_weights(Q, K, V, mask, bias, blind, scale, softcap, dropout) -> tuple[
     # torch.func is at work, torch tells in this private place alone.
     plain = torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active()
     if not (softcap or dropout or plain):
-        return OneBuffer.apply(Q, K, V, mask, bias, blind, scale)
+        learns = torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in (Q, K, V, bias))
+        return (OneBuffer.apply if learns else in_one_buffer)(Q, K, V, mask, bias, blind, scale)
     out, weights = definition(Q, K, V, mask, bias, scale=scale, softcap=softcap, dropout=dropout)
     if blind is None:
         return out, weights
@@ -188,9 +194,11 @@ def _fused(Q, K, V, mask, bias, blind, scale, triangle, dropout) -> Tensor:
         bias, mask = bias.masked_fill(~mask, -math.inf), None
     out = F.scaled_dot_product_attention(Q, K, V, attn_mask=mask if bias is None else bias,
                                          dropout_p=dropout, is_causal=triangle, scale=scale)
-    # Over fewer keys than a vector register holds, torch's CPU kernel turns a query that is NaN into zeros.
-    if K.shape[2] < 16 and K.device.type == "cpu":
-        out = out.masked_fill(Q.isnan().any(-1, keepdim=True), math.nan)
+    # Over fewer keys than a vector register holds (64 bytes), torch's CPU kernel may turn a query with NaN or infinity
+    # into zeros.
+    # A program that is compiled or exported must not depend on a size.
+    if K.device.type == "cpu" and (torch.compiler.is_compiling() or K.shape[2] * K.element_size() < 64):
+        out = out.masked_fill(~Q.isfinite().all(-1, keepdim=True), math.nan)
     return out if blind is None else out.masked_fill(blind, 0.0)
 
 

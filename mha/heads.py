@@ -34,7 +34,7 @@ class SymmetricHead(nn.Module):
     def forward(self, x: Tensor, *, mask: Tensor | None = None,
                 need_weights: bool = False) -> tuple[Tensor, Tensor | None]:
         """x (..., n, d_model) -> out (..., n, d_model), weights (..., n, n) or None."""
-        check.layer_input("x", x, self.d_model, "d_model", self.W.weight)
+        check.layer_input("x", x, self.d_model, "d_model", self.W)
         if self.exclude_self:
             others = ~torch.eye(x.shape[-2], dtype=torch.bool, device=x.device)  # (n, n)
             mask = others if mask is None else mask & others
@@ -62,7 +62,7 @@ class AsymmetricHead(nn.Module):
     def forward(self, x: Tensor, *, mask: Tensor | None = None,
                 need_weights: bool = False) -> tuple[Tensor, Tensor | None]:
         """x (..., n, d_model) -> out (..., n, d_model), weights (..., n, n) or None."""
-        check.layer_input("x", x, self.d_model, "d_model", self.W_Q.weight)
+        check.layer_input("x", x, self.d_model, "d_model", self.W_Q)
         return _attend(self.W_Q(x), self.W_K(x), x, mask=mask, need_weights=need_weights)
 
 

@@ -46,6 +46,9 @@ class MultiHeadLoop(nn.Module):
     def forward(self, x: Tensor, context: Tensor | None = None, *, mask: Tensor | None = None,
                 bias: Tensor | None = None, need_weights: bool = False) -> tuple[Tensor, Tensor | None]:
         """As `MultiHeadAttention.forward`: x (..., n, d_model) -> out (..., n, d_out), weights (..., h, n, m)."""
+        context = x if context is None else context
+        check.layer_inputs(x, context, self.heads[0])
+        check.mask_and_bias(mask, bias, x, (*x.shape[:-2], len(self.heads), x.shape[-2], context.shape[-2]))
         outs, weights = [], []
         for i, head in enumerate(self.heads):
             out_i, weights_i = head(x, context, mask=_of_head(mask, i), bias=_of_head(bias, i),

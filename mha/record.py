@@ -25,7 +25,8 @@ def record(model: nn.Module) -> Iterator[dict[str, Tensor]]:
     Yields:
         dict: module name -> weights (..., h, n, m); it fills as the model runs, and stays after the context.
     """
-    heads = {name: m for name, m in model.named_modules() if isinstance(m, MultiHeadAttention)}
+    heads = {name: m for name, m in model.named_modules(remove_duplicate=False)
+             if isinstance(m, MultiHeadAttention)}
     check.something_to_record(model, heads)
     weights: dict[str, Tensor] = {}
     handles = [handle for name, m in heads.items() for handle in _listen(m, name, weights)]
@@ -48,5 +49,6 @@ def _listen(module: MultiHeadAttention, name: str, weights: dict[str, Tensor]) -
         out, weights[name] = output[0], output[1].detach()
         return out, output[1] if asked.pop() else None
 
+    # Who listens last asks last, and so is answered first.
     return (module.register_forward_pre_hook(before, with_kwargs=True),
-            module.register_forward_hook(after, with_kwargs=True))
+            module.register_forward_hook(after, with_kwargs=True, prepend=True))

@@ -319,6 +319,31 @@ def test_one_graph_holds_it_all_under_torch_compile(kind, need_weights):
         close(weights, expected_weights, 1e-5)
 
 
+@pytest.mark.parametrize("dynamic", [None, True])
+def test_a_step_of_decoding_is_compiled_for_any_number_of_keys(dynamic):
+    q, k, v = random_qkv(n=1, m=12, d_v=D_K)
+
+    def step(k, v):
+        return attention(q, k, v, causal=True, offset=k.shape[-2] - 1)[0]
+
+    compiled = torch.compile(step, fullgraph=True, dynamic=dynamic, backend="aot_eager")
+    for m in range(2, 13):
+        close(compiled(k[:, :, :m], v[:, :, :m]), step(k[:, :, :m], v[:, :, :m]))
+
+
+@ROADS
+def test_it_is_exported_for_any_number_of_tokens(need_weights):
+    class Layer(torch.nn.Module):
+        def forward(self, q, k, v):
+            return attention(q, k, v, need_weights=need_weights)
+
+    n = torch.export.Dim("n", min=2, max=64)
+    program = torch.export.export(Layer(), random_qkv(m=N, d_v=D_K), dynamic_shapes=({2: n},) * 3).module()
+    for size in (2, 31):
+        q, k, v = random_qkv(n=size, m=size, d_v=D_K)
+        close(program(q, k, v), attention(q, k, v, need_weights=need_weights))
+
+
 @needs_compiler
 def test_the_compiled_code_gives_the_same_numbers():
     q, k, v = random_qkv(n=N, m=N, dtype=torch.float32)
@@ -372,6 +397,35 @@ def test_nan_stays_in_its_own_query_and_spreads_from_a_key(need_weights):
     k[1, 2, 0] = math.nan
     bad = attention(q, k, v, need_weights=need_weights)[0].isnan()
     assert bad[1, 2].all() and bad.sum() == D_K + N * D_K
+
+
+@ROADS
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16])
+@pytest.mark.parametrize("m", [5, 15, 16, 31, 40])
+def test_an_infinite_query_is_nan_and_a_large_one_is_not(m, dtype, need_weights):
+    q, k, v = (t.to(dtype) for t in random_qkv(m=m, d_v=D_K))
+    q[0, 1, 3, 2], q[0, 1, 4] = math.inf, 0.5 * torch.finfo(dtype).max ** 0.5
+    bad = attention(q, k, v, need_weights=need_weights)[0].isnan()
+    assert bad[0, 1, 3].all() and bad.sum() == D_K
+
+
+def test_a_hidden_key_of_nan_leaves_the_weights_alone():
+    q, k, v = random_qkv()
+    k[:, :, 2] = math.nan
+    seen = see(N, M, lambda i, j: j != 2)
+    out, weights = attention(q, k, v, mask=seen, need_weights=True)
+    kept = [j for j in range(M) if j != 2]
+    close(out, attention(q, k[:, :, kept], v[:, :, kept])[0])
+    assert (weights[..., 2] == 0).all()
+
+
+@ROADS
+@pytest.mark.parametrize("scale", [0.0, -0.5])
+@pytest.mark.parametrize("causal", [False, True])
+def test_a_scale_may_be_zero_or_less(causal, scale, need_weights):
+    q, k, v = random_qkv(m=N, d_v=D_K)
+    expected = definition(q, k, v, mha.masks.causal(N) if causal else None, scale=scale)[0]
+    close(attention(q, k, v, causal=causal, scale=scale, need_weights=need_weights)[0], expected)
 
 
 @ROADS

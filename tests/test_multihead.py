@@ -216,6 +216,36 @@ def test_the_gpu_agrees_with_the_cpu(need_weights):
     close(there.cpu(), here, 1e-3)
 
 
+# --- Wrapped projections ---------------------------------------------------------------------------------------------
+
+class LowRank(torch.nn.Module):
+    """As LoRA wraps a layer: what it gave, and a small product beside it."""
+
+    def __init__(self, inner):
+        super().__init__()
+        self.inner, self.A, self.B = inner, torch.nn.Linear(6, 2, False), torch.nn.Linear(2, inner.out_features, False)
+
+    def forward(self, x):
+        return self.inner(x) + self.B(self.A(x))
+
+
+def test_a_projection_may_be_wrapped():
+    layer, x = MultiHeadAttention(6, 2), torch.randn(2, 5, 6)
+    before = layer(x)[0]
+    layer.W_Q, layer.W_V = LowRank(layer.W_Q), LowRank(layer.W_V)
+    torch.nn.init.zeros_(layer.W_Q.B.weight), torch.nn.init.zeros_(layer.W_V.B.weight)
+    torch.testing.assert_close(layer(x)[0], before)
+    with pytest.raises(TypeError, match="x is torch.float64 but the layer is torch.float32"):
+        layer(x.double())
+
+
+@pytest.mark.filterwarnings("ignore")          # torch's own, on the new home of quantisation
+def test_the_projections_may_be_quantised():
+    layer, x = MultiHeadAttention(64, 4).eval(), torch.randn(2, 5, 64)
+    small = torch.ao.quantization.quantize_dynamic(layer, {torch.nn.Linear})
+    torch.testing.assert_close(small(x)[0], layer(x)[0], rtol=0.1, atol=0.1)
+
+
 # --- Edges and errors ------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("batch,n,m", [(B, N, 0), (B, 0, M), (0, N, M)])

@@ -32,6 +32,22 @@ def test_what_the_model_returns_stays_as_it_was():
     torch.testing.assert_close(during[0], before[0])
 
 
+def test_two_may_listen_at_once():
+    model, x = Model(), torch.randn(2, 5, 6)
+    with record(model) as outer, record(model.first) as inner:
+        _, weights = model(x)
+    assert weights is None and set(outer) == {"first", "second"}
+    torch.testing.assert_close(outer["first"], inner[""])
+
+
+def test_a_layer_that_stands_twice_is_recorded_under_both_names():
+    model = Model()
+    model.second = model.first
+    with record(model) as weights:
+        out, asked = model(torch.randn(2, 5, 6))
+    assert asked is None and set(weights) == {"first", "second"}
+
+
 def test_it_stops_listening_even_after_an_error():
     model = Model()
     with pytest.raises(ValueError), record(model) as weights:

@@ -43,8 +43,14 @@ def autocasting(x: Tensor) -> bool:
     return kind != "meta" and torch.is_autocast_enabled(kind)
 
 
-def layer_input(name: str, x, size: int, size_name: str, weight: Tensor) -> None:
-    """An input of a layer: (..., n, size), of the weights' dtype and device."""
+def parameter_of(projection) -> Tensor | None:
+    """What tells a projection's dtype and device, however it is wrapped; None where nothing does."""
+    weight = getattr(projection, "weight", None)
+    return weight if isinstance(weight, Tensor) else next(projection.parameters(), None)
+
+
+def layer_input(name: str, x, size: int, size_name: str, projection) -> None:
+    """An input of a layer: (..., n, size), of the dtype and device of the projection that takes it."""
     is_tensor(name, x)
     if x.ndim < 2:
         raise ValueError(
@@ -56,6 +62,8 @@ def layer_input(name: str, x, size: int, size_name: str, weight: Tensor) -> None
             f"{name} has shape {tuple(x.shape)}: its last size is {x.shape[-1]}, but this layer has "
             f"{size_name}={size}; give (..., tokens, {size}) or build the layer with {size_name}={x.shape[-1]}"
         )
+    if (weight := parameter_of(projection)) is None:
+        return
     same_device({name: x, "the layer": weight})
     if not x.is_floating_point():
         raise TypeError(f"{name} is {x.dtype}; it must be floating point: try {name}.to({weight.dtype})")
@@ -68,11 +76,11 @@ def layer_input(name: str, x, size: int, size_name: str, weight: Tensor) -> None
 
 def layer_inputs(x, context, layer) -> None:
     """x (..., n, d_model) and context (..., m, d_context) of a head or of many."""
-    layer_input("x", x, layer.d_model, "d_model", layer.W_Q.weight)
+    layer_input("x", x, layer.d_model, "d_model", layer.W_Q)
     if context is x and layer.d_context == layer.d_model:
         return
     name = "context (x, since none was given)" if context is x else "context"
-    layer_input(name, context, layer.d_context, "d_context", layer.W_K.weight)
+    layer_input(name, context, layer.d_context, "d_context", layer.W_K)
     if x.shape[:-2] != context.shape[:-2]:
         raise ValueError(
             f"x has shape {tuple(x.shape)} and context {tuple(context.shape)}; the axes before the tokens (the batch) "
