@@ -28,6 +28,7 @@ class SymmetricHead(nn.Module):
                  device=None, dtype=None):
         super().__init__()
         check.positive_ints(d_model=d_model, d_k=d_k)
+        check.truths(exclude_self=exclude_self, bias=bias)
         self.d_model, self.exclude_self = d_model, exclude_self
         self.W = nn.Linear(d_model, d_k, bias, device, dtype)
 
@@ -36,6 +37,7 @@ class SymmetricHead(nn.Module):
         """x (..., n, d_model) -> out (..., n, d_model), weights (..., n, n) or None."""
         check.layer_input("x", x, self.d_model, "d_model", self.W)
         if self.exclude_self:
+            check.mask_and_bias(mask, None, x, (*x.shape[:-2], 1, x.shape[-2], x.shape[-2]))
             others = ~torch.eye(x.shape[-2], dtype=torch.bool, device=x.device)  # (n, n)
             mask = others if mask is None else mask & others
         Q = K = self.W(x)  # (..., n, d_k)
@@ -87,6 +89,7 @@ class Head(nn.Module):
         d_v = d_k if d_v is None else d_v
         d_context = d_model if d_context is None else d_context
         check.positive_ints(d_model=d_model, d_k=d_k, d_v=d_v, d_context=d_context)
+        check.truths(bias=bias, causal=causal)
         check.probability("dropout", dropout)
         self.d_model, self.d_k, self.d_v, self.d_context = d_model, d_k, d_v, d_context
         self.dropout, self.causal = dropout, causal

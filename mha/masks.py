@@ -60,6 +60,8 @@ def visible(n: int, m: int, no_future: bool, span, offset: int, device=None) -> 
 
 def _positions(n: int, m: int, device=None) -> tuple[Tensor, Tensor]:
     """The row numbers i, (n, 1), and the column numbers j, (1, m): together they span an (n, m) mask."""
+    check.size("n", n)
+    check.size("m", m)
     i = torch.arange(n, device=device)[:, None]  # (n, 1)
     j = torch.arange(m, device=device)[None, :]  # (1, m)
     return i, j

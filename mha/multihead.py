@@ -23,6 +23,7 @@ def split_heads(x: Tensor, num_heads: int) -> Tensor:
 
 def merge_heads(y: Tensor) -> Tensor:
     """Put the heads side by side again, undoing `split_heads`: (..., h, n, d) -> (..., n, h d)."""
+    check.merges(y)
     return y.transpose(-3, -2).flatten(-2)  # (..., n, h, d), then (..., n, h d)
 
 
@@ -40,7 +41,9 @@ class MultiHeadLoop(nn.Module):
         check.heads(heads, Head)
         self.heads = nn.ModuleList(heads)
         first = heads[0].W_Q
-        self.W_O = nn.Linear(sum(head.d_v for head in heads), d_out or heads[0].d_model,
+        d_out = heads[0].d_model if d_out is None else d_out
+        check.positive_ints(d_out=d_out)
+        self.W_O = nn.Linear(sum(head.d_v for head in heads), d_out,
                              first.bias is not None if bias is None else bias, first.weight.device, first.weight.dtype)
 
     def forward(self, x: Tensor, context: Tensor | None = None, *, mask: Tensor | None = None,
@@ -95,6 +98,7 @@ class MultiHeadAttention(nn.Module):
         d_context = d_model if d_context is None else d_context
         d_out = d_model if d_out is None else d_out
         check.positive_ints(d_v=d_v, d_context=d_context, d_out=d_out)
+        check.truths(bias=bias, causal=causal)
         check.probability("dropout", dropout)
         self.d_model, self.num_heads, self.d_k, self.d_v = d_model, num_heads, d_k, d_v
         self.d_context, self.d_out, self.dropout, self.causal = d_context, d_out, dropout, causal
@@ -116,9 +120,9 @@ class MultiHeadAttention(nn.Module):
             if W.bias is not None:
                 nn.init.zeros_(W.bias)
 
-    def forward(self, x: Tensor, context: Tensor | None = None, *, mask: Tensor | None = None,
-                bias: Tensor | None = None, head_mask: Tensor | None = None,
-                need_weights: bool = False) -> tuple[Tensor, Tensor | None]:
+    def forward(self, x: Tensor, context: Tensor | None = None, *more, mask: Tensor | None = None,
+                bias: Tensor | None = None, head_mask: Tensor | None = None, need_weights: bool = False,
+                **unknown) -> tuple[Tensor, Tensor | None]:
         """Attend from x to context, or from x to itself.
 
         Args:
@@ -131,8 +135,9 @@ class MultiHeadAttention(nn.Module):
         Returns:
             out (..., n, d_out), weights (..., h, n, m) or None.
         Raises:
-            ValueError, TypeError: as `mha.attention`.
+            ValueError, TypeError: as `mha.attention`; and for the call style of torch's layer, with the way to ours.
         """
+        check.call_style(more, unknown)
         context = x if context is None else context
         check.layer_inputs(x, context, self)
         Q = split_heads(self.W_Q(x), self.num_heads)  # (..., h, n, d_k)
@@ -148,7 +153,7 @@ class MultiHeadAttention(nn.Module):
 
     def head(self, i: int) -> Head:
         """Head i on its own, a copy: its output is slice i of what W_O gets. `self.W_O` is not in it."""
-        check.head_numbers([i], self.num_heads)
+        [i] = check.head_numbers([i], self.num_heads)
         head = Head(self.d_model, self.d_k, self.d_v, d_context=self.d_context, **self._options())
         for name, d in self._sizes().items():
             _copy(getattr(self, name), getattr(head, name), _rows([i], d))
@@ -192,7 +197,7 @@ class MultiHeadAttention(nn.Module):
         Source:
             Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
         """
-        check.head_numbers([i], self.num_heads)
+        [i] = check.head_numbers([i], self.num_heads)
         rows = _rows([i], self.d_k)
         return self.W_Q.weight[rows].T @ self.W_K.weight[rows]  # (d_model, d_context)
 
@@ -204,7 +209,7 @@ class MultiHeadAttention(nn.Module):
         Source:
             Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
         """
-        check.head_numbers([i], self.num_heads)
+        [i] = check.head_numbers([i], self.num_heads)
         rows = _rows([i], self.d_v)
         return self.W_V.weight[rows].T @ self.W_O.weight[:, rows].T  # (d_context, d_out)
 

@@ -25,6 +25,8 @@ def record(model: nn.Module) -> Iterator[dict[str, Tensor]]:
     Yields:
         dict: module name -> weights (..., h, n, m); it fills as the model runs, and stays after the context.
     """
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"record got a {type(model).__name__}; it takes a model, a torch.nn.Module")
     heads = {name: m for name, m in model.named_modules(remove_duplicate=False)
              if isinstance(m, MultiHeadAttention)}
     check.something_to_record(model, heads)

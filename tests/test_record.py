@@ -65,6 +65,11 @@ def test_a_layer_by_itself_has_the_empty_name():
     assert list(weights) == [""]
 
 
+def test_what_is_no_model_is_refused():
+    with pytest.raises(TypeError, match="record got a str; it takes a model"):
+        record("model").__enter__()
+
+
 def test_a_model_without_our_layers_is_refused_with_a_way_out():
     with pytest.raises(ValueError, match="Linear has no mha.MultiHeadAttention inside"):
         record(nn.Linear(2, 2)).__enter__()

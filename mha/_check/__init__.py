@@ -4,15 +4,19 @@ They look at shapes, dtypes and devices, never at values: no wait for a GPU, and
 through. They stand apart so that the code of the lesson, which calls them as `check.qkv(q, k, v)`, stays free of them.
 """
 
-from mha._check.inputs import autocasting, layer_input, layer_inputs, positive_ints, probability, qkv, tensors
-from mha._check.masks import lengths, mask_and_bias, mask_for_reading, options, torch_masks, window
+from mha._check.inputs import (
+    autocasting, call_style, layer_input, layer_inputs, positive_ints, probability, qkv, tensors, truths,
+)
+from mha._check.masks import lengths, mask_and_bias, mask_for_reading, options, size, torch_masks, window
 from mha._check.modules import (
-    fits_heads, from_torch, head_mask, head_numbers, head_size, heads, something_to_record, splits, to_torch,
+    fits_heads, from_torch, head_mask, head_numbers, head_size, heads, merges, something_to_record, splits, to_torch,
 )
 
 __all__ = [
-    "autocasting", "layer_input", "layer_inputs", "positive_ints", "probability", "qkv", "tensors",
-    "lengths", "mask_and_bias", "mask_for_reading", "options", "torch_masks", "window",
-    "fits_heads", "from_torch", "head_mask", "head_numbers", "head_size", "heads", "something_to_record", "splits",
+    "autocasting", "call_style", "layer_input", "layer_inputs", "positive_ints", "probability", "qkv", "tensors",
+    "truths",
+    "lengths", "mask_and_bias", "mask_for_reading", "options", "size", "torch_masks", "window",
+    "fits_heads", "from_torch", "head_mask", "head_numbers", "head_size", "heads", "merges", "something_to_record",
+    "splits",
     "to_torch",
 ]

@@ -1,11 +1,42 @@
-"""Sizes, and the tensors that attention and its layers are given."""
+"""Sizes, numbers, and the tensors that attention and its layers are given."""
+
+import math
+import numbers
 
 import torch
 from torch import Tensor
 
 
+def is_whole(value) -> bool:
+    """Whether a value is a whole number: Python's, numpy's, or one that torch traces. True and False are none."""
+    return type(value) is int or (isinstance(value, (torch.SymInt, numbers.Integral)) and not isinstance(value, bool))
+
+
+def is_real(value) -> bool:
+    return type(value) is float or is_whole(value) or isinstance(value, (torch.SymFloat, numbers.Real)) and (
+        not isinstance(value, bool))
+
+
+def whole(name: str, value, meaning: str) -> None:
+    if not is_whole(value):
+        raise TypeError(f"{name}={value!r} is a {type(value).__name__}; it must be a whole number: {meaning}")
+
+
+def number(name: str, value, meaning: str) -> None:
+    """A number that is neither NaN nor infinite."""
+    if isinstance(value, Tensor):
+        raise TypeError(
+            f"{name} is a Tensor of shape {tuple(value.shape)}; it must be a number: {meaning}. One that is learned, "
+            f"or differs from head to head, goes into q: attention(q * factor, k, v, scale=1.0)"
+        )
+    if not is_real(value):
+        raise TypeError(f"{name}={value!r} is a {type(value).__name__}; it must be a number: {meaning}")
+    if type(value) is float and not math.isfinite(value):
+        raise ValueError(f"{name}={value} must be finite: {meaning}")
+
+
 def positive_int(name: str, value) -> None:
-    if isinstance(value, bool) or not isinstance(value, int):
+    if not is_whole(value):
         raise TypeError(f"{name}={value!r} is a {type(value).__name__}; it must be a positive whole number (int)")
     if value < 1:
         raise ValueError(f"{name}={value} must be a positive whole number: 1 or more")
@@ -16,14 +47,49 @@ def positive_ints(**named) -> None:
         positive_int(name, value)
 
 
+def truths(**named) -> None:
+    for name, value in named.items():
+        truth(name, value)
+
+
+def truth(name: str, value, otherwise: str = "") -> None:
+    if value is not True and value is not False:
+        shown = f"a Tensor of shape {tuple(value.shape)}" if isinstance(value, Tensor) else f"{value!r}"
+        raise TypeError(f"{name} is {shown}; it must be True or False{otherwise}")
+
+
 def probability(name: str, value: float) -> None:
+    if not is_real(value):
+        raise TypeError(f"{name}={value!r} is a {type(value).__name__}; it must be a number from 0 (off) to 1")
     if not 0 <= value <= 1:
         raise ValueError(f"{name}={value} is no probability: give a number from 0 (off) to 1")
 
 
 def is_tensor(name: str, value) -> None:
     if not isinstance(value, Tensor):
-        raise TypeError(f"{name} is a {type(value).__name__}; it must be a torch.Tensor: try torch.as_tensor({name})")
+        way = f": try torch.as_tensor({name})" if hasattr(value, "__len__") and not isinstance(value, str) else ""
+        raise TypeError(f"{name} is a {type(value).__name__}; it must be a torch.Tensor{way}")
+
+
+def call_style(more: tuple, unknown: dict) -> None:
+    """Arguments of torch's layer that ours has under other names, or not at all."""
+    if more:
+        raise TypeError(
+            f"a layer takes x and context, got {2 + len(more)} tensors: self-attention is layer(x), attention from x "
+            f"to y is layer(x, y); keys and values come from one context"
+        )
+    for name in unknown:
+        raise TypeError(f"there is no {name}= here; {TORCHS.get(name, 'a layer takes ' + OURS)}")
+
+
+OURS = "mask=, bias=, head_mask= and need_weights="
+TORCHS = {
+    "attn_mask": "use mask=mha.masks.from_torch(attn_mask) for a bool one, bias=attn_mask for one of floats",
+    "key_padding_mask": "use mask=mha.masks.from_torch(key_padding_mask=...), or mask=mha.masks.padding(lengths, m)",
+    "is_causal": "build the layer with causal=True, or use mask=mha.masks.causal(n, m)",
+    "causal": "build the layer with causal=True, or use mask=mha.masks.causal(n, m)",
+    "average_attn_weights": "the weights of every head come back: weights.mean(-3) is their average",
+}
 
 
 def tensors(**named) -> None:
@@ -66,12 +132,18 @@ def layer_input(name: str, x, size: int, size_name: str, projection) -> None:
         return
     same_device({name: x, "the layer": weight})
     if not x.is_floating_point():
-        raise TypeError(f"{name} is {x.dtype}; it must be floating point: try {name}.to({weight.dtype})")
+        raise TypeError(f"{name} is {x.dtype}; it must be floating point: {_as_floats(name, x)}")
     if x.dtype != weight.dtype and not autocasting(x):
         raise TypeError(
             f"{name} is {x.dtype} but the layer is {weight.dtype}; convert one: {name}.to({weight.dtype}) or "
             f"layer.to({x.dtype}), or work under torch.autocast"
         )
+
+
+def _as_floats(name: str, t: Tensor) -> str:
+    if t.is_complex():
+        return "attention over complex numbers is not defined here; real and imaginary parts may stand side by side"
+    return f"try {name}.float(), or, if these are numbers of tokens, look their vectors up first with nn.Embedding"
 
 
 def layer_inputs(x, context, layer) -> None:
@@ -94,7 +166,7 @@ def qkv(q, k, v) -> None:
         if t.ndim < 2:
             raise ValueError(f"{name} has shape {tuple(t.shape)}; it needs at least 2 axes, (..., tokens, size)")
         if not t.is_floating_point():
-            raise TypeError(f"{name} is {t.dtype}; it must be floating point: try {name}.float()")
+            raise TypeError(f"{name} is {t.dtype}; it must be floating point: {_as_floats(name, t)}")
     same_device({"q": q, "k": k, "v": v})
     _qkv_dtypes(q, k, v)
     _qkv_shapes(q, k, v)

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from mha._check.inputs import is_tensor, probability, same_device
+from mha._check.inputs import is_tensor, number, probability, same_device, truth, whole
 
 SIZES = "the weights' shape is (..., h, n, m) = (heads, queries, keys)"
 
@@ -61,9 +61,18 @@ def _wrong_axes(name: str, t: Tensor, shape: tuple[int, ...]) -> str:
     )
 
 
-def options(n: int, m: int, causal: bool, offset, window_, dropout: float) -> None:
-    probability("dropout", dropout)
+def options(n: int, m: int, causal: bool, offset, window_, scale, softcap, dropout: float) -> None:
+    truth("causal", causal, "; a mask goes into mask=")
+    if offset is not None:
+        whole("offset", offset, "how many keys came before the first query")
     window(window_)
+    if scale is not None:
+        number("scale", scale, "the factor of all scores")
+    if softcap is not None:
+        number("softcap", softcap, "the scores' bound; leave it out for none")
+        if softcap <= 0:
+            raise ValueError(f"softcap={softcap} must be above 0: it bounds the scores; leave it out for no bound")
+    probability("dropout", dropout)
     if not causal and window_ is None:
         if offset is not None:
             raise ValueError(f"offset={offset} does nothing by itself; it shifts causal=True or window=(left, right)")
@@ -76,11 +85,21 @@ def options(n: int, m: int, causal: bool, offset, window_, dropout: float) -> No
         )
 
 
+def size(name: str, value) -> None:
+    """A number of queries or of keys."""
+    whole(name, value, "how many there are")
+    if value < 0:
+        raise ValueError(f"{name}={value} is negative; it says how many there are: 0 or more")
+
+
 def window(span) -> None:
     if span is None:
         return
     if not isinstance(span, (tuple, list)) or len(span) != 2:
         raise ValueError(f"window={span!r} must be a pair (left, right); None in it means no limit on that side")
+    for side in span:
+        if side is not None:
+            whole(f"a side of window={tuple(span)},", side, "how many keys it shows")
     if any(side is not None and side < 0 for side in span):
         raise ValueError(
             f"window={tuple(span)} has a negative side; count the keys to the left and to the right, 0 or more, "
@@ -91,6 +110,13 @@ def window(span) -> None:
 def lengths(lengths, m: int) -> Tensor:
     """Sentence lengths as a (B,) tensor. Values are looked at only where they came as a list: no wait for a GPU."""
     if not isinstance(lengths, Tensor):
+        if not hasattr(lengths, "__len__") or isinstance(lengths, str):
+            raise TypeError(
+                f"lengths={lengths!r} is a {type(lengths).__name__}; it must be a list or a tensor of whole numbers, "
+                f"one for each sentence: for a single one write [{lengths!r}]"
+            )
+        for length in lengths:
+            whole("lengths has", length, "the count of real tokens of a sentence")
         wrong = [length for length in lengths if not 0 <= length <= m]
         if wrong:
             raise ValueError(f"lengths has {wrong[0]}, outside 0 to m={m}: a sentence has at most m tokens")
@@ -112,6 +138,8 @@ def torch_masks(mask, key_padding_mask, num_heads) -> None:
     if mask is None and key_padding_mask is None:
         raise ValueError("from_torch got no mask; give attn_mask as the first argument, or key_padding_mask=")
     for name, t in (("mask", mask), ("key_padding_mask", key_padding_mask)):
+        if t is not None:
+            is_tensor(name, t)
         if t is not None and t.dtype != torch.bool:
             raise TypeError(f"{name} is {t.dtype}; only a bool one can be turned round: give a float one as bias=")
     if mask is not None and (mask.ndim not in (2, 3) or (mask.ndim == 3 and not num_heads)):

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from mha._check.inputs import is_tensor, positive_int, same_device
+from mha._check.inputs import is_tensor, is_whole, positive_int, same_device
 
 
 def head_size(d_model: int, num_heads: int, d_k: int | None) -> int:
@@ -19,6 +19,7 @@ def head_size(d_model: int, num_heads: int, d_k: int | None) -> int:
 
 
 def splits(x: Tensor, num_heads: int) -> None:
+    is_tensor("x", x)
     positive_int("num_heads", num_heads)
     if x.ndim < 2 or x.shape[-1] % num_heads:
         raise ValueError(
@@ -27,10 +28,17 @@ def splits(x: Tensor, num_heads: int) -> None:
         )
 
 
+def merges(y) -> None:
+    is_tensor("y", y)
+    if y.ndim < 3:
+        raise ValueError(f"y has shape {tuple(y.shape)}; to put heads side by side it needs 3 axes, (..., h, n, d)")
+
+
 def heads(heads, kind: type, equal: bool = False) -> None:
     """Heads of one kind (`mha.Head`) that can work side by side; `equal` where their matrices are to be stacked."""
-    heads = list(heads)
-    if not heads:
+    if not hasattr(heads, "__len__"):
+        raise TypeError(f"heads is a {type(heads).__name__}; it must be a list of mha.{kind.__name__}: write [head]")
+    if not len(heads):
         raise ValueError("got no heads; give a list of one Head or more")
     for head in heads:
         if not isinstance(head, kind):
@@ -57,11 +65,14 @@ def fits_heads(W_O, wanted) -> None:
 
 def head_numbers(keep, num_heads: int) -> list[int]:
     """Numbers of heads, each present and named once."""
-    keep = keep.tolist() if isinstance(keep, Tensor) else list(keep)
+    keep = keep.tolist() if hasattr(keep, "tolist") else keep
+    if not hasattr(keep, "__iter__"):
+        raise TypeError(f"keep={keep!r} is a {type(keep).__name__}; it must be a list of heads: write [{keep!r}]")
+    keep = [i.tolist() if hasattr(i, "tolist") else i for i in keep]
     if not keep:
         raise ValueError(f"keep names no head; name at least one of the heads 0 to {num_heads - 1}")
     for i in keep:
-        if isinstance(i, bool) or not isinstance(i, int):
+        if not is_whole(i):
             raise TypeError(f"{i!r} is no head's number; name heads by whole numbers, 0 to {num_heads - 1}")
         if not 0 <= i < num_heads:
             raise ValueError(f"there is no head {i}; this layer has heads 0 to {num_heads - 1}")
