@@ -21,7 +21,7 @@ def one_thing():
     mixed = [float(torch.tensor([0.5, 0.5]) @ torch.tensor(values)) for values in ([2.0, 6], [4.0, 4])]
     return (f"It may look at many places, and hands on one mixture of them: half of 2 and half of 6 is {mixed[0]:.0f}, "
             f"half of 4 and half of 4 is {mixed[1]:.0f}. Trained on two relations, one layer of one head keeps an "
-            f"error above {stuck} in both runs; two such layers, with as many parameters, end below {solved}.",
+            f"error above {stuck} in both runs; two such layers, with as many parameters, here below {solved}.",
             mixed[0] == mixed[1] and one_layer.min() > stuck and two_layers.max() < solved)
 
 

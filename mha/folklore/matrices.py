@@ -191,9 +191,9 @@ def large_number():
         answer = str(scores.half().masked_fill(hidden, -1e9))
     except RuntimeError as error:
         answer = str(error)
-    return (f"In float32, for rows that may see something. One that may see nothing becomes {row(wide[0], 2)}: the "
-            f"mask is off. In float16 masked_fill refuses the number; added, it is {added.max():.0f} in silence, and a "
-            f"row that sees nothing is {row(half[0], 2)}.",
+    return (f"In float32, for rows that may see something. One that may see nothing becomes {row(wide[0], 2)}: "
+            f"what is hidden is read. In float16 masked_fill refuses the number; added, it is {added.max():.0f} in "
+            f"silence, and a row that sees nothing is {row(half[0], 2)}.",
             torch.equal(wide, torch.full((1, 4), 0.25)) and "overflow" in answer and half.isnan().all())
 
 

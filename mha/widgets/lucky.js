@@ -15,7 +15,8 @@ function render({ model, el }) {
     h("i", { class: "best" }), " the best of all");
   const sentenceFor = (heads, asked, median, late) =>
     `${heads === 1 ? "One coin" : `The best of ${heads} coins`} gets more than ${median} of ${asked} right in at most `
-    + `half of all tries, and more than ${late} in at most 1 try of 20.`;
+    + `half of all tries, and ${late < asked ? `more than ${late} in at most` : `all ${asked} in more than`} 1 try of `
+    + "20.";
   const status = statusLine(sentenceFor(144, 60, 60, 60));
   const root = figureBox(model, "lucky-best", "lucky", svg, key, status);
   el.append(root);

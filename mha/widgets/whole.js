@@ -133,7 +133,7 @@ function sentenceOf(step, all, { words, features, asks, brings, t, on, masked, s
   const sizes = all.O[t].map(Math.abs);
   const moved = indexOfLargest(sizes);
   const change = all.O[t][moved];
-  const verb = sizes.filter((size) => size > sizes[moved] - 1e-9).length > 1 ? "Moved" : "Most moved";
+  const ties = features.filter((_, i) => i !== moved && sizes[i] > sizes[moved] - 1e-9);
   return [
     () => (heads.length
       ? `${name(t)} looks around. ${heads.map((head) => `{head-${head}|Head ${head}} takes ${most(head)}. `).join("")}`
@@ -163,8 +163,9 @@ function sentenceOf(step, all, { words, features, asks, brings, t, on, masked, s
     () => `The mixtures of the two heads stand side by side: ${vector(all.C[t])}.`,
     () => `Times W_O: what the heads write about ${name(t)} is ${vector(all.O[t])}.`,
     () => (sizes[moved] > 5e-13
-      ? `Added to what ${name(t)} was. ${verb}: ${features[moved]}, ${brief(all.x[t][moved])} `
-        + `${change < 0 ? "\u2212" : "+"} ${two(Math.abs(change))} = ${two(all.Y[t][moved])}.`
+      ? `Added to what ${name(t)} was. Most moved: ${features[moved]}, ${brief(all.x[t][moved])} `
+        + `${change < 0 ? "\u2212" : "+"} ${two(Math.abs(change))} = ${two(all.Y[t][moved])}`
+        + (ties.length ? `; as far, ${ties.join(" and ")}.` : ".")
       : "Nothing was written, and nothing moved."),
   ][step]();
 }
