@@ -17,7 +17,7 @@ from pathlib import Path
 import served
 
 # What makes a figure largest beside the upper ends of its sliders: label of a control -> its value
-LARGEST = {"head-grid": {"hold h · d_k = 384": False}, "trained-heads": {"seen on": 1}}
+LARGEST = {"head-grid": {"hold h · dk = 384": False}, "trained-heads": {"seen on": 1}}
 FIGURES = "() => [...document.querySelectorAll('.live-figure [data-figure]')].map((root) => root.dataset.figure)"
 PREPARE = """
   ([index, largest]) => {
