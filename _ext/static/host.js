@@ -76,12 +76,10 @@
   // The same rule as `number` in _ext/controls.py.
   function readable(value, format) {
     const [, digits, kind] = /^\.(\d+)([fe%])/.exec(format ?? "") ?? [];
-    const forms = {
-      "f": () => value.toFixed(digits),
-      "%": () => (100 * value).toFixed(digits) + "%",
-      "e": () => value.toExponential(digits).replace(/e([+-])(\d)$/, "e$10$2"),
-    };
-    return (forms[kind] ?? String)(value).replaceAll("-", "\u2212");
+    if (kind === "f") return value.toFixed(digits);
+    if (kind === "%") return (100 * value).toFixed(digits) + "%";
+    if (kind === "e") return value.toExponential(digits).replace(/e([+-])(\d)$/, "e$10$2");
+    return String(value);
   }
 
   function range(key, text) {
@@ -106,7 +104,7 @@
   }
 
   const KINDS = {
-    value: range("value", (model) => readable(model.get("value"), model.get("readout_format"))),
+    value: range("value", (model) => readable(model.get("value"), model.get("readout_format")).replaceAll("-", "\u2212")),
     index: range("index", (model) => model.get("_options_labels")[model.get("index")]),
     select: choice,
     checked(element, model) {

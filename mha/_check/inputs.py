@@ -128,11 +128,11 @@ def layer_input(name: str, x, size: int, size_name: str, projection) -> None:
             f"{name} has shape {tuple(x.shape)}: its last size is {x.shape[-1]}, but this layer has "
             f"{size_name}={size}; give (..., tokens, {size}) or build the layer with {size_name}={x.shape[-1]}"
         )
+    if not x.is_floating_point():
+        raise TypeError(f"{name} is {x.dtype}; it must be floating point: {_as_floats(name, x)}")
     if (weight := parameter_of(projection)) is None:
         return
     same_device({name: x, "the layer": weight})
-    if not x.is_floating_point():
-        raise TypeError(f"{name} is {x.dtype}; it must be floating point: {_as_floats(name, x)}")
     if x.dtype != weight.dtype and not autocasting(x):
         raise TypeError(
             f"{name} is {x.dtype} but the layer is {weight.dtype}; convert one: {name}.to({weight.dtype}) or "

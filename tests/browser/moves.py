@@ -15,24 +15,26 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import served
+from operate import NAME
 
 # What makes a figure largest beside the upper ends of its sliders: label of a control -> its value
-LARGEST = {"head-grid": {"hold h · dk = 384": False}, "trained-heads": {"seen on": 1}}
+LARGEST = {"head-grid": {"hold h · d_k = 384": False}, "trained-heads": {"seen on": 1}}
 FIGURES = "() => [...document.querySelectorAll('.live-figure [data-figure]')].map((root) => root.dataset.figure)"
 PREPARE = """
   ([index, largest]) => {
+    const name = %s;
     const figure = document.querySelectorAll(".live-figure")[index];
     figure.scrollIntoView({ block: "center" });
     const controls = [...figure.querySelectorAll(".live-control")];
     for (const control of [...controls, ...controls]) { // twice, for a switch may tie others
       const input = control.querySelector("input, select");
-      const wanted = largest[control.querySelector("label, legend").textContent];
+      const wanted = largest[name(control)];
       if (input.type === "range") input.value = wanted ?? input.max;
       else if (wanted !== undefined) input.checked = wanted;
       input.dispatchEvent(new Event("input", { bubbles: true }));
     }
   }
-"""
+""" % NAME.strip()
 # Each control goes through up to 13 of its values and back to the one it had; marks bound what the trace counts
 MOVE = """
   async (index) => {

@@ -18,6 +18,15 @@ READ = """
   }
 """
 
+# A control's name, as its widget is described, where a set symbol is "d_k"
+NAME = """
+  (control) => {
+    const label = control.querySelector("label, legend")?.cloneNode(true);
+    label?.querySelectorAll("sub").forEach((sub) => sub.prepend("_"));
+    return label?.textContent;
+  }
+"""
+
 HEIGHT = "(index) => document.querySelectorAll('.live-figure')[index].getBoundingClientRect().height"
 
 # plan: [[{name, kind, value}, ...], ...], one list for each setting. Returns for each setting what `read` gives.
@@ -25,12 +34,8 @@ OPERATE = """
   ([index, plan]) => {
     const read = %s;
     const figure = document.querySelectorAll(".live-figure")[index];
-    function named(el) { // as its widget is described, where a set symbol is "d_k"
-      const label = el.querySelector("label, legend")?.cloneNode(true);
-      label?.querySelectorAll("sub").forEach((sub) => sub.prepend("_"));
-      return [label?.textContent, el];
-    }
-    const controls = new Map([...figure.querySelectorAll(".live-control")].map(named));
+    const name = %s;
+    const controls = new Map([...figure.querySelectorAll(".live-control")].map((el) => [name(el), el]));
     function put(name, value) {
       const el = controls.get(name);
       if (!el) throw Error(`no control is called ${name}`);
@@ -61,4 +66,4 @@ def after_each(page, index, figure, settings, read):
     """What the script `read` says of the page's index-th live figure at each setting."""
     plan = [[{"name": figure.controls[name].description, "value": value} for name, value in setting.items()]
             for setting in settings]
-    return page.evaluate(OPERATE.replace("%s", read.strip()), [index, plan])
+    return page.evaluate(OPERATE % (read.strip(), NAME.strip()), [index, plan])
