@@ -5,8 +5,10 @@
 
 The map of the package, in an order in which it reads well:
 
-    the subject         `attention`, the formula; `masks`, who may look at whom; `heads`, one head in three attempts;
-                        `multihead`, many of them; `record`, the weights of a whole model; `device`, where to run
+    the subject         `attention`, the formula; `masks`, who may look at whom; `position`, where a token stands;
+                        `heads`, one head in three attempts; `multihead`, many of them; `cache`, what decoding keeps;
+                        `latent`, heads that make keys and values from one short vector; `record`, the weights of a
+                        whole model; `device`, where to run
     is measured with    `measure`, numbers for maps; `findings`, what the maps of a trained model say; `surgery`, heads
                         changed by hand; `bench`, seconds and memory
     what is trained     `data`, small worlds; `train`, a training for each question; `induction`, models that copy
@@ -16,18 +18,20 @@ The map of the package, in an order in which it reads well:
                         claims that are put to the test
 """
 
-from mha import heads, masks, multihead
+from mha import heads, masks, multihead, position
 from mha.attention import attention
+from mha.cache import KVCache
 from mha.device import pick_device
 from mha.heads import AsymmetricHead, Head, SymmetricHead
+from mha.latent import MultiHeadLatentAttention
 from mha.multihead import MultiHeadAttention, MultiHeadLoop, merge_heads, split_heads
 from mha.record import record
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "attention", "masks", "heads", "multihead",
+    "attention", "masks", "heads", "multihead", "position",
     "SymmetricHead", "AsymmetricHead", "Head",
-    "MultiHeadLoop", "MultiHeadAttention", "split_heads", "merge_heads",
+    "MultiHeadLoop", "MultiHeadAttention", "MultiHeadLatentAttention", "KVCache", "split_heads", "merge_heads",
     "record", "pick_device",
 ]

@@ -55,7 +55,7 @@ def definition(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None, bias
 
 
 def attention(q: Tensor, k: Tensor, v: Tensor, *, mask: Tensor | None = None, bias: Tensor | None = None,
-              causal: bool = False, offset: int | None = None, window: tuple | None = None,
+              causal: bool = False, offset: int | Tensor | None = None, window: tuple | None = None,
               scale: float | None = None, softcap: float | None = None, dropout: float = 0.0,
               need_weights: bool = False) -> tuple[Tensor, Tensor | None]:
     """Each query takes a weighted mean of the values; the weights are a softmax over its scores with the keys.
@@ -69,7 +69,8 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *, mask: Tensor | None = None, bi
         mask: bool, True = may attend; (n, m), or as many axes as the weights; each size theirs or 1.
         bias: floats added to the scores, shaped like a mask. -inf hides a key.
         causal: key j is visible to query i only if j <= i + offset.
-        offset: number of keys before the first query; needed with `causal` or `window` if n != m.
+        offset: number of keys before the first query, or a tensor of such, one for each sequence; needed with `causal`
+            or `window` if n != m.
         window: (left, right), how many keys to either side a query may see; None is no limit.
         scale: of the scores; 1 / sqrt(d_k) by default.
         softcap: bounds the scaled scores smoothly, softcap * tanh(scores / softcap), before bias and mask.
@@ -91,17 +92,18 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *, mask: Tensor | None = None, bi
     q, k, v = _autocast(q, k, v)
     check.qkv(q, k, v)
     n, m = q.shape[-2], k.shape[-2]
-    check.options(n, m, causal, offset, window, scale, softcap, dropout)
+    check.options(n, m, q.shape[:-3], causal, offset, window, scale, softcap, dropout)
     shape = (*q.shape[:-1], m)  # of the weights: (..., h, n, m)
     check.mask_and_bias(mask, bias, q, shape)
     bias = None if bias is None else bias.to(q.dtype)
 
     # The plain triangle needs no mask: the fused kernel skips the half of the scores that it hides. (It multiplies
     # their minus infinity by the scale; and n == m alone would be no bool under torch.compile.)
-    plain = causal and not offset and window is None and mask is None and bias is None and (scale is None or scale > 0)
-    triangle = plain if n == m else False
+    offset = 0 if offset is None else offset
+    plain = causal and window is None and mask is None and bias is None and (scale is None or scale > 0)
+    triangle = plain if n == m and not isinstance(offset, Tensor) and not offset else False
     if not triangle:
-        mask = _both(mask, masks.visible(n, m, causal, window, offset or 0, q.device))
+        mask = _both(mask, masks.visible(n, m, causal, window, offset, q.device))
     scale = q.shape[-1] ** -0.5 if scale is None else scale
     Q, K, V, mask, bias = (_four_axes(t, shape[:-3]) for t in (q, k, v, mask, bias))  # (B, h, ., .)
     Q, mask, bias, triangle = _fold_groups(Q, K, mask, bias, triangle)  # (B, h_kv, h/h_kv n, d_k)

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from mha import _check as check
 from mha.attention import attention
+from mha.position import following
 
 
 class SymmetricHead(nn.Module):
@@ -79,20 +80,23 @@ class Head(nn.Module):
         d_context: size of a token that is asked; d_model by default.
         bias: add one in each layer. The paper has none.
         dropout: probability of losing a weight while training. causal: no query sees a later key.
+        on_qk: as in `mha.MultiHeadAttention`, on queries (..., n, d_k) and keys (..., m, d_k).
     Source:
         Vaswani et al. 2017, section 3.2.2.
     """
 
     def __init__(self, d_model: int, d_k: int, d_v: int | None = None, *, d_context: int | None = None,
-                 bias: bool = False, dropout: float = 0.0, causal: bool = False, device=None, dtype=None):
+                 bias: bool = False, dropout: float = 0.0, causal: bool = False, on_qk=None, device=None, dtype=None):
         super().__init__()
         d_v = d_k if d_v is None else d_v
         d_context = d_model if d_context is None else d_context
         check.positive_ints(d_model=d_model, d_k=d_k, d_v=d_v, d_context=d_context)
         check.truths(bias=bias, causal=causal)
         check.probability("dropout", dropout)
+        check.layer_dtype(dtype)
+        check.seat(on_qk)
         self.d_model, self.d_k, self.d_v, self.d_context = d_model, d_k, d_v, d_context
-        self.dropout, self.causal = dropout, causal
+        self.dropout, self.causal, self.on_qk = dropout, causal, on_qk
         self.W_Q = nn.Linear(d_model, d_k, bias, device, dtype)
         self.W_K = nn.Linear(d_context, d_k, bias, device, dtype)
         self.W_V = nn.Linear(d_context, d_v, bias, device, dtype)
@@ -112,6 +116,8 @@ class Head(nn.Module):
         Q = self.W_Q(x)  # (..., n, d_k)
         K = self.W_K(context)  # (..., m, d_k)
         V = self.W_V(context)  # (..., m, d_v)
+        if self.on_qk is not None:
+            Q, K = self.on_qk(Q, K, following(0, x), following(0, context))
         return _attend(Q, K, V, mask=mask, bias=bias, causal=self.causal,
                        dropout=self.dropout if self.training else 0.0, need_weights=need_weights)
 

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from mha.attention import attention
 from mha.multihead import MultiHeadAttention, merge_heads, split_heads
+from mha.position import sinusoids
 from mha.train import small_steps
 
 
@@ -48,17 +49,6 @@ class Repeats:
 
 
 # --- The model ------------------------------------------------------------------------------------------------------
-
-def sinusoids(n, d_model):
-    """Positions as waves: sin(i f) and cos(i f) side by side, with frequencies f from 1 down to about 1 / 10000.
-    (n, d_model).
-
-    Source: Vaswani et al. 2017, section 3.5.
-    """
-    frequencies = 10000 ** (-torch.arange(0, d_model, 2) / d_model)
-    angles = torch.arange(n)[:, None] * frequencies                                # (n, half of d_model)
-    return torch.stack([angles.sin(), angles.cos()], -1).flatten(1)[:, :d_model]
-
 
 class PositionedAttention(MultiHeadAttention):
     """Causal heads whose queries and keys know where a token stands; the values do not.

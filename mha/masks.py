@@ -16,14 +16,14 @@ def causal(n: int, m: int | None = None, offset: int = 0, *, device=None) -> Ten
     Args:
         n, m: numbers of queries and keys; m = n when it is left out.
         offset: how many keys came before the first query. With a cache of p earlier keys it is p, and
-            m - n lets the last query see every key.
+            m - n lets the last query see every key. Sequences may differ: a tensor (B,) of whole numbers.
     Returns:
-        (n, m) bool.
+        (n, m) bool; (B, 1, n, m) where sequences differ.
     Source:
         Vaswani et al. 2017, section 3.2.3.
     """
-    i, j = _positions(n, n if m is None else m, device)
-    return j <= i + offset
+    i, j = _positions(n, n if m is None else m, offset, device)
+    return j <= i
 
 
 def window(n: int, m: int | None = None, left: int | None = None, right: int | None = None,
@@ -35,53 +35,55 @@ def window(n: int, m: int | None = None, left: int | None = None, right: int | N
         left, right: how many keys on either side; None is no limit on that side.
         offset: as in `causal`.
     Returns:
-        (n, m) bool.
+        (n, m) bool; (B, 1, n, m) where sequences differ.
     Source:
         Beltagy et al. 2020 (Longformer), section 3.1.
     """
     check.window((left, right))
-    i, j = _positions(n, n if m is None else m, device)
-    seen = torch.ones_like(j - i, dtype=torch.bool)  # (n, m)
-    if left is not None:
-        seen = seen & (j >= i + offset - left)
-    if right is not None:
-        seen = seen & (j <= i + offset + right)
-    return seen
+    i, j = _positions(n, n if m is None else m, offset, device)
+    if left is None:
+        return j <= i + right if right is not None else torch.ones_like(j - i, dtype=torch.bool)
+    return j >= i - left if right is None else (j >= i - left) & (j <= i + right)
 
 
-def visible(n: int, m: int, no_future: bool, span, offset: int, device=None) -> Tensor | None:
+def visible(n: int, m: int, no_future: bool, span, offset: int | Tensor, device=None) -> Tensor | None:
     """The mask that `causal=`, `window=` and `offset=` of `mha.attention` stand for; None if all is visible."""
+    if not no_future and span is None:
+        return None
     left, right = span or (None, None)
     right = 0 if no_future and (right is None or right > 0) else right
+    if isinstance(offset, Tensor):  # its numbers are not looked at: no wait for a GPU
+        return window(n, m, left, right, offset, device=device)
     reaches_first = left is None or left >= n - 1 + offset
     reaches_last = right is None or right >= m - 1 - offset
     return None if reaches_first and reaches_last else window(n, m, left, right, offset, device=device)
 
 
-def _positions(n: int, m: int, device=None) -> tuple[Tensor, Tensor]:
-    """The row numbers i, (n, 1), and the column numbers j, (1, m): together they span an (n, m) mask."""
+def _positions(n: int, m: int, offset: int | Tensor, device=None) -> tuple[Tensor, Tensor]:
+    """Where the queries stand among the keys, (n, 1) or (B, 1, n, 1), and where the keys do, (m,)."""
     check.size("n", n)
     check.size("m", m)
-    i = torch.arange(n, device=device)[:, None]  # (n, 1)
-    j = torch.arange(m, device=device)[None, :]  # (1, m)
-    return i, j
+    check.offset(offset)
+    i, j = torch.arange(n, device=device)[:, None], torch.arange(m, device=device)  # (n, 1), (m,)
+    return i + (offset[..., None, None, None] if isinstance(offset, Tensor) else offset), j
 
 
-def padding(lengths, m: int) -> Tensor:
+def padding(lengths, m: int, *, device=None) -> Tensor:
     """Hide the padding: sentence b has lengths[b] real tokens, and its keys from there on are hidden.
 
-    The two axes of size 1 in the middle matter. A bare (B, m) mask would be taken for (n, m), queries
+    The two axes of size 1 before the last matter. A bare (B, m) mask would be taken for (n, m), queries
     by keys, and where B = n nobody would notice.
 
     Args:
-        lengths: (B,) whole numbers from 0 to m, a list or a tensor.
+        lengths: whole numbers from 0 to m, one for each sentence, a list or a tensor (B,); with any number of axes,
+            those of the batch; a single number where x has no batch.
         m: number of keys, padding included.
+        device: of the mask; by default that of lengths.
     Returns:
-        (B, 1, 1, m) bool.
+        (B, 1, 1, m) bool; (*lengths.shape, 1, 1, m) in general.
     """
-    lengths = check.lengths(lengths, m)
-    seen = torch.arange(m, device=lengths.device) < lengths[:, None]  # (B, m)
-    return seen[:, None, None, :]  # (B, 1, 1, m)
+    lengths = check.lengths(lengths, m).to(device)
+    return torch.arange(m, device=lengths.device) < lengths[..., None, None, None]  # (B, 1, 1, m)
 
 
 def from_torch(mask: Tensor | None = None, *, key_padding_mask: Tensor | None = None,

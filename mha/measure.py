@@ -219,7 +219,8 @@ def carried(weights: Tensor, x: Tensor, attention) -> Tensor:
     Source:
         Kobayashi et al. 2020, section 3.2.
     """
-    V = split_heads(attention.W_V(x), attention.num_heads)  # (B, h, n, d_v)
+    V = split_heads(attention.W_V(x), attention.num_kv_heads)  # (B, h_kv, n, d_v)
+    V = V.repeat_interleave(attention.num_heads // attention.num_kv_heads, dim=1)  # (B, h, n, d_v)
     W_O = attention.W_O.weight.T.unflatten(0, (attention.num_heads, attention.d_v))  # (h, d_v, d_out)
     return weights * (V @ W_O).norm(dim=-1)[..., None, :]
 

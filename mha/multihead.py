@@ -6,19 +6,28 @@
 heads side by side, projects once, and cuts the result into heads. Vectors are rows, as in `mha.heads`.
 """
 
+import copy
+
 import torch
 from torch import Tensor, nn
 
 from mha import _check as check
+from mha._parameters import copy_packed, copy_rows, rows_of
 from mha.attention import attention
+from mha.cache import KVCache
 from mha.heads import Head
+from mha.position import following
 
 
 def split_heads(x: Tensor, num_heads: int) -> Tensor:
     """Cut the last axis into heads: (..., n, h d) -> (..., h, n, d). Head i is the i-th slice of d numbers."""
     check.splits(x, num_heads)
-    x = x.unflatten(-1, (num_heads, x.shape[-1] // num_heads))  # (..., n, h, d)
-    return x.transpose(-3, -2)  # (..., h, n, d)
+    return cut(x, x.shape[-1] // num_heads)
+
+
+def cut(x: Tensor, d: int) -> Tensor:
+    """`split_heads` by the size of a head: (..., n, h d) -> (..., h, n, d), however many heads x holds."""
+    return x.unflatten(-1, (-1, d)).transpose(-3, -2)  # (..., n, h, d), then (..., h, n, d)
 
 
 def merge_heads(y: Tensor) -> Tensor:
@@ -72,9 +81,11 @@ class MultiHeadAttention(nn.Module):
     """Multi-head attention, all heads at once: project, split, attend, merge, mix.
 
     Head i works with slice i of W_Q, W_K and W_V (d_k or d_v rows of the tensor `weight`) and of W_O (d_v columns).
+    Where heads share, head i works with slice i // (num_heads / num_kv_heads) of W_K and W_V.
 
     Args:
         d_model: size of a token that asks. num_heads: number of heads, h.
+        num_kv_heads: number of heads of keys and values; num_heads, a multiple of it, by default.
         d_k: size of a query and of a key; d_model / num_heads by default, but any size will do.
         d_v: size of a value; d_k by default.
         d_context: size of a token that is asked; d_model by default.
@@ -82,17 +93,22 @@ class MultiHeadAttention(nn.Module):
         bias: add one in each of the four layers.
         dropout: probability of losing a weight while training.
         causal: no query sees a later key.
+        on_qk: what happens to queries and keys in each head before they meet, such as `mha.position.Rope()`; a function
+            or a module (Q, K, i, j) -> (Q, K) that treats all heads alike. Q (..., h, n, d_k) stands at positions i,
+            K (..., num_kv_heads, m, d_k) at j: whole numbers, (n,) and (m,), or (B, 1, n) where sequences stand apart.
     Raises:
         ValueError, TypeError: sizes that do not fit; the message says how to mend it.
     Source:
-        Vaswani et al. 2017, section 3.2.2.
+        Vaswani et al. 2017, section 3.2.2. num_kv_heads: Ainslie et al. 2023, section 2.2.
     """
 
-    def __init__(self, d_model: int, num_heads: int, *, d_k: int | None = None, d_v: int | None = None,
-                 d_context: int | None = None, d_out: int | None = None, bias: bool = True, dropout: float = 0.0,
-                 causal: bool = False, device=None, dtype=None):
+    def __init__(self, d_model: int, num_heads: int, *more, num_kv_heads: int | None = None, d_k: int | None = None,
+                 d_v: int | None = None, d_context: int | None = None, d_out: int | None = None, bias: bool = True,
+                 dropout: float = 0.0, causal: bool = False, on_qk=None, device=None, dtype=None, **unknown):
         super().__init__()
+        check.build_style(more, unknown)
         check.positive_ints(d_model=d_model, num_heads=num_heads)
+        num_kv_heads = check.kv_heads(num_heads, num_kv_heads)
         d_k = check.head_size(d_model, num_heads, d_k)
         d_v = d_k if d_v is None else d_v
         d_context = d_model if d_context is None else d_context
@@ -100,11 +116,13 @@ class MultiHeadAttention(nn.Module):
         check.positive_ints(d_v=d_v, d_context=d_context, d_out=d_out)
         check.truths(bias=bias, causal=causal)
         check.probability("dropout", dropout)
-        self.d_model, self.num_heads, self.d_k, self.d_v = d_model, num_heads, d_k, d_v
-        self.d_context, self.d_out, self.dropout, self.causal = d_context, d_out, dropout, causal
+        check.layer_dtype(dtype)
+        check.seat(on_qk)
+        self.d_model, self.num_heads, self.num_kv_heads, self.d_k, self.d_v = d_model, num_heads, num_kv_heads, d_k, d_v
+        self.d_context, self.d_out, self.dropout, self.causal, self.on_qk = d_context, d_out, dropout, causal, on_qk
         self.W_Q = nn.Linear(d_model, num_heads * d_k, bias, device, dtype)
-        self.W_K = nn.Linear(d_context, num_heads * d_k, bias, device, dtype)
-        self.W_V = nn.Linear(d_context, num_heads * d_v, bias, device, dtype)
+        self.W_K = nn.Linear(d_context, num_kv_heads * d_k, bias, device, dtype)
+        self.W_V = nn.Linear(d_context, num_kv_heads * d_v, bias, device, dtype)
         self.W_O = nn.Linear(num_heads * d_v, d_out, bias, device, dtype)
         self.reset_parameters()
 
@@ -121,7 +139,9 @@ class MultiHeadAttention(nn.Module):
                 nn.init.zeros_(W.bias)
 
     def forward(self, x: Tensor, context: Tensor | None = None, *more, mask: Tensor | None = None,
-                bias: Tensor | None = None, head_mask: Tensor | None = None, need_weights: bool = False,
+                bias: Tensor | None = None, head_mask: Tensor | None = None, cache: KVCache | None = None,
+                offset: int | Tensor | None = None, window: tuple | None = None, scale: float | None = None,
+                softcap: float | None = None, need_weights: bool = False,
                 **unknown) -> tuple[Tensor, Tensor | None]:
         """Attend from x to context, or from x to itself.
 
@@ -131,6 +151,9 @@ class MultiHeadAttention(nn.Module):
             mask: bool, True = may attend; (n, m), or (B, h, n, m) with sizes equal or 1.
             bias: floats added to the scores, shaped like a mask.
             head_mask: (h,) or (B, h), a factor for each head's output: 0 switches it off. The weights stay.
+            cache: what a causal layer keeps of earlier tokens (`new_cache`). x are the tokens that come next; they see
+                the earlier ones too, and are kept in their turn: m counts both.
+            offset, window, scale, softcap: as in `mha.attention`; a cache brings its own offset.
             need_weights: return the weights of every head.
         Returns:
             out (..., n, d_out), weights (..., h, n, m) or None.
@@ -138,68 +161,87 @@ class MultiHeadAttention(nn.Module):
             ValueError, TypeError: as `mha.attention`; and for the call style of torch's layer, with the way to ours.
         """
         check.call_style(more, unknown)
+        if cache is not None:
+            check.caching(self, context, cache, offset)
+            offset = cache.length
         context = x if context is None else context
         check.layer_inputs(x, context, self)
-        Q = split_heads(self.W_Q(x), self.num_heads)  # (..., h, n, d_k)
-        K = split_heads(self.W_K(context), self.num_heads)  # (..., h, m, d_k)
-        V = split_heads(self.W_V(context), self.num_heads)  # (..., h, m, d_v)
-        out, weights = attention(Q, K, V, mask=mask, bias=bias, causal=self.causal,
-                                 dropout=self.dropout if self.training else 0.0,
+        Q = cut(self.W_Q(x), self.d_k)  # (..., h, n, d_k)
+        K = cut(self.W_K(context), self.d_k)  # (..., h_kv, m, d_k)
+        V = cut(self.W_V(context), self.d_v)  # (..., h_kv, m, d_v)
+        if self.on_qk is not None:
+            Q, K = self.on_qk(Q, K, following(offset, x), following(offset if cache is not None else 0, context))
+        if cache is not None:
+            K, V = cache.write(K, V)
+        out, weights = attention(Q, K, V, mask=mask, bias=bias, causal=self.causal, offset=offset, window=window,
+                                 scale=scale, softcap=softcap, dropout=self.dropout if self.training else 0.0,
                                  need_weights=need_weights)  # (..., h, n, d_v), (..., h, n, m)
+        if cache is not None:
+            cache.advance(x.shape[-2])
         if head_mask is not None:
             check.head_mask(head_mask, out)
             out = out * head_mask[..., None, None]
         return self.W_O(merge_heads(out)), weights  # (..., n, d_out)
 
+    def new_cache(self, batch: int, max_len: int) -> KVCache:
+        """An empty cache for this layer: room for max_len tokens of each of `batch` sequences."""
+        weight = check.parameter_of(self.W_K)
+        return KVCache(batch, self.num_kv_heads, max_len, self.d_k, self.d_v, device=weight.device, dtype=weight.dtype)
+
     def head(self, i: int) -> Head:
         """Head i on its own, a copy: its output is slice i of what W_O gets. `self.W_O` is not in it."""
         [i] = check.head_numbers([i], self.num_heads)
         head = Head(self.d_model, self.d_k, self.d_v, d_context=self.d_context, **self._options())
-        for name, d in self._sizes().items():
-            _copy(getattr(self, name), getattr(head, name), _rows([i], d))
+        for name, rows in self._slices([i]).items():
+            copy_rows(getattr(self, name), getattr(head, name), rows)
         return head.train(self.training)
 
     @classmethod
     def from_heads(cls, heads: list[Head], W_O: nn.Linear | None = None) -> "MultiHeadAttention":
-        """Stack the matrices of equal-sized heads, copying them. W_O is copied too, or drawn afresh without one."""
+        """Stack the matrices of equal-sized heads, copying them. W_O is copied too, or drawn afresh without one.
+
+        Each head brings keys and values of its own, so none are shared: num_kv_heads is num_heads.
+        """
         check.heads(heads, Head, equal=True)
         one, biased = heads[0], any(W is not None and W.bias is not None for W in (heads[0].W_Q, W_O))
         module = cls(one.d_model, len(heads), d_k=one.d_k, d_v=one.d_v, d_context=one.d_context,
                      d_out=None if W_O is None else W_O.out_features, bias=biased, dropout=one.dropout,
-                     causal=one.causal, device=one.W_Q.weight.device, dtype=one.W_Q.weight.dtype)
-        for name, d in module._sizes().items():
-            for i, head in enumerate(heads):
-                _copy(getattr(head, name), getattr(module, name), to_rows=_rows([i], d))
+                     causal=one.causal, on_qk=one.on_qk, device=one.W_Q.weight.device, dtype=one.W_Q.weight.dtype)
+        for i, head in enumerate(heads):
+            for name, rows in module._slices([i]).items():
+                copy_rows(getattr(head, name), getattr(module, name), to_rows=rows)
         if W_O is not None:
             check.fits_heads(W_O, module.W_O)
-            _copy(W_O, module.W_O)
+            copy_rows(W_O, module.W_O)
         return module.train(one.training)
 
     def prune(self, keep) -> "MultiHeadAttention":
         """A new, smaller module with only the heads in `keep`, in that order. The others' part of the output is gone.
 
+        Heads that share keys and values stay side by side, and each group keeps as many of them.
+
         Source:
             Michel et al. 2019, section 2.3.
         """
         keep = check.head_numbers(keep, self.num_heads)
-        small = type(self)(self.d_model, len(keep), d_k=self.d_k, d_v=self.d_v, d_context=self.d_context,
-                           d_out=self.d_out, **self._options())
-        for name, d in self._sizes().items():
-            _copy(getattr(self, name), getattr(small, name), _rows(keep, d))
-        _copy(self.W_O, small.W_O, columns=_rows(keep, self.d_v))
+        kv_heads = check.kept_groups(keep, self.num_heads // self.num_kv_heads)
+        small = type(self)(self.d_model, len(keep), num_kv_heads=len(kv_heads), d_k=self.d_k, d_v=self.d_v,
+                           d_context=self.d_context, d_out=self.d_out, **copy.deepcopy(self._options()))
+        for name, rows in self._slices(keep, kv_heads).items():
+            copy_rows(getattr(self, name), getattr(small, name), rows)
+        copy_rows(self.W_O, small.W_O, columns=rows_of(keep, self.d_v))
         return small.train(self.training)
 
     def qk(self, i: int) -> Tensor:
         """The circuit that decides where head i looks, W_Q W_K^T: (d_model, d_context), of rank d_k at most.
 
-        x_i qk y_j^T is the score of token x_i with token y_j, before the scale and without biases.
+        x_i qk y_j^T is the score of token x_i with token y_j, before the scale, without biases and without on_qk.
 
         Source:
             Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
         """
-        [i] = check.head_numbers([i], self.num_heads)
-        rows = _rows([i], self.d_k)
-        return self.W_Q.weight[rows].T @ self.W_K.weight[rows]  # (d_model, d_context)
+        slices = self._slices(check.head_numbers([i], self.num_heads))
+        return self.W_Q.weight[slices["W_Q"]].T @ self.W_K.weight[slices["W_K"]]  # (d_model, d_context)
 
     def ov(self, i: int) -> Tensor:
         """The circuit that decides what head i carries, W_V W_O: (d_context, d_out), of rank d_v at most.
@@ -210,8 +252,8 @@ class MultiHeadAttention(nn.Module):
             Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
         """
         [i] = check.head_numbers([i], self.num_heads)
-        rows = _rows([i], self.d_v)
-        return self.W_V.weight[rows].T @ self.W_O.weight[:, rows].T  # (d_context, d_out)
+        W_V = self.W_V.weight[self._slices([i])["W_V"]]  # (d_v, d_context)
+        return W_V.T @ self.W_O.weight[:, rows_of([i], self.d_v)].T  # (d_context, d_out)
 
     @classmethod
     def from_torch(cls, theirs: nn.MultiheadAttention) -> "MultiHeadAttention":
@@ -223,7 +265,7 @@ class MultiHeadAttention(nn.Module):
         ours = cls(theirs.embed_dim, theirs.num_heads, d_context=theirs.kdim, dropout=theirs.dropout,
                    bias=theirs.in_proj_bias is not None, device=theirs.out_proj.weight.device,
                    dtype=theirs.out_proj.weight.dtype)
-        _copy_packed(theirs, ours, to_torch=False)
+        copy_packed(theirs, ours, to_torch=False)
         return ours.train(theirs.training)
 
     def to_torch(self) -> nn.MultiheadAttention:
@@ -233,49 +275,21 @@ class MultiHeadAttention(nn.Module):
         theirs = nn.MultiheadAttention(self.d_model, self.num_heads, self.dropout, self.W_Q.bias is not None,
                                        kdim=self.d_context, vdim=self.d_context, batch_first=True,
                                        device=weight.device, dtype=weight.dtype)
-        _copy_packed(theirs, self, to_torch=True)
+        copy_packed(theirs, self, to_torch=True)
         return theirs.train(self.training)
 
     def extra_repr(self) -> str:
-        return f"num_heads={self.num_heads}, d_k={self.d_k}, d_v={self.d_v}, causal={self.causal}"
+        shared = "" if self.num_kv_heads == self.num_heads else f"num_kv_heads={self.num_kv_heads}, "
+        return f"num_heads={self.num_heads}, {shared}d_k={self.d_k}, d_v={self.d_v}, causal={self.causal}"
 
-    def _sizes(self) -> dict[str, int]:
-        """How many rows of each projection belong to one head."""
-        return {"W_Q": self.d_k, "W_K": self.d_k, "W_V": self.d_v}
+    def _slices(self, heads: list[int], kv_heads: list[int] | None = None) -> dict[str, list[int]]:
+        """The rows of each projection that belong to these heads, whose keys and values are those of kv_heads."""
+        group = self.num_heads // self.num_kv_heads
+        kv_heads = [i // group for i in heads] if kv_heads is None else kv_heads
+        return {"W_Q": rows_of(heads, self.d_k), "W_K": rows_of(kv_heads, self.d_k), "W_V": rows_of(kv_heads, self.d_v)}
 
     def _options(self) -> dict:
-        """What a module or a head made from this one shares with it."""
+        """What a module or a head made from this one has from it."""
         weight = self.W_Q.weight
-        return {"bias": self.W_Q.bias is not None, "dropout": self.dropout, "causal": self.causal,
+        return {"bias": self.W_Q.bias is not None, "dropout": self.dropout, "causal": self.causal, "on_qk": self.on_qk,
                 "device": weight.device, "dtype": weight.dtype}
-
-
-def _rows(heads: list[int], d: int) -> list[int]:
-    """The rows of a projection that belong to these heads, d to each."""
-    return [i * d + row for i in heads for row in range(d)]
-
-
-@torch.no_grad()
-def _copy(source: nn.Linear, target: nn.Linear, rows=slice(None), columns=slice(None), to_rows=slice(None)) -> None:
-    """Copy some rows and columns of one layer into another; a bias that the source lacks becomes zero."""
-    target.weight[to_rows] = source.weight[rows][:, columns]
-    if target.bias is not None:
-        target.bias[to_rows] = 0.0 if source.bias is None else source.bias[rows]
-
-
-@torch.no_grad()
-def _copy_packed(theirs: nn.MultiheadAttention, ours: MultiHeadAttention, to_torch: bool) -> None:
-    """Copy all weights and biases between the two layers, one way or the other.
-
-    torch stacks W_Q, W_K and W_V in one tensor when their inputs have one size, and their biases always.
-    """
-    packed = theirs.in_proj_weight is not None
-    weights = theirs.in_proj_weight.chunk(3) if packed else (
-        theirs.q_proj_weight, theirs.k_proj_weight, theirs.v_proj_weight)
-    pairs = [*zip(weights, (ours.W_Q.weight, ours.W_K.weight, ours.W_V.weight)),
-             (theirs.out_proj.weight, ours.W_O.weight)]
-    if theirs.in_proj_bias is not None:
-        pairs += zip(theirs.in_proj_bias.chunk(3), (ours.W_Q.bias, ours.W_K.bias, ours.W_V.bias))
-        pairs += [(theirs.out_proj.bias, ours.W_O.bias)]
-    for their, our in pairs:
-        their.copy_(our) if to_torch else our.copy_(their)

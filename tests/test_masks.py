@@ -34,6 +34,24 @@ def test_padding_hides_the_keys_after_each_sentence():
     assert torch.equal(masks.padding(torch.tensor([0, 3, M]), M), mask)
 
 
+def test_padding_has_the_axes_of_the_batch():
+    assert masks.padding(3, M).tolist() == [[[True] * 3 + [False] * (M - 3)]]
+    many = masks.padding([[1, 2, 3], [4, 5, 6]], M)
+    assert many.shape == (2, 3, 1, 1, M) and torch.equal(many.sum(-1).flatten(), torch.arange(1, 7))
+    assert masks.padding([], M).shape == (0, 1, 1, M)
+
+
+def test_padding_goes_to_the_device_that_is_named():
+    assert masks.padding([3, 5], M, device="meta").device.type == "meta"
+
+
+def test_an_offset_may_differ_between_sequences():
+    offsets = torch.tensor([0, 2, -1])
+    each = torch.stack([masks.window(N, M, 3, 1, int(offset)) for offset in offsets])[:, None]
+    assert torch.equal(masks.window(N, M, 3, 1, offsets), each)
+    assert torch.equal(masks.causal(N, M, offsets)[1, 0], masks.causal(N, M, 2))
+
+
 def test_from_torch_turns_the_meaning_round():
     hidden = torch.rand(N, M) > 0.5
     assert torch.equal(masks.from_torch(hidden), ~hidden)
@@ -69,14 +87,17 @@ ERRORS = {
     "axes": (lambda: masks.explain(torch.ones(2, dtype=torch.bool)), ValueError, "explain reads 2 to 4"),
     "too_long": (lambda: masks.padding([3, 9], M), ValueError, "lengths has 9, outside 0 to m=7"),
     "float_lengths": (lambda: masks.padding(torch.tensor([1.0]), M), TypeError, "it must hold whole numbers"),
-    "lengths_axes": (lambda: masks.padding(torch.ones(2, 2).long(), M), ValueError, r"it must be \(B,\)"),
+    "ragged_lengths": (lambda: masks.padding([[1, 2], [3]], M), ValueError, "rows of different sizes"),
     "window": (lambda: masks.window(N, N, -1, 0), ValueError, "negative side"),
     "negative": (lambda: masks.causal(-1), ValueError, "n=-1 is negative"),
     "half": (lambda: masks.causal(2.5), TypeError, "n=2.5 is a float; it must be a whole number"),
     "text": (lambda: masks.causal("a"), TypeError, "n='a' is a str"),
     "pair": (lambda: masks.window(3, (1, 1)), TypeError, r"m=\(1, 1\) is a tuple"),
-    "one_length": (lambda: masks.padding(3, 3), TypeError, r"for a single one write \[3\]"),
-    "half_length": (lambda: masks.padding([1.5], 3), TypeError, "1.5 is a float"),
+    "text_length": (lambda: masks.padding("ab", 3), TypeError, "lengths='ab' is a str"),
+    "negative_length": (lambda: masks.padding(-1, 3), ValueError, "lengths has -1, outside 0 to m=3"),
+    "half_offset": (lambda: masks.causal(3, offset=0.5), TypeError, "offset=0.5 is a float"),
+    "float_offsets": (lambda: masks.causal(3, offset=torch.zeros(2)), TypeError, "offset is torch.float32"),
+    "half_length": (lambda: masks.padding([1.5], 3), TypeError, "lengths=1.5 is a float"),
     "numpy": (lambda: masks.from_torch(torch.ones(2, 2).numpy() > 0), TypeError, "mask is a ndarray"),
     "none": (lambda: masks.from_torch(), ValueError, "got no mask"),
     "float_torch": (lambda: masks.from_torch(torch.zeros(N, M)), TypeError, "give a float one as bias="),

@@ -4,19 +4,22 @@ They look at shapes, dtypes and devices, never at values: no wait for a GPU, and
 through. They stand apart so that the code of the lesson, which calls them as `check.qkv(q, k, v)`, stays free of them.
 """
 
+from mha._check.decoding import caching, rewinding, rope, rope_options, slopes, turned_size, writing
 from mha._check.inputs import (
-    autocasting, call_style, layer_input, layer_inputs, positive_ints, probability, qkv, tensors, truths,
+    autocasting, build_style, call_style, layer_dtype, layer_input, layer_inputs, parameter_of, positive_ints,
+    probability, qkv, tensors, truths, whole,
 )
-from mha._check.masks import lengths, mask_and_bias, mask_for_reading, options, size, torch_masks, window
+from mha._check.masks import lengths, mask_and_bias, mask_for_reading, offset, options, size, torch_masks, window
 from mha._check.modules import (
-    fits_heads, from_torch, head_mask, head_numbers, head_size, heads, merges, something_to_record, splits, to_torch,
+    fits_heads, from_torch, head_mask, head_numbers, head_size, heads, kept_groups, kv_heads, merges, seat,
+    something_to_record, splits, to_torch,
 )
 
 __all__ = [
-    "autocasting", "call_style", "layer_input", "layer_inputs", "positive_ints", "probability", "qkv", "tensors",
-    "truths",
-    "lengths", "mask_and_bias", "mask_for_reading", "options", "size", "torch_masks", "window",
-    "fits_heads", "from_torch", "head_mask", "head_numbers", "head_size", "heads", "merges", "something_to_record",
-    "splits",
-    "to_torch",
+    "caching", "rewinding", "rope", "rope_options", "slopes", "turned_size", "writing",
+    "autocasting", "build_style", "call_style", "layer_dtype", "layer_input", "layer_inputs", "parameter_of",
+    "positive_ints", "probability", "qkv", "tensors", "truths", "whole",
+    "lengths", "mask_and_bias", "mask_for_reading", "offset", "options", "size", "torch_masks", "window",
+    "fits_heads", "from_torch", "head_mask", "head_numbers", "head_size", "heads", "kept_groups", "kv_heads", "merges",
+    "seat", "something_to_record", "splits", "to_torch",
 ]

@@ -82,7 +82,7 @@ def call_style(more: tuple, unknown: dict) -> None:
         raise TypeError(f"there is no {name}= here; {TORCHS.get(name, 'a layer takes ' + OURS)}")
 
 
-OURS = "mask=, bias=, head_mask= and need_weights="
+OURS = "mask=, bias=, head_mask=, cache=, offset=, window=, scale=, softcap= and need_weights="
 TORCHS = {
     "attn_mask": "use mask=mha.masks.from_torch(attn_mask) for a bool one, bias=attn_mask for one of floats",
     "key_padding_mask": "use mask=mha.masks.from_torch(key_padding_mask=...), or mask=mha.masks.padding(lengths, m)",
@@ -90,6 +90,33 @@ TORCHS = {
     "causal": "build the layer with causal=True, or use mask=mha.masks.causal(n, m)",
     "average_attn_weights": "the weights of every head come back: weights.mean(-3) is their average",
 }
+
+
+def build_style(more: tuple, unknown: dict) -> None:
+    """What torch's layer and other libraries' are built with, under the names they have here."""
+    if more:
+        raise TypeError(f"only d_model and num_heads go by position, got {2 + len(more)} values; give the others by name: "
+                        f"d_k=, d_v=, dropout=, causal=, ...")
+    for name in unknown:
+        raise TypeError(f"MultiHeadAttention has no {name}=; {OTHERS.get(name, 'help(MultiHeadAttention) lists its own')}")
+
+
+OTHERS = {
+    "embed_dim": "the size of a token is d_model=",
+    "batch_first": "the batch always comes first: x is (B, n, d_model)",
+    "kdim": "keys and values come from one context: d_context=",
+    "vdim": "keys and values come from one context: d_context=",
+    "head_dim": "the size of a head is d_k= for queries and keys, d_v= for values",
+    "num_key_value_heads": "heads that share keys and values: num_kv_heads=",
+    "is_causal": "use causal=True",
+    "add_bias_kv": "append the extra key and value to the context yourself",
+    "add_zero_attn": "append the extra key and value to the context yourself",
+}
+
+
+def layer_dtype(dtype) -> None:
+    if dtype is not None and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
+        raise TypeError(f"dtype={dtype!r} must be a floating-point torch.dtype, such as torch.float32 or torch.bfloat16")
 
 
 def tensors(**named) -> None:

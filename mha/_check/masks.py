@@ -61,10 +61,21 @@ def _wrong_axes(name: str, t: Tensor, shape: tuple[int, ...]) -> str:
     )
 
 
-def options(n: int, m: int, causal: bool, offset, window_, scale, softcap, dropout: float) -> None:
+def offset(value) -> None:
+    """How many keys came before the first query: a whole number, or a tensor of them, one for each sequence."""
+    if not isinstance(value, Tensor):
+        whole("offset", value, "how many keys came before the first query")
+    elif value.is_floating_point() or value.is_complex() or value.dtype == torch.bool:
+        raise TypeError(f"offset is {value.dtype}; it must hold whole numbers: how many keys came before each sequence")
+
+
+def options(n: int, m: int, batch: tuple, causal: bool, offset_, window_, scale, softcap, dropout: float) -> None:
     truth("causal", causal, "; a mask goes into mask=")
-    if offset is not None:
-        whole("offset", offset, "how many keys came before the first query")
+    if offset_ is not None:
+        offset(offset_)
+        if isinstance(offset_, Tensor) and offset_.shape != batch:
+            raise ValueError(f"offset has shape {tuple(offset_.shape)}; it must be a number, or {tuple(batch)}: one for "
+                             f"each sequence")
     window(window_)
     if scale is not None:
         number("scale", scale, "the factor of all scores")
@@ -74,14 +85,13 @@ def options(n: int, m: int, causal: bool, offset, window_, scale, softcap, dropo
             raise ValueError(f"softcap={softcap} must be above 0: it bounds the scores; leave it out for no bound")
     probability("dropout", dropout)
     if not causal and window_ is None:
-        if offset is not None:
-            raise ValueError(f"offset={offset} does nothing by itself; it shifts causal=True or window=(left, right)")
-    elif offset is None and n != m:
+        if offset_ is not None:
+            raise ValueError(f"offset={offset_} does nothing by itself; it shifts causal=True or window=(left, right)")
+    elif offset_ is None and n != m:
         what = "causal=True" if causal else "window="
         raise ValueError(
             f"{what} with n={n} queries and m={m} keys can mean two things: give offset=0 (query i sees keys up to "
-            f"key i) or offset={m - n} (m - n: the last query sees the last key). In a layer, take causal=False "
-            f"and mask=mha.masks.causal(n, m, offset)"
+            f"key i) or offset={m - n} (m - n: the last query sees the last key)"
         )
 
 
@@ -108,24 +118,29 @@ def window(span) -> None:
 
 
 def lengths(lengths, m: int) -> Tensor:
-    """Sentence lengths as a (B,) tensor. Values are looked at only where they came as a list: no wait for a GPU."""
+    """Sentence lengths as a tensor. Values are looked at only where they came as numbers: no wait for a GPU."""
+    size("m", m)
     if not isinstance(lengths, Tensor):
-        if not hasattr(lengths, "__len__") or isinstance(lengths, str):
-            raise TypeError(
-                f"lengths={lengths!r} is a {type(lengths).__name__}; it must be a list or a tensor of whole numbers, "
-                f"one for each sentence: for a single one write [{lengths!r}]"
-            )
-        for length in lengths:
-            whole("lengths has", length, "the count of real tokens of a sentence")
-        wrong = [length for length in lengths if not 0 <= length <= m]
-        if wrong:
-            raise ValueError(f"lengths has {wrong[0]}, outside 0 to m={m}: a sentence has at most m tokens")
-        lengths = torch.tensor(lengths, dtype=torch.long) if not len(lengths) else torch.tensor(lengths)
-    if lengths.is_floating_point() or lengths.dtype == torch.bool:
+        for length in _numbers(lengths):
+            whole("lengths", length, "the count of real tokens of a sentence")
+            if not 0 <= length <= m:
+                raise ValueError(f"lengths has {length}, outside 0 to m={m}: a sentence has at most m tokens")
+        try:
+            lengths = torch.as_tensor(lengths, dtype=torch.long)
+        except ValueError:
+            raise ValueError(f"lengths={lengths!r} has rows of different sizes; each axis of the batch needs one") from None
+    if lengths.is_floating_point() or lengths.is_complex() or lengths.dtype == torch.bool:
         raise TypeError(f"lengths is {lengths.dtype}; it must hold whole numbers: the count of real tokens of each row")
-    if lengths.ndim != 1:
-        raise ValueError(f"lengths has shape {tuple(lengths.shape)}; it must be (B,), one number for each sentence")
     return lengths
+
+
+def _numbers(nested):
+    """The numbers in a number, a list, a list of lists, ..."""
+    if isinstance(nested, (str, bytes, dict)) or not hasattr(nested, "__iter__"):
+        yield nested
+    else:
+        for one in nested:
+            yield from _numbers(one)
 
 
 def mask_for_reading(mask) -> None:

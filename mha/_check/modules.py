@@ -18,6 +18,34 @@ def head_size(d_model: int, num_heads: int, d_k: int | None) -> int:
     return d_k
 
 
+def kv_heads(num_heads: int, num_kv_heads: int | None) -> int:
+    """num_kv_heads, by default num_heads."""
+    if num_kv_heads is None:
+        return num_heads
+    positive_int("num_kv_heads", num_kv_heads)
+    if num_heads % num_kv_heads:
+        raise ValueError(f"num_heads={num_heads} is no multiple of num_kv_heads={num_kv_heads}; each head of keys and "
+                         f"values serves an equal group of heads")
+    return num_kv_heads
+
+
+def kept_groups(keep: list[int], group: int) -> list[int]:
+    """The heads of keys and values that these heads use, `group` sharing one; each must keep as many of its own."""
+    used = [i // group for i in keep]
+    kv_heads = list(dict.fromkeys(used))
+    if used != [j for j in kv_heads for _ in range(len(keep) // len(kv_heads))]:
+        raise ValueError(f"keep={keep} takes groups apart: {group} adjacent heads share keys and values, and each group "
+                         f"that stays must keep as many heads, side by side; or give each head its own keys: "
+                         f"from_heads([layer.head(i) for i in keep], W_O)")
+    return kv_heads
+
+
+def seat(on_qk) -> None:
+    if on_qk is not None and not callable(on_qk):
+        raise TypeError(f"on_qk is a {type(on_qk).__name__}; it must be a function (Q, K, i, j) -> (Q, K), such as "
+                        f"mha.position.Rope()")
+
+
 def splits(x: Tensor, num_heads: int) -> None:
     is_tensor("x", x)
     positive_int("num_heads", num_heads)
@@ -46,7 +74,7 @@ def heads(heads, kind: type, equal: bool = False) -> None:
                 f"one of the heads is a {type(head).__name__}; it must be a mha.{kind.__name__}, "
                 f"which has W_Q, W_K, W_V"
             )
-    names = ("d_model", "d_context") + (("d_k", "d_v", "causal", "dropout") if equal else ())
+    names = ("d_model", "d_context") + (("d_k", "d_v", "causal", "dropout", "on_qk") if equal else ())
     for name in names:
         values = [getattr(head, name) for head in heads]
         if len(set(values)) > 1:
@@ -113,6 +141,8 @@ def to_torch(ours) -> None:
         f"num_heads * d_k = {h * d_k} is not d_model={d_model}": h * d_k != d_model,
         f"d_v={d_v} is not d_k={d_k}": d_v != d_k,
         f"d_out={ours.d_out} is not d_model={d_model}": ours.d_out != d_model,
+        f"num_kv_heads={ours.num_kv_heads} is not num_heads={h}": ours.num_kv_heads != h,
+        "on_qk is no option of its layer": ours.on_qk is not None,
         "causal=True is no option of its layer (set .causal = False, then pass attn_mask= with each call)": ours.causal,
     }
     wrong = [reason for reason, holds in reasons.items() if holds]

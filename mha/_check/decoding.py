@@ -1,0 +1,95 @@
+"""Caches and positions."""
+
+import torch
+from torch import Tensor
+
+from mha._check.inputs import is_tensor, is_whole, number, same_device, truth, whole
+
+
+def caching(layer, context, cache, offset) -> None:
+    """A call of a layer with a cache."""
+    if not hasattr(cache, "write"):
+        raise TypeError(f"cache is a {type(cache).__name__}; it must be a mha.KVCache: layer.new_cache(batch, max_len)")
+    if not layer.causal:
+        raise ValueError("a cache needs a layer with causal=True: what is kept of a token must not depend on later ones")
+    if context is not None:
+        raise ValueError("a cache keeps the layer's own tokens; call layer(x, cache=cache), without a context")
+    if offset is not None:
+        raise ValueError(f"offset={offset} beside a cache; the cache brings its own, its length: leave offset= out")
+
+
+def writing(cache, K: Tensor, V: Tensor) -> None:
+    """Keys and values of n more tokens of each sequence, for which there must be room."""
+    for name, new, kept in (("K", K, cache.K), ("V", V, cache.V)):
+        is_tensor(name, new)
+        B, h_kv, max_len, d = kept.shape
+        if new.ndim != 4:
+            raise ValueError(f"{name} has shape {tuple(new.shape)}; a cache takes (B, h_kv, n, d): give x a batch axis, "
+                             f"x[None] if it has none")
+        if (new.shape[0], new.shape[1], new.shape[3]) != (B, h_kv, d):
+            raise ValueError(f"{name} has shape {tuple(new.shape)}, but this cache keeps {B} sequences of {h_kv} heads of "
+                             f"size {d}: {(B, h_kv, 'n', d)}; make one that fits with layer.new_cache(batch, max_len)"
+                             .replace("'n'", "n"))
+        same_device({name: new, "the cache": kept})
+        if new.dtype != kept.dtype:
+            raise TypeError(f"{name} is {new.dtype} but the cache holds {kept.dtype}; build it with dtype={new.dtype}")
+        if torch.is_grad_enabled() and new.requires_grad:
+            raise ValueError("a cache keeps no gradients; call the layer under torch.no_grad() or torch.inference_mode()")
+    if K.shape[2] != V.shape[2]:
+        raise ValueError(f"K has {K.shape[2]} tokens but V has {V.shape[2]}; each key needs one value")
+    if cache.filled + K.shape[2] > max_len:
+        raise ValueError(f"this cache has room for max_len={max_len} tokens and holds {cache.filled}; {K.shape[2]} more do "
+                         f"not fit: build a longer one, or forget some with cache.rewind(length)")
+
+
+def rewinding(cache, length) -> list[int]:
+    """How many tokens of each sequence to keep, none more than there are."""
+    B = len(cache.K)
+    kept = cache.length.tolist() if isinstance(cache.length, Tensor) else [cache.length] * B
+    wanted = length.tolist() if hasattr(length, "tolist") else length
+    wanted = [wanted] * B if not isinstance(wanted, (list, tuple)) else list(wanted)
+    if len(wanted) != B:
+        raise ValueError(f"length has {len(wanted)} numbers; give one, or {B}: one for each sequence")
+    for new, old in zip(wanted, kept):
+        whole("length", new, "how many tokens to keep")
+        if not 0 <= new <= old:
+            raise ValueError(f"length={new} cannot be kept: the sequence has {old} tokens; give 0 to {old}")
+    return wanted
+
+
+def rope(x, positions, base, interleaved) -> None:
+    is_tensor("x", x)
+    is_tensor("positions", positions)
+    if not x.is_floating_point():
+        raise TypeError(f"x is {x.dtype}; it must be floating point: queries or keys")
+    if x.ndim < 2 or x.shape[-1] % 2 or not x.shape[-1]:
+        raise ValueError(f"x has shape {tuple(x.shape)}; it must be (..., n, d_k) with d_k even: pairs of numbers are turned")
+    if positions.is_floating_point() or positions.is_complex() or positions.dtype == torch.bool:
+        raise TypeError(f"positions is {positions.dtype}; it must hold whole numbers, such as torch.arange(n)")
+    places = tuple(x.shape[:-1])
+    if positions.ndim not in (1, len(places)) or any(
+            a not in (1, b) for a, b in zip(positions.shape[:-1], places)) or positions.shape[-1] != places[-1]:
+        raise ValueError(f"positions has shape {tuple(positions.shape)}; beside x of shape {tuple(x.shape)} it must be "
+                         f"({places[-1]},), or have {len(places)} axes, the last of {places[-1]}, each other as x or 1")
+    same_device({"x": x, "positions": positions})
+    rope_options(base, interleaved)
+
+
+def rope_options(base, interleaved) -> None:
+    number("base", base, "the slowest pair turns once in nearly 2 pi base tokens")
+    if base <= 0:
+        raise ValueError(f"base={base} must be above 0: the slowest pair turns once in nearly 2 pi base tokens")
+    truth("interleaved", interleaved)
+
+
+def slopes(t, num_heads: int) -> None:
+    is_tensor("slopes", t)
+    if tuple(t.shape) != (num_heads,):
+        raise ValueError(f"slopes has shape {tuple(t.shape)}; it must be ({num_heads},): one for each head")
+
+
+def turned_size(d_r) -> None:
+    if not is_whole(d_r):
+        raise TypeError(f"d_r={d_r!r} is a {type(d_r).__name__}; it must be an even whole number, 0 for none")
+    if d_r < 0 or d_r % 2:
+        raise ValueError(f"d_r={d_r} must be even, 0 or more: pairs of numbers are turned")

@@ -1,0 +1,84 @@
+"""What decoding keeps: keys and values of earlier tokens, so that a new token projects itself alone."""
+
+import torch
+from torch import Tensor
+
+from mha import _check as check
+
+
+class KVCache:
+    """Room for the keys and values of `max_len` tokens in each of `batch` sequences.
+
+        cache = layer.new_cache(B, max_len)
+        with torch.inference_mode():
+            layer(prompt, cache=cache)  # (B, n, d_model): fills positions 0 to n - 1
+            layer(token, cache=cache)   # (B, 1, d_model): position n
+
+    Texts of different lengths: pad them on the right, and let the cache forget the padding, `cache.rewind(lengths)`.
+    From then on each sequence goes on from its own length.
+
+    Args:
+        batch, num_kv_heads: numbers of sequences and of heads of keys and values.
+        max_len: number of tokens that fit.
+        d_k: size of a key. d_v: size of a value; d_k by default.
+    Attributes:
+        K, V: (batch, num_kv_heads, max_len, d_k or d_v), zeros where nothing was written.
+        length: number of tokens kept, an int; (batch,) whole numbers where sequences differ.
+        filled: number of tokens in the longest sequence.
+    Raises:
+        ValueError, TypeError: what does not fit. The cache then holds what it held.
+    """
+
+    def __init__(self, batch: int, num_kv_heads: int, max_len: int, d_k: int, d_v: int | None = None, *,
+                 device=None, dtype=None):
+        d_v = d_k if d_v is None else d_v
+        check.positive_ints(batch=batch, num_kv_heads=num_kv_heads, max_len=max_len, d_k=d_k)
+        check.size("d_v", d_v)
+        self.K, self.V = (torch.zeros(batch, num_kv_heads, max_len, d, device=device, dtype=dtype) for d in (d_k, d_v))
+        self.length: int | Tensor = 0
+        self.filled = 0
+
+    def append(self, K: Tensor, V: Tensor) -> tuple[Tensor, Tensor]:
+        """Keep the keys and values of n more tokens, (batch, num_kv_heads, n, d): `write`, then `advance`."""
+        kept = self.write(K, V)
+        self.advance(K.shape[2])
+        return kept
+
+    def write(self, K: Tensor, V: Tensor) -> tuple[Tensor, Tensor]:
+        """Put n tokens behind those that are kept. They count once `advance(n)` is called.
+
+        Returns:
+            K, V: (batch, num_kv_heads, filled + n, d), views of the cache: all tokens, the new ones included. Where
+            sequences differ in length, what lies behind the end of the shorter ones means nothing.
+        """
+        check.writing(self, K, V)
+        end = self.filled + K.shape[2]
+        for kept, new in ((self.K, K), (self.V, V)):
+            if isinstance(self.length, Tensor):
+                rows = torch.arange(len(new), device=new.device)[:, None]  # (batch, 1)
+                slots = self.length[:, None] + torch.arange(new.shape[2], device=new.device)  # (batch, n)
+                kept[rows, :, slots] = new.transpose(1, 2)
+            else:
+                kept[:, :, self.length:end] = new
+        return self.K[:, :, :end], self.V[:, :, :end]
+
+    def advance(self, n: int) -> None:
+        """Count the n tokens that were written last."""
+        self.length, self.filled = self.length + n, self.filled + n
+
+    def rewind(self, length) -> None:
+        """Forget the last tokens: keep the first `length` of each sequence.
+
+        Args:
+            length: one whole number for all, or one for each sequence, a list or a tensor (batch,). They are read:
+                on a GPU this waits.
+        """
+        lengths = check.rewinding(self, length)
+        self.filled = max(lengths)
+        alike = min(lengths) == self.filled
+        self.length = self.filled if alike else torch.tensor(lengths, device=self.K.device)
+
+    def __repr__(self) -> str:
+        B, h_kv, max_len, d_k = self.K.shape
+        length = self.length.tolist() if isinstance(self.length, Tensor) else self.length
+        return f"KVCache(length={length} of {max_len}, batch={B}, num_kv_heads={h_kv}, d_k={d_k}, d_v={self.V.shape[-1]})"

@@ -1,0 +1,114 @@
+"""Multi-head latent attention: a token leaves one short vector behind, from which every head makes its key and value."""
+
+import torch
+from torch import Tensor, nn
+
+from mha import _check as check
+from mha.attention import attention
+from mha.cache import KVCache
+from mha.multihead import cut, merge_heads
+from mha.position import Rope, following
+
+
+class MultiHeadLatentAttention(nn.Module):
+    """Heads whose keys and values are made from a latent c = y W_DKV, which is all that decoding keeps of a token y.
+
+        K_i = [c W_UK_i, r]        V_i = c W_UV_i        Q_i = [x W_Q_i, rope(x W_QR_i)]        r = rope(y W_KR)
+
+    The second part of each key, d_r numbers that turn with the position, is one for all heads. A rotation between W_Q
+    and W_UK would keep them from being absorbed:
+
+        (x W_Q_i) (c W_UK_i)^T = (x W_Q_i W_UK_i^T) c^T        sum_j w_j (c_j W_UV_i) = (sum_j w_j c_j) W_UV_i
+
+    By the right sides, `absorbed`, all heads look at c itself: one shared key head of d_c + d_r numbers, whose first
+    d_c numbers are the value too. The numbers are the same to rounding. The left sides cost less for many tokens at
+    once, a prompt or a training; the right ones for one new token and many kept.
+
+    Args:
+        d_model: size of a token. num_heads: number of heads, h.
+        d_c: size of the latent.
+        d_k: size of a query's and a key's unturned part; d_model / num_heads by default. d_v: size of a value; d_k by
+            default.
+        d_r: size of the turned part, even; 0 is none, and then heads see no positions.
+        base: of the rotation, as in `mha.position.rope`.
+        dropout: probability of losing a weight while training. causal: no query sees a later key.
+        absorbed: compute by the right sides. May be set at any time: layer.absorbed = True.
+    Source:
+        DeepSeek-AI 2024 (DeepSeek-V2), section 2.1 and appendix C. Left out: the queries' own latent, and the
+        normalisation of latents that the model's code adds.
+    """
+
+    def __init__(self, d_model: int, num_heads: int, *, d_c: int, d_k: int | None = None, d_v: int | None = None,
+                 d_r: int = 0, base: float = 10000.0, dropout: float = 0.0, causal: bool = False,
+                 absorbed: bool = False, device=None, dtype=None):
+        super().__init__()
+        check.positive_ints(d_model=d_model, num_heads=num_heads, d_c=d_c)
+        d_k = check.head_size(d_model, num_heads, d_k)
+        d_v = d_k if d_v is None else d_v
+        check.positive_ints(d_v=d_v)
+        check.turned_size(d_r)
+        check.truths(causal=causal, absorbed=absorbed)
+        check.probability("dropout", dropout)
+        check.layer_dtype(dtype)
+        self.d_model = self.d_context = d_model
+        self.num_heads, self.d_k, self.d_v, self.d_c, self.d_r = num_heads, d_k, d_v, d_c, d_r
+        self.dropout, self.causal, self.absorbed = dropout, causal, absorbed
+
+        def linear(d_in, d_out):
+            return nn.Linear(d_in, d_out, False, device, dtype)
+
+        self.W_Q, self.W_DKV = linear(d_model, num_heads * d_k), linear(d_model, d_c)
+        self.W_UK, self.W_UV = linear(d_c, num_heads * d_k), linear(d_c, num_heads * d_v)
+        self.W_QR, self.W_KR = (linear(d_model, num_heads * d_r), linear(d_model, d_r)) if d_r else (None, None)
+        self.W_O = linear(num_heads * d_v, d_model)
+        self.rope = Rope(base) if d_r else None
+
+    def forward(self, x: Tensor, *, mask: Tensor | None = None, cache: KVCache | None = None,
+                need_weights: bool = False) -> tuple[Tensor, Tensor | None]:
+        """Attend from x to itself and to what the cache holds.
+
+        Args:
+            x: (..., n, d_model).
+            mask: as in `mha.attention`.
+            cache: as in `mha.MultiHeadAttention.forward`; made by `new_cache`.
+            need_weights: return the weights of every head.
+        Returns:
+            out (..., n, d_model), weights (..., h, n, m) or None.
+        """
+        check.layer_inputs(x, x, self)
+        if cache is not None:
+            check.caching(self, None, cache, None)
+        offset = None if cache is None else cache.length
+        Q = cut(self.W_Q(x), self.d_k)  # (..., h, n, d_k)
+        c = self.W_DKV(x).unsqueeze(-3)  # (..., 1, n, d_c)
+        R, r = self._turned(x, following(offset, x))  # (..., h, n, d_r), (..., 1, n, d_r)
+        if cache is not None:
+            c, r = cache.write(c, r)  # (..., 1, m, d_c), (..., 1, m, d_r)
+        W_UK, W_UV = cut(self.W_UK.weight.T, self.d_k), cut(self.W_UV.weight.T, self.d_v)  # (h, d_c, d_k or d_v)
+        if self.absorbed:
+            Q, K, V = Q @ W_UK.mT, c, c  # (..., h, n, d_c), (..., 1, m, d_c) twice
+        else:
+            K, V = c @ W_UK, c @ W_UV  # (..., h, m, d_k), (..., h, m, d_v)
+        out, weights = attention(torch.cat([Q, R], -1), torch.cat([K, r.expand(*K.shape[:-1], -1)], -1), V, mask=mask,
+                                 causal=self.causal, offset=offset, scale=(self.d_k + self.d_r) ** -0.5,
+                                 dropout=self.dropout if self.training else 0.0, need_weights=need_weights)
+        if cache is not None:
+            cache.advance(x.shape[-2])
+        if self.absorbed:
+            out = out @ W_UV  # (..., h, n, d_v)
+        return self.W_O(merge_heads(out)), weights
+
+    def _turned(self, x: Tensor, positions: Tensor) -> tuple[Tensor, Tensor]:
+        """The turned parts of queries and of the key that all heads share; of no numbers where d_r is 0."""
+        if not self.d_r:
+            return x.new_zeros(*x.shape[:-2], self.num_heads, x.shape[-2], 0), x.new_zeros(*x.shape[:-2], 1, x.shape[-2], 0)
+        return self.rope(cut(self.W_QR(x), self.d_r), self.W_KR(x).unsqueeze(-3), positions, positions)
+
+    def new_cache(self, batch: int, max_len: int) -> KVCache:
+        """An empty cache for this layer: d_c + d_r numbers for each token, the latent as K and the turned key as V."""
+        weight = check.parameter_of(self.W_DKV)
+        return KVCache(batch, 1, max_len, self.d_c, self.d_r, device=weight.device, dtype=weight.dtype)
+
+    def extra_repr(self) -> str:
+        return (f"num_heads={self.num_heads}, d_k={self.d_k}, d_v={self.d_v}, d_c={self.d_c}, d_r={self.d_r}, "
+                f"causal={self.causal}, absorbed={self.absorbed}")

@@ -1,0 +1,132 @@
+"""Where a token stands: four ways to tell attention, which by itself sees a set of tokens and no order.
+
+`sinusoids` are added to the tokens. `rope` turns queries and keys inside each head (`Rope` does so in a layer).
+`alibi_bias` is added to the scores. The fourth way, a learned vector for each position, is nn.Embedding.
+
+Positions are whole numbers from 0; angles are made in float32 or wider, for in 16 bits they are noise by position 1000.
+"""
+
+import torch
+from torch import Tensor, nn
+
+from mha import _check as check
+
+
+def sinusoids(n: int, d_model: int, base: float = 10000.0, *, device=None) -> Tensor:
+    """Waves of many lengths, one vector for each position; to be added to the tokens.
+
+        waves[p, 2 i] = sin(p / base^(2 i / d_model))        waves[p, 2 i + 1] = cos(the same)
+
+    Args:
+        n: number of positions.
+        d_model: size of a token. base: the slowest wave is nearly 2 pi base tokens long.
+    Returns:
+        (n, d_model) float32.
+    Source:
+        Vaswani et al. 2017, section 3.5.
+    """
+    check.size("n", n)
+    check.positive_ints(d_model=d_model)
+    angles = _angles(torch.arange(n, device=device), d_model, base)  # (n, ceil(d_model / 2))
+    return torch.stack([angles.sin(), angles.cos()], -1).flatten(-2)[:, :d_model]
+
+
+def rope(x: Tensor, positions: Tensor, *, base: float = 10000.0, interleaved: bool = False) -> Tensor:
+    """Rotary positions: turn each pair of numbers by an angle that grows with the position, fast pairs first.
+
+        pair i at position p is turned by p / base^(2 i / d_k)
+
+    The product of a query at p with a key at q then depends on p - q alone. Turn queries and keys, each at its own
+    position, inside each head, after the projection; values stay as they are.
+
+    Args:
+        x: (..., n, d_k) queries or keys; d_k is even.
+        positions: (n,) whole numbers; or (B, 1, n) beside x (B, h, n, d_k), where sequences stand apart.
+        base: the slowest pair needs nearly 2 pi base tokens for a turn.
+        interleaved: pairs are neighbours, (0, 1), (2, 3), ..., as in the paper; by default they are halves,
+            (0, d_k / 2), (1, d_k / 2 + 1), ..., as in Llama. The two differ by an order of the columns of W_Q and W_K;
+            queries and keys must agree.
+    Returns:
+        as x, in its dtype.
+    Source:
+        Su et al. 2021 (RoFormer), section 3.2.2.
+    """
+    check.rope(x, positions, base, interleaved)
+    angles = _angles(positions, x.shape[-1], base, torch.promote_types(x.dtype, torch.float32))  # (..., n, d_k / 2)
+    cos, sin = angles.cos(), angles.sin()
+    a, b = (x[..., ::2], x[..., 1::2]) if interleaved else x.chunk(2, dim=-1)  # (..., n, d_k / 2) each
+    turned = a * cos - b * sin, a * sin + b * cos
+    return (torch.stack(turned, -1).flatten(-2) if interleaved else torch.cat(turned, -1)).to(x.dtype)
+
+
+class Rope(nn.Module):
+    """`rope` for a layer: MultiHeadAttention(d_model, num_heads, on_qk=Rope()).
+
+    Args:
+        base, interleaved: as in `rope`.
+    """
+
+    def __init__(self, base: float = 10000.0, *, interleaved: bool = False):
+        super().__init__()
+        check.rope_options(base, interleaved)
+        self.base, self.interleaved = base, interleaved
+
+    def forward(self, Q: Tensor, K: Tensor, i: Tensor, j: Tensor) -> tuple[Tensor, Tensor]:
+        """Q (..., h, n, d_k) at positions i and K (..., h_kv, m, d_k) at positions j, both turned."""
+        turned = (rope(x, p, base=self.base, interleaved=self.interleaved) for x, p in ((Q, i), (K, j)))
+        return tuple(turned)
+
+    def extra_repr(self) -> str:
+        return f"base={self.base}, interleaved={self.interleaved}"
+
+
+def alibi_slopes(num_heads: int, *, device=None) -> Tensor:
+    """How steeply each head's scores fall with the distance: 2^(-8/h), 2^(-16/h), ... for h = a power of two.
+
+    For other h: those of the power of two below, then every other slope of the power above.
+
+    Returns:
+        (h,) float32, from 0 to 1.
+    Source:
+        Press et al. 2022 (ALiBi), section 3, and its code for other numbers of heads.
+    """
+    check.positive_ints(num_heads=num_heads)
+    below = 2 ** (num_heads.bit_length() - 1)
+    exponents = [8 * (i + 1) / below for i in range(below)]
+    exponents += [4 * (i + 1) / below for i in range(0, 2 * below, 2)][:num_heads - below]
+    return torch.tensor([2.0 ** -e for e in exponents], device=device)
+
+
+def alibi_bias(num_heads: int, n: int, m: int | None = None, offset: int = 0, *, slopes: Tensor | None = None,
+               device=None) -> Tensor:
+    """A bias for the scores that falls in a straight line with the distance: -slope |i + offset - j|.
+
+    Args:
+        num_heads: h. n, m: numbers of queries and keys; m = n by default. offset: number of keys before the first query.
+        slopes: (h,); `alibi_slopes(num_heads)` by default.
+    Returns:
+        (h, n, m) float32; beside a batch write bias=alibi_bias(...)[None].
+    Source:
+        Press et al. 2022 (ALiBi), section 3. There causal attention hides the later keys; here so must the caller.
+    """
+    slopes = alibi_slopes(num_heads, device=device) if slopes is None else slopes
+    check.slopes(slopes, num_heads)
+    check.size("n", n)
+    m = n if m is None else m
+    check.size("m", m)
+    check.whole("offset", offset, "how many keys came before the first query")
+    i = torch.arange(n, device=slopes.device)[:, None] + offset  # (n, 1)
+    j = torch.arange(m, device=slopes.device)  # (m,)
+    return -slopes[:, None, None] * (i - j).abs()  # (h, n, m)
+
+
+def following(offset: int | Tensor | None, tokens: Tensor) -> Tensor:
+    """The positions of tokens (..., n, d) that follow `offset` others: (n,), or (B, 1, n) for offsets (B,)."""
+    n = torch.arange(tokens.shape[-2], device=tokens.device)
+    return n + offset[..., None, None] if isinstance(offset, Tensor) else n + (offset or 0)
+
+
+def _angles(positions: Tensor, d: int, base: float, dtype: torch.dtype = torch.float32) -> Tensor:
+    """Position times frequency, (..., n) -> (..., n, ceil(d / 2)): 1, base^(-2/d), base^(-4/d), ..."""
+    even = torch.arange(0, d, 2, device=positions.device, dtype=dtype)
+    return positions[..., None].to(dtype) * base ** (-even / d)
