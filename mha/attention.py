@@ -95,7 +95,7 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *, mask: Tensor | None = None, bi
     check.options(n, m, q.shape[:-3], causal, offset, window, scale, softcap, dropout)
     shape = (*q.shape[:-1], m)  # of the weights: (..., h, n, m)
     check.mask_and_bias(mask, bias, q, shape)
-    bias = None if bias is None else bias.to(q.dtype)
+    bias = None if bias is None else _to(bias, q.dtype)
 
     # The plain triangle needs no mask: the fused kernel skips the half of the scores that it hides. (It multiplies
     # their minus infinity by the scale; and n == m alone would be no bool under torch.compile.)
@@ -106,14 +106,16 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *, mask: Tensor | None = None, bi
         mask = _both(mask, masks.visible(n, m, causal, window, offset, q.device))
     scale = q.shape[-1] ** -0.5 if scale is None else scale
     Q, K, V, mask, bias = (_four_axes(t, shape[:-3]) for t in (q, k, v, mask, bias))  # (B, h, ., .)
-    Q, mask, bias, triangle = _fold_groups(Q, K, mask, bias, triangle)  # (B, h_kv, h/h_kv n, d_k)
-    mask, bias, blind = _open_blind_rows(mask, bias)
-    if need_weights or softcap or _weights_are_cheaper(Q, K, V, bias, triangle):
-        out, weights = _with_weights(Q, K, V, masks.causal(n, device=q.device) if triangle else mask,
-                                     bias, blind, scale, softcap, dropout)
+    fused = not (need_weights or softcap or _weights_are_cheaper(Q, K, V, mask, bias, triangle))
+    if Q.shape[1] != K.shape[1] and not (fused and triangle and Q.is_cuda):  # there the kernel shares keys by itself
+        Q, mask, bias, triangle = _fold_groups(Q, K, mask, bias, triangle)  # (B, h_kv, h/h_kv n, d_k)
+    if fused:
+        out, weights = _fused(Q, K, V, mask, bias, scale, triangle, dropout), None
     else:
-        out = _fused(Q, K, V, mask, bias, blind, scale, triangle, dropout)
-    out = out.reshape(*shape[:-1], v.shape[-1])
+        mask = masks.causal(n, device=q.device) if triangle else mask
+        out, weights = _with_weights(Q, K, V, mask, bias, scale, softcap, dropout)
+    if out.shape[:-1] != shape[:-1]:
+        out = out.reshape(*shape[:-1], v.shape[-1])
     return out, weights.reshape(shape) if need_weights else None
 
 
@@ -171,64 +173,80 @@ class OneBuffer(torch.autograd.Function):
         return d_Q, d_K, d_V, None, d_bias, None, None
 
 
-def _with_weights(Q, K, V, mask, bias, blind, scale, softcap, dropout) -> tuple[Tensor, Tensor]:
+def _with_weights(Q, K, V, mask, bias, scale, softcap, dropout) -> tuple[Tensor, Tensor]:
     """Attention that writes its weights to memory."""
     # A CPU multiplies float16 matrices some 30 times slower than float32 ones.
     if Q.dtype == torch.float16 and Q.device.type == "cpu":
         wide = (None if t is None else t.float() for t in (Q, K, V))
         bias = None if bias is None else bias.float()
-        return tuple(t.half() for t in _with_weights(*wide, mask, bias, blind, scale, softcap, dropout))
+        return tuple(t.half() for t in _with_weights(*wide, mask, bias, scale, softcap, dropout))
     # torch.compile fuses the plain lines by itself, and torch.func can differentiate and batch only those. Whether
     # torch.func is at work, torch tells in this private place alone.
     plain = torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active()
+    blind = _blind_rows(mask, bias)
     if not (softcap or dropout or plain):
         learns = torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in (Q, K, V, bias))
         return (OneBuffer.apply if learns else in_one_buffer)(Q, K, V, mask, bias, blind, scale)
+    mask, bias = _opened(mask, bias, blind)
     out, weights = definition(Q, K, V, mask, bias, scale=scale, softcap=softcap, dropout=dropout)
     if blind is None:
         return out, weights
     return out.masked_fill(blind, 0.0), weights.masked_fill(blind, 0.0)
 
 
-def _fused(Q, K, V, mask, bias, blind, scale, triangle, dropout) -> Tensor:
+def _fused(Q, K, V, mask, bias, scale, triangle, dropout) -> Tensor:
     """Attention by torch's kernels, which work through the scores tile by tile and keep none."""
+    # A query that sees no key torch's CPU kernel answers with zeros by itself, and with gradients of zero.
+    blind = None if Q.is_cpu else _blind_rows(mask, bias)
+    mask, bias = _opened(mask, bias, blind)
     if bias is not None and mask is not None:
         bias, mask = bias.masked_fill(~mask, -math.inf), None
-    out = F.scaled_dot_product_attention(Q, K, V, attn_mask=mask if bias is None else bias,
-                                         dropout_p=dropout, is_causal=triangle, scale=scale)
-    # Over fewer keys than a vector register holds (64 bytes), torch's CPU kernel may turn a query with NaN or infinity
-    # into zeros.
-    # A program that is compiled or exported must not depend on a size.
-    if K.device.type == "cpu" and (torch.compiler.is_compiling() or K.shape[2] * K.element_size() < 64):
-        out = out.masked_fill(~Q.isfinite().all(-1, keepdim=True), math.nan)
+    shared = {} if Q.shape[1] == K.shape[1] else {"enable_gqa": True}
+    out = F.scaled_dot_product_attention(Q, K, V, attn_mask=mask if bias is None else bias, dropout_p=dropout,
+                                         is_causal=triangle, scale=scale, **shared)
+    # Over fewer keys than a vector register holds (64 bytes), that kernel may also turn a query with NaN or infinity
+    # into zeros. NaN - NaN and inf - inf are NaN. A program that is compiled or exported must not depend on a size.
+    if Q.is_cpu and (torch.compiler.is_compiling() or K.shape[2] * K.element_size() < 64):
+        Q = Q.detach()
+        out = out + (Q - Q).sum(-1, keepdim=True)
     return out if blind is None else out.masked_fill(blind, 0.0)
 
 
-def _weights_are_cheaper(Q, K, V, bias, triangle) -> bool:
+def _weights_are_cheaper(Q, K, V, mask, bias, triangle) -> bool:
     """Where torch has no fused kernel, or a slower one, writing the weights takes no longer."""
     if 0 in Q.shape or 0 in K.shape:
         return True
-    if Q.device.type != "cpu":
+    if not Q.is_cpu:
         return False
-    learned_bias = bias is not None and bias.requires_grad
-    return K.shape[-1] != V.shape[-1] or learned_bias or (Q.dtype == torch.bfloat16 and not triangle)
+    if bias is not None:
+        return bias.requires_grad or K.shape[-1] != V.shape[-1]
+    return K.shape[-1] != V.shape[-1] or (Q.dtype == torch.bfloat16 and mask is None and not triangle)
 
 
-def _open_blind_rows(mask, bias) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
-    """Find the queries that see no key, and let them see all: a softmax over nothing would be NaN.
+def _blind_rows(mask, bias) -> Tensor | None:
+    """The queries that see no key, (B, 1 or h, 1 or n, 1) bool; None where there is neither mask nor bias."""
+    if mask is None and bias is None:
+        return None
+    hidden = ~mask if bias is None else bias == -math.inf if mask is None else ~mask | (bias == -math.inf)
+    return hidden.all(-1, keepdim=True)
+
+
+def _opened(mask, bias, blind) -> tuple[Tensor | None, Tensor | None]:
+    """Mask and bias with the blind rows open: a softmax over nothing would be NaN, and so would its gradient.
 
     Whoever computes the weights sets those rows to zero afterwards, which makes their gradient zero too.
-
-    Returns:
-        mask, bias: as they were, but open in those rows.
-        blind: (B, 1 or h, 1 or n, 1) bool, True for those queries; None where there is neither mask nor bias.
     """
-    if mask is None and bias is None:
-        return None, None, None
-    seen = mask if bias is None else _both(mask, bias != -math.inf)
-    blind = ~seen.any(-1, keepdim=True)  # (B, h, n, 1)
-    mask = None if mask is None else mask | blind
-    return mask, None if bias is None else bias.masked_fill(blind, 0.0), blind
+    if blind is None:
+        return mask, bias
+    return None if mask is None else mask | blind, None if bias is None else bias.masked_fill(blind, 0.0)
+
+
+def _to(bias, dtype) -> Tensor:
+    """A bias in another precision. What was finite stays finite, with room for the scores it is added to."""
+    most = torch.finfo(dtype).max / 2
+    if torch.finfo(bias.dtype).max / 2 <= most:
+        return bias.to(dtype)
+    return torch.where(bias.isinf(), bias, bias.clamp(-most, most)).to(dtype)
 
 
 def _fold_groups(Q, K, mask, bias, triangle) -> tuple[Tensor, Tensor | None, Tensor | None, bool]:
@@ -237,8 +255,6 @@ def _fold_groups(Q, K, mask, bias, triangle) -> tuple[Tensor, Tensor | None, Ten
     Copying K and V g times instead would move g times the memory.
     """
     h, n, h_kv = *Q.shape[1:3], K.shape[1]
-    if h == h_kv:
-        return Q, mask, bias, triangle
     group = (h_kv, h // h_kv)
     if triangle:
         mask = masks.causal(n, device=Q.device)[None, None]  # (1, 1, n, n)

@@ -144,6 +144,10 @@ def parameter_of(projection) -> Tensor | None:
 
 def layer_input(name: str, x, size: int, size_name: str, projection) -> None:
     """An input of a layer: (..., n, size), of the dtype and device of the projection that takes it."""
+    weight = parameter_of(projection)
+    if (isinstance(x, Tensor) and weight is not None and x.dtype == weight.dtype and x.device == weight.device
+            and x.ndim > 1 and x.shape[-1] == size):
+        return  # as nearly every call; what follows says what is wrong, if anything is
     is_tensor(name, x)
     if x.ndim < 2:
         raise ValueError(
@@ -157,7 +161,7 @@ def layer_input(name: str, x, size: int, size_name: str, projection) -> None:
         )
     if not x.is_floating_point():
         raise TypeError(f"{name} is {x.dtype}; it must be floating point: {_as_floats(name, x)}")
-    if (weight := parameter_of(projection)) is None:
+    if weight is None:
         return
     same_device({name: x, "the layer": weight})
     if x.dtype != weight.dtype and not autocasting(x):
@@ -189,6 +193,10 @@ def layer_inputs(x, context, layer) -> None:
 
 def qkv(q, k, v) -> None:
     """The three tensors of attention: q (..., h, n, d_k), k (..., h_kv, m, d_k), v (..., h_kv, m, d_v)."""
+    a, b, c = q.shape, k.shape, v.shape
+    if (q.dtype == k.dtype == v.dtype and q.device == k.device == v.device and q.is_floating_point()
+            and len(a) > 1 < len(c) and b[:-1] == c[:-1] and a[:-2] == b[:-2] and a[-1] == b[-1] != 0):
+        return  # as nearly every call; what follows says what is wrong, if anything is
     for name, t in (("q", q), ("k", k), ("v", v)):
         if t.ndim < 2:
             raise ValueError(f"{name} has shape {tuple(t.shape)}; it needs at least 2 axes, (..., tokens, size)")
