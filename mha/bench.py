@@ -7,6 +7,7 @@ import argparse
 import math
 import os
 import platform
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -22,7 +23,11 @@ from mha import MultiHeadAttention, MultiHeadLoop, masks, merge_heads, pick_devi
 
 @dataclass(frozen=True)
 class Case:
-    """One row: B sentences of n tokens, forward or training, with the weights of every head or without."""
+    """One row: B sentences of n tokens, forward or training, with the weights of every head or without.
+
+    padded: every second sentence has padding in its last quarter. biased: each head adds a bias to its scores.
+    kept: tokens that a cache holds when the n tokens come, and num_kv_heads what keys and values are shared by.
+    """
 
     batch: int
     n: int
@@ -30,56 +35,102 @@ class Case:
     training: bool = False
     weights: bool = False
     dtype: torch.dtype = torch.float32
+    padded: bool = False
+    biased: bool = False
+    kept: int = 0
+    num_kv_heads: int = 8
 
     def __str__(self):
-        parts = [f"B={self.batch} n={self.n}", "causal" * self.causal,
+        parts = [f"B={self.batch} n={self.n}", f"{self.kept} kept, num_kv_heads={self.num_kv_heads}" * bool(self.kept),
+                 "causal" * self.causal, "padded" * self.padded, "biased" * self.biased,
                  "forward+backward" if self.training else "forward",
                  "weights" * self.weights, str(self.dtype).removeprefix("torch.")]
         return ", ".join(filter(None, parts))
 
 
 def projected(layer, x):
-    """Queries, keys and values of every head, (B, h, n, d_k) each."""
-    return (split_heads(W(x), layer.num_heads) for W in (layer.W_Q, layer.W_K, layer.W_V))
+    """Queries, keys and values of every head, (B, h or h_kv, n, d_k) each."""
+    heads = (layer.num_heads, layer.num_kv_heads, layer.num_kv_heads)
+    return [split_heads(W(x), h) for W, h in zip((layer.W_Q, layer.W_K, layer.W_V), heads)]
 
 
-def fused(layer, x):
+def fused(layer, x, mask=None):
     """torch's kernel between the same four layers. It cannot give weights."""
-    out = F.scaled_dot_product_attention(*projected(layer, x), is_causal=layer.causal)
+    out = F.scaled_dot_product_attention(*projected(layer, x), attn_mask=mask,
+                                         is_causal=layer.causal and mask is None)
     return layer.W_O(merge_heads(out)), None
 
 
-def textbook(layer, x):
+def textbook(layer, x, mask=None, bias=None):
     """The formula as most tutorials write it: product, mask, softmax, product."""
     Q, K, V = projected(layer, x)
     scores = torch.matmul(Q, K.transpose(-2, -1)) / math.sqrt(layer.d_k)  # (B, h, n, n)
     if layer.causal:
         scores = scores.masked_fill(~masks.causal(x.shape[-2], device=x.device), -math.inf)
+    if bias is not None:
+        scores = scores + bias
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -math.inf)
     weights = torch.softmax(scores, dim=-1)
     return layer.W_O(merge_heads(torch.matmul(weights, V))), weights
 
 
 def ways(layer, case):
     """name -> function from x to (out, weights or None); only the ways that can do what the case asks."""
+    if case.kept:
+        return decoding(layer, case)
+    device, dtype, n = layer.W_Q.weight.device, layer.W_Q.weight.dtype, case.n
     torchs = layer.prune(range(layer.num_heads))  # a copy that is not causal: torch's layer has no such option
     torchs.causal = False
     theirs = torchs.to_torch()
     loop = MultiHeadLoop([layer.head(i) for i in range(layer.num_heads)])
     loop.W_O = layer.W_O
-    hidden = ~masks.causal(case.n, device=layer.W_Q.weight.device) if case.causal else None
+    hidden = ~masks.causal(n, device=device) if case.causal else None
+    lengths = torch.tensor([n - n // 4 * (b % 2) for b in range(case.batch)], device=device)
+    mask = masks.padding(lengths, n) if case.padded else None
+    bias = torch.randn(1, layer.num_heads, n, n, device=device, dtype=dtype) if case.biased else None
+    added = None if bias is None else bias.expand(case.batch, -1, -1, -1).flatten(0, 1)  # as torch's layer takes it
+    for_kernel = bias if mask is None else mask & ~hidden if case.causal else mask
     found = {
-        "mha": lambda x: layer(x, need_weights=case.weights),
-        "nn.MultiheadAttention": lambda x: theirs(x, x, x, attn_mask=hidden, is_causal=case.causal and not case.weights,
+        "mha": lambda x: layer(x, mask=mask, bias=bias, need_weights=case.weights),
+        "nn.MultiheadAttention": lambda x: theirs(x, x, x, attn_mask=hidden if bias is None else added,
+                                                  key_padding_mask=None if mask is None else ~mask[:, 0, 0],
+                                                  is_causal=case.causal and not (case.weights or case.padded),
                                                   need_weights=case.weights, average_attn_weights=False),
-        "SDPA": lambda x: fused(layer, x),
-        "textbook": lambda x: textbook(layer, x),
-        "loop over heads": lambda x: loop(x, need_weights=case.weights),
+        "SDPA": lambda x: fused(layer, x, for_kernel),
+        "textbook": lambda x: textbook(layer, x, mask, bias),
+        "loop over heads": lambda x: loop(x, mask=mask, bias=bias, need_weights=case.weights),
     }
     if case.weights:
         del found["SDPA"]
     for module in (layer, theirs, loop):
         module.train(case.training)
     return found
+
+
+def decoding(layer, case):
+    """The next n tokens behind those that are kept: with our cache, with torch's kernel, and without a cache."""
+    layer.eval()
+    weight = layer.W_Q.weight
+    earlier = torch.randn(case.batch, case.kept, layer.d_model, device=weight.device, dtype=weight.dtype)
+    cache = layer.new_cache(case.batch, case.kept + case.n)
+    with torch.no_grad():
+        layer(earlier, cache=cache)
+    m, end = case.kept, case.kept + case.n
+    seen = None if case.n == 1 else masks.causal(case.n, end, m, device=weight.device)
+
+    def cached(x):
+        cache.length = cache.filled = m
+        return layer(x, cache=cache)
+
+    def kernel(x):
+        Q, K, V = projected(layer, x)
+        cache.K[:, :, m:end], cache.V[:, :, m:end] = K, V
+        out = F.scaled_dot_product_attention(Q, cache.K, cache.V, attn_mask=seen, enable_gqa=True)
+        return layer.W_O(merge_heads(out)), None
+
+    return {"mha": cached, "SDPA": kernel,
+            "without a cache": lambda x: (layer(torch.cat([earlier, x], 1))[0][:, m:], None)}
 
 
 def run(way, x, training):
@@ -132,7 +183,8 @@ def peak_bytes(way, x, case):
 def measure(case, device, d_model=512, num_heads=8, rounds=9):
     """One row: name -> (seconds, peak bytes)."""
     torch.manual_seed(0)
-    layer = MultiHeadAttention(d_model, num_heads, causal=case.causal, device=device, dtype=case.dtype)
+    layer = MultiHeadAttention(d_model, num_heads, num_kv_heads=case.num_kv_heads, causal=case.causal, device=device,
+                               dtype=case.dtype)
     x = torch.randn(case.batch, case.n, d_model, device=device, dtype=case.dtype, requires_grad=case.training)
     found = ways(layer, case)
     times = seconds(found, x, case, rounds)
@@ -193,12 +245,31 @@ def count(module):
 
 def cases(quick=False):
     """The rows of the table; quick ones are tiny, to see that everything runs."""
-    sizes = [(2, 32), (1, 64)] if quick else [(8, 512), (1, 2048)]
-    wide, long = ({"batch": b, "n": n} for b, n in sizes)
-    plain = [wide, long, {**long, "causal": True}, {**long, "training": True},
+    sizes = [(1, 3), (2, 32), (1, 64)] if quick else [(1, 8), (8, 512), (1, 2048)]
+    short, wide, long = ({"batch": b, "n": n} for b, n in sizes)
+    plain = [short, wide, long, {**long, "causal": True}, {**long, "training": True},
              {**long, "causal": True, "training": True}]
     found = [Case(**options, weights=w) for options in plain for w in (False, True)]
-    return found + [Case(**long, dtype=torch.bfloat16)]
+    found += [Case(**wide, padded=True), Case(**wide, padded=True, causal=True), Case(**long, biased=True)]
+    found += [Case(**long, dtype=torch.bfloat16), Case(**long, dtype=torch.bfloat16, causal=True),
+              Case(**wide, dtype=torch.bfloat16, padded=True)]
+    kept = 30 if quick else 4096
+    return found + [Case(4, 1, causal=True, kept=kept, num_kv_heads=shared) for shared in (8, 2, 1)]
+
+
+def product_rate(device, dtype, size=2048, rounds=5):
+    """How many multiplications a second a plain product of two (size, size) matrices does here: the machine's measure."""
+    a = torch.randn(size, size, device=device, dtype=dtype)
+    times = seconds({"product": lambda x: (x @ x, None)}, a, Case(1, size), rounds)
+    return size ** 3 / times["product"]
+
+
+def needed(case, d_model=512, num_heads=8):
+    """How many multiplications the layer's products ask for; a causal layer's scores need half of them."""
+    shared = case.num_kv_heads / num_heads
+    projections = case.batch * case.n * d_model ** 2 * (2 + 2 * shared)
+    pairs = case.n * (case.n + 2 * case.kept + 1) / 2 if case.causal else case.n ** 2
+    return (projections + 2 * case.batch * pairs * d_model) * (3 if case.training else 1)
 
 
 def machine(device):
@@ -218,24 +289,30 @@ def cpu_name():
     return names[0].partition(":")[2].strip() if names else platform.machine()
 
 
-def row(case, found):
-    """One row of text: milliseconds, ratio to the fastest, peak memory."""
+def row(case, found, rate):
+    """One row of text: milliseconds, ratio to the fastest, peak memory, the speed of its products beside a plain one's."""
     fastest = min(time for time, _ in found.values())
     lines = [f"  {name:23}{1e3 * time:9.2f} ms{time / fastest:7.2f} x{memory / 2**20:9.1f} MiB"
-             for name, (time, memory) in found.items()]
+             f"{needed(case) / time / rate:8.0%}" for name, (time, memory) in found.items()]
     return "\n".join([str(case), *lines])
 
 
 def main():
-    os.environ.setdefault("KINETO_LOG_LEVEL", "5")  # the profiler keeps its own remarks to itself
+    if "KINETO_LOG_LEVEL" not in os.environ:  # the profiler's own remarks; torch reads this once, when it is loaded
+        os.environ["KINETO_LOG_LEVEL"] = "99"
+        os.execv(sys.executable, [sys.executable, "-m", "mha.bench", *sys.argv[1:]])
     parser = argparse.ArgumentParser(prog="python -m mha.bench", description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="tiny sizes, to see that it runs")
     parser.add_argument("--device", default=None, help="cpu, cuda or mps; by default the best that is here")
     options = parser.parse_args()
     device = torch.device(options.device) if options.device else pick_device()
-    print(machine(device), "\nmedian time of a call, ratio to the fastest in the row, peak memory of a call", sep="")
-    for case in cases(options.quick):
-        print(row(case, measure(case, device, rounds=2 if options.quick else 9)), flush=True)
+    print(machine(device), "median time of a call, ratio to the fastest in the row, peak memory of a call, and its "
+          "multiplications a second\nas a part of what a product of two large matrices does here", sep="\n")
+    found = cases(options.quick)
+    size = 64 if options.quick else 4096 if device.type == "cuda" else 2048
+    rates = {dtype: product_rate(device, dtype, size) for dtype in {case.dtype for case in found}}
+    for case in found:
+        print(row(case, measure(case, device, rounds=2 if options.quick else 9), rates[case.dtype]), flush=True)
 
 
 if __name__ == "__main__":

@@ -9,12 +9,14 @@ SMALL = [case for case in bench.cases(quick=True) if case.dtype == torch.float32
 
 @pytest.mark.parametrize("case", SMALL, ids=str)
 def test_every_way_computes_the_same(case):
-    layer = bench.MultiHeadAttention(512, 8, causal=case.causal)
+    layer = bench.MultiHeadAttention(512, 8, num_kv_heads=case.num_kv_heads, causal=case.causal)
     x = torch.randn(case.batch, case.n, 512)
     found = bench.ways(layer, case)
-    out, weights = found.pop("mha")(x)
-    for way in found.values():
-        other, other_weights = way(x)
+    with torch.no_grad():
+        out, weights = found.pop("mha")(x)
+        others = [way(x) for way in found.values()]
+    assert len(others) >= 2
+    for other, other_weights in others:
         torch.testing.assert_close(other, out, rtol=1e-4, atol=1e-5)
         if case.weights:
             torch.testing.assert_close(other_weights, weights, rtol=1e-4, atol=1e-5)
@@ -22,7 +24,7 @@ def test_every_way_computes_the_same(case):
 
 def test_a_row_names_every_way_with_its_ratio():
     case = SMALL[0]
-    text = bench.row(case, bench.measure(case, torch.device("cpu"), rounds=1))
+    text = bench.row(case, bench.measure(case, torch.device("cpu"), rounds=1), rate=1e9)
     assert text.splitlines()[0] == str(case) and text.count(" MiB") == 5 and "1.00 x" in text
 
 
@@ -34,6 +36,20 @@ def test_with_weights_one_buffer_of_scores_is_allocated():
     scores, tokens = 4 * 8 * 512 * 512, 4 * 512 * 512
     assert bench.peak_bytes(found["mha"], x, case) < scores + 8 * tokens
     assert bench.peak_bytes(found["textbook"], x, case) > 2 * scores
+
+
+def test_what_is_needed_is_what_torch_counts():
+    """Forward and not causal, torch's own counter of products sees the same; it counts an addition for each."""
+    for case in (bench.Case(2, 7), bench.Case(3, 1, causal=True, kept=11, num_kv_heads=2)):
+        layer = bench.MultiHeadAttention(512, 8, num_kv_heads=case.num_kv_heads, causal=case.causal, dtype=torch.float64)
+        layer = layer.double()
+        cache = layer.new_cache(case.batch, 12) if case.kept else None
+        with torch.no_grad():
+            if cache:
+                layer(torch.randn(case.batch, case.kept, 512, dtype=torch.float64), cache=cache)
+            with bench.FlopCounterMode(display=False) as seen:
+                layer(torch.randn(case.batch, case.n, 512, dtype=torch.float64), cache=cache, need_weights=True)
+        assert bench.needed(case) == seen.get_total_flops() / 2
 
 
 def test_the_race_is_between_layers_of_about_one_size():
