@@ -258,7 +258,7 @@ def cases(quick=False):
 
 
 def product_rate(device, dtype, size=2048, rounds=5):
-    """How many multiplications a second a plain product of two (size, size) matrices does here: the machine's measure."""
+    """How many multiplications a second a product of two (size, size) matrices does here."""
     a = torch.randn(size, size, device=device, dtype=dtype)
     times = seconds({"product": lambda x: (x @ x, None)}, a, Case(1, size), rounds)
     return size ** 3 / times["product"]
@@ -290,7 +290,7 @@ def cpu_name():
 
 
 def row(case, found, rate):
-    """One row of text: milliseconds, ratio to the fastest, peak memory, the speed of its products beside a plain one's."""
+    """One row of text: milliseconds, ratio to the fastest, peak memory, speed of its products beside a plain one's."""
     fastest = min(time for time, _ in found.values())
     lines = [f"  {name:23}{1e3 * time:9.2f} ms{time / fastest:7.2f} x{memory / 2**20:9.1f} MiB"
              f"{needed(case) / time / rate:8.0%}" for name, (time, memory) in found.items()]

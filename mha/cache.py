@@ -81,4 +81,5 @@ class KVCache:
     def __repr__(self) -> str:
         B, h_kv, max_len, d_k = self.K.shape
         length = self.length.tolist() if isinstance(self.length, Tensor) else self.length
-        return f"KVCache(length={length} of {max_len}, batch={B}, num_kv_heads={h_kv}, d_k={d_k}, d_v={self.V.shape[-1]})"
+        return (f"KVCache(length={length} of {max_len}, batch={B}, num_kv_heads={h_kv}, d_k={d_k}, "
+                f"d_v={self.V.shape[-1]})")

@@ -1,4 +1,4 @@
-"""Multi-head latent attention: a token leaves one short vector behind, from which every head makes its key and value."""
+"""Multi-head latent attention: a token leaves a short vector behind, from which each head makes its key and value."""
 
 import torch
 from torch import Tensor, nn
@@ -101,7 +101,8 @@ class MultiHeadLatentAttention(nn.Module):
     def _turned(self, x: Tensor, positions: Tensor) -> tuple[Tensor, Tensor]:
         """The turned parts of queries and of the key that all heads share; of no numbers where d_r is 0."""
         if not self.d_r:
-            return x.new_zeros(*x.shape[:-2], self.num_heads, x.shape[-2], 0), x.new_zeros(*x.shape[:-2], 1, x.shape[-2], 0)
+            *batch, n, _ = x.shape
+            return x.new_zeros(*batch, self.num_heads, n, 0), x.new_zeros(*batch, 1, n, 0)
         return self.rope(cut(self.W_QR(x), self.d_r), self.W_KR(x).unsqueeze(-3), positions, positions)
 
     def new_cache(self, batch: int, max_len: int) -> KVCache:

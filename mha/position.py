@@ -102,7 +102,8 @@ def alibi_bias(num_heads: int, n: int, m: int | None = None, offset: int = 0, *,
     """A bias for the scores that falls in a straight line with the distance: -slope |i + offset - j|.
 
     Args:
-        num_heads: h. n, m: numbers of queries and keys; m = n by default. offset: number of keys before the first query.
+        num_heads: h. n, m: numbers of queries and keys; m = n by default.
+        offset: number of keys before the first query.
         slopes: (h,); `alibi_slopes(num_heads)` by default.
     Returns:
         (h, n, m) float32; beside a batch write bias=alibi_bias(...)[None].

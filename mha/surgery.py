@@ -169,8 +169,10 @@ def circuits(attention: MultiHeadAttention) -> tuple[Tensor, Tensor]:
     So x, with a 1 behind it, times Q is the query.
     """
     if attention.num_kv_heads != attention.num_heads:
-        raise ValueError(f"num_heads={attention.num_heads} share num_kv_heads={attention.num_kv_heads} keys; surgery needs "
-                         f"a key for each head: from_heads([layer.head(i) for i in range({attention.num_heads})], W_O)")
+        raise ValueError(
+            f"num_heads={attention.num_heads} share num_kv_heads={attention.num_kv_heads} keys; surgery needs a key for "
+            f"each head: from_heads([layer.head(i) for i in range({attention.num_heads})], layer.W_O)"
+        )
     both = []
     for W in (attention.W_Q, attention.W_K):
         bias = torch.zeros(1, W.out_features) if W.bias is None else W.bias[None]

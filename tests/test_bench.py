@@ -41,8 +41,7 @@ def test_with_weights_one_buffer_of_scores_is_allocated():
 def test_what_is_needed_is_what_torch_counts():
     """Forward and not causal, torch's own counter of products sees the same; it counts an addition for each."""
     for case in (bench.Case(2, 7), bench.Case(3, 1, causal=True, kept=11, num_kv_heads=2)):
-        layer = bench.MultiHeadAttention(512, 8, num_kv_heads=case.num_kv_heads, causal=case.causal, dtype=torch.float64)
-        layer = layer.double()
+        layer = bench.MultiHeadAttention(512, 8, num_kv_heads=case.num_kv_heads, causal=case.causal).double()
         cache = layer.new_cache(case.batch, 12) if case.kept else None
         with torch.no_grad():
             if cache:

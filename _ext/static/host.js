@@ -104,7 +104,8 @@
   }
 
   const KINDS = {
-    value: range("value", (model) => readable(model.get("value"), model.get("readout_format")).replaceAll("-", "\u2212")),
+    value: range("value", (model) =>
+      readable(model.get("value"), model.get("readout_format")).replaceAll("-", "\u2212")),
     index: range("index", (model) => model.get("_options_labels")[model.get("index")]),
     select: choice,
     checked(element, model) {

@@ -11,7 +11,7 @@ def caching(layer, context, cache, offset) -> None:
     if not hasattr(cache, "write"):
         raise TypeError(f"cache is a {type(cache).__name__}; it must be a mha.KVCache: layer.new_cache(batch, max_len)")
     if not layer.causal:
-        raise ValueError("a cache needs a layer with causal=True: what is kept of a token must not depend on later ones")
+        raise ValueError("a cache needs a layer with causal=True: what is kept must not depend on later tokens")
     if context is not None:
         raise ValueError("a cache keeps the layer's own tokens; call layer(x, cache=cache), without a context")
     if offset is not None:
@@ -24,22 +24,26 @@ def writing(cache, K: Tensor, V: Tensor) -> None:
         is_tensor(name, new)
         B, h_kv, max_len, d = kept.shape
         if new.ndim != 4:
-            raise ValueError(f"{name} has shape {tuple(new.shape)}; a cache takes (B, h_kv, n, d): give x a batch axis, "
-                             f"x[None] if it has none")
+            raise ValueError(
+                f"{name} has shape {tuple(new.shape)}; a cache takes (B, h_kv, n, d), one batch axis: x[None] gives x one"
+            )
         if (new.shape[0], new.shape[1], new.shape[3]) != (B, h_kv, d):
-            raise ValueError(f"{name} has shape {tuple(new.shape)}, but this cache keeps {B} sequences of {h_kv} heads of "
-                             f"size {d}: {(B, h_kv, 'n', d)}; make one that fits with layer.new_cache(batch, max_len)"
-                             .replace("'n'", "n"))
+            raise ValueError(
+                f"{name} has shape {tuple(new.shape)}, but this cache keeps {B} sequences of {h_kv} heads of size {d}, "
+                f"({B}, {h_kv}, n, {d}); make one that fits with layer.new_cache(batch, max_len)"
+            )
         same_device({name: new, "the cache": kept})
         if new.dtype != kept.dtype:
             raise TypeError(f"{name} is {new.dtype} but the cache holds {kept.dtype}; build it with dtype={new.dtype}")
         if torch.is_grad_enabled() and new.requires_grad:
-            raise ValueError("a cache keeps no gradients; call the layer under torch.no_grad() or torch.inference_mode()")
+            raise ValueError("a cache keeps no gradients: call the layer under torch.no_grad() or inference_mode()")
     if K.shape[2] != V.shape[2]:
         raise ValueError(f"K has {K.shape[2]} tokens but V has {V.shape[2]}; each key needs one value")
     if cache.filled + K.shape[2] > max_len:
-        raise ValueError(f"this cache has room for max_len={max_len} tokens and holds {cache.filled}; {K.shape[2]} more do "
-                         f"not fit: build a longer one, or forget some with cache.rewind(length)")
+        raise ValueError(
+            f"this cache has room for max_len={max_len} tokens and holds {cache.filled}; {K.shape[2]} more do not fit: "
+            f"build a longer one, or forget some with cache.rewind(length)"
+        )
 
 
 def rewinding(cache, length) -> list[int]:
@@ -63,7 +67,7 @@ def rope(x, positions, base, interleaved) -> None:
     if not x.is_floating_point():
         raise TypeError(f"x is {x.dtype}; it must be floating point: queries or keys")
     if x.ndim < 2 or x.shape[-1] % 2 or not x.shape[-1]:
-        raise ValueError(f"x has shape {tuple(x.shape)}; it must be (..., n, d_k) with d_k even: pairs of numbers are turned")
+        raise ValueError(f"x has shape {tuple(x.shape)}; it must be (..., n, d_k), d_k even: pairs of numbers turn")
     if positions.is_floating_point() or positions.is_complex() or positions.dtype == torch.bool:
         raise TypeError(f"positions is {positions.dtype}; it must hold whole numbers, such as torch.arange(n)")
     places = tuple(x.shape[:-1])

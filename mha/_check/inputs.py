@@ -95,10 +95,12 @@ TORCHS = {
 def build_style(more: tuple, unknown: dict) -> None:
     """What torch's layer and other libraries' are built with, under the names they have here."""
     if more:
-        raise TypeError(f"only d_model and num_heads go by position, got {2 + len(more)} values; give the others by name: "
-                        f"d_k=, d_v=, dropout=, causal=, ...")
+        raise TypeError(
+            f"only d_model and num_heads go by position, got {2 + len(more)} values; give the others by name: d_k=, d_v=, "
+            f"dropout=, causal=, ..."
+        )
     for name in unknown:
-        raise TypeError(f"MultiHeadAttention has no {name}=; {OTHERS.get(name, 'help(MultiHeadAttention) lists its own')}")
+        raise TypeError(f"MultiHeadAttention has no {name}=; {OTHERS.get(name, 'help(MultiHeadAttention) tells all')}")
 
 
 OTHERS = {
@@ -116,7 +118,7 @@ OTHERS = {
 
 def layer_dtype(dtype) -> None:
     if dtype is not None and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
-        raise TypeError(f"dtype={dtype!r} must be a floating-point torch.dtype, such as torch.float32 or torch.bfloat16")
+        raise TypeError(f"dtype={dtype!r} must be a floating-point torch.dtype, such as torch.float32")
 
 
 def tensors(**named) -> None:

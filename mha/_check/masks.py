@@ -74,8 +74,9 @@ def options(n: int, m: int, batch: tuple, causal: bool, offset_, window_, scale,
     if offset_ is not None:
         offset(offset_)
         if isinstance(offset_, Tensor) and offset_.shape != batch:
-            raise ValueError(f"offset has shape {tuple(offset_.shape)}; it must be a number, or {tuple(batch)}: one for "
-                             f"each sequence")
+            raise ValueError(
+                f"offset has shape {tuple(offset_.shape)}; it must be a number, or {tuple(batch)}: one for each sequence"
+            )
     window(window_)
     if scale is not None:
         number("scale", scale, "the factor of all scores")
@@ -128,7 +129,7 @@ def lengths(lengths, m: int) -> Tensor:
         try:
             lengths = torch.as_tensor(lengths, dtype=torch.long)
         except ValueError:
-            raise ValueError(f"lengths={lengths!r} has rows of different sizes; each axis of the batch needs one") from None
+            raise ValueError(f"lengths={lengths!r} has rows of different sizes; they must be alike") from None
     if lengths.is_floating_point() or lengths.is_complex() or lengths.dtype == torch.bool:
         raise TypeError(f"lengths is {lengths.dtype}; it must hold whole numbers: the count of real tokens of each row")
     return lengths

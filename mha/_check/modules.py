@@ -34,9 +34,11 @@ def kept_groups(keep: list[int], group: int) -> list[int]:
     used = [i // group for i in keep]
     kv_heads = list(dict.fromkeys(used))
     if used != [j for j in kv_heads for _ in range(len(keep) // len(kv_heads))]:
-        raise ValueError(f"keep={keep} takes groups apart: {group} adjacent heads share keys and values, and each group "
-                         f"that stays must keep as many heads, side by side; or give each head its own keys: "
-                         f"from_heads([layer.head(i) for i in keep], W_O)")
+        raise ValueError(
+            f"keep={keep} takes groups apart: {group} adjacent heads share keys and values, and each group that stays "
+            f"must keep as many heads, side by side; to choose freely, give each head its own keys first: "
+            f"from_heads([layer.head(i) for i in range(h)], layer.W_O)"
+        )
     return kv_heads
 
 
