@@ -112,8 +112,7 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *, mask: Tensor | None = None, bi
     if fused:
         out, weights = _fused(Q, K, V, mask, bias, scale, triangle, dropout), None
     else:
-        mask = masks.causal(n, device=q.device) if triangle else mask
-        out, weights = _with_weights(Q, K, V, mask, bias, scale, softcap, dropout)
+        out, weights = _with_weights(Q, K, V, mask, bias, scale, triangle, softcap, dropout)
     if out.shape[:-1] != shape[:-1]:
         out = out.reshape(*shape[:-1], v.shape[-1])
     return out, weights.reshape(shape) if need_weights else None
@@ -173,17 +172,18 @@ class OneBuffer(torch.autograd.Function):
         return d_Q, d_K, d_V, None, d_bias, None, None
 
 
-def _with_weights(Q, K, V, mask, bias, scale, softcap, dropout) -> tuple[Tensor, Tensor]:
+def _with_weights(Q, K, V, mask, bias, scale, triangle, softcap, dropout) -> tuple[Tensor, Tensor]:
     """Attention that writes its weights to memory."""
     # A CPU multiplies float16 matrices some 30 times slower than float32 ones.
     if Q.dtype == torch.float16 and Q.device.type == "cpu":
         wide = (None if t is None else t.float() for t in (Q, K, V))
         bias = None if bias is None else bias.float()
-        return tuple(t.half() for t in _with_weights(*wide, mask, bias, scale, softcap, dropout))
+        return tuple(t.half() for t in _with_weights(*wide, mask, bias, scale, triangle, softcap, dropout))
+    blind = _blind_rows(mask, bias)  # in the triangle each query sees itself
+    mask = masks.causal(Q.shape[2], device=Q.device) if triangle else mask
     # torch.compile fuses the plain lines by itself, and torch.func can differentiate and batch only those. Whether
     # torch.func is at work, torch tells in this private place alone.
     plain = torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active()
-    blind = _blind_rows(mask, bias)
     if not (softcap or dropout or plain):
         learns = torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in (Q, K, V, bias))
         return (OneBuffer.apply if learns else in_one_buffer)(Q, K, V, mask, bias, blind, scale)
@@ -227,8 +227,8 @@ def _blind_rows(mask, bias) -> Tensor | None:
     """The queries that see no key, (B, 1 or h, 1 or n, 1) bool; None where there is neither mask nor bias."""
     if mask is None and bias is None:
         return None
-    hidden = ~mask if bias is None else bias == -math.inf if mask is None else ~mask | (bias == -math.inf)
-    return hidden.all(-1, keepdim=True)
+    seen = mask if bias is None else _both(mask, bias != -math.inf)
+    return ~seen.any(-1, keepdim=True)
 
 
 def _opened(mask, bias, blind) -> tuple[Tensor | None, Tensor | None]:

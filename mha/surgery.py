@@ -170,7 +170,7 @@ def circuits(attention: MultiHeadAttention) -> tuple[Tensor, Tensor]:
     """
     if attention.num_kv_heads != attention.num_heads:
         raise ValueError(
-            f"num_heads={attention.num_heads} share num_kv_heads={attention.num_kv_heads} keys; surgery needs a key for "
+            f"num_heads={attention.num_heads} share num_kv_heads={attention.num_kv_heads} keys; surgery needs keys for "
             f"each head: from_heads([layer.head(i) for i in range({attention.num_heads})], layer.W_O)"
         )
     both = []

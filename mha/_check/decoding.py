@@ -25,7 +25,7 @@ def writing(cache, K: Tensor, V: Tensor) -> None:
         B, h_kv, max_len, d = kept.shape
         if new.ndim != 4:
             raise ValueError(
-                f"{name} has shape {tuple(new.shape)}; a cache takes (B, h_kv, n, d), one batch axis: x[None] gives x one"
+                f"{name} has shape {tuple(new.shape)}; a cache takes (B, h_kv, n, d), one batch axis: try x[None]"
             )
         if (new.shape[0], new.shape[1], new.shape[3]) != (B, h_kv, d):
             raise ValueError(

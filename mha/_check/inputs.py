@@ -96,8 +96,8 @@ def build_style(more: tuple, unknown: dict) -> None:
     """What torch's layer and other libraries' are built with, under the names they have here."""
     if more:
         raise TypeError(
-            f"only d_model and num_heads go by position, got {2 + len(more)} values; give the others by name: d_k=, d_v=, "
-            f"dropout=, causal=, ..."
+            f"only d_model and num_heads go by position, got {2 + len(more)} values; name the others: d_k=, dropout=, "
+            f"causal=, ..."
         )
     for name in unknown:
         raise TypeError(f"MultiHeadAttention has no {name}=; {OTHERS.get(name, 'help(MultiHeadAttention) tells all')}")

@@ -75,7 +75,7 @@ def options(n: int, m: int, batch: tuple, causal: bool, offset_, window_, scale,
         offset(offset_)
         if isinstance(offset_, Tensor) and offset_.shape != batch:
             raise ValueError(
-                f"offset has shape {tuple(offset_.shape)}; it must be a number, or {tuple(batch)}: one for each sequence"
+                f"offset has shape {tuple(offset_.shape)}; it must be a number, or {tuple(batch)}: one a sequence"
             )
     window(window_)
     if scale is not None:
