@@ -176,12 +176,13 @@ class MultiHeadAttention(nn.Module):
         out, weights = attention(Q, K, V, mask=mask, bias=bias, causal=self.causal, offset=offset, window=window,
                                  scale=scale, softcap=softcap, dropout=self.dropout if self.training else 0.0,
                                  need_weights=need_weights)  # (..., h, n, d_v), (..., h, n, m)
-        if cache is not None:
-            cache.advance(x.shape[-2])
         if head_mask is not None:
             check.head_mask(head_mask, out)
             out = out * head_mask[..., None, None]
-        return self.W_O(merge_heads(out)), weights  # (..., n, d_out)
+        out = self.W_O(merge_heads(out))  # (..., n, d_out)
+        if cache is not None:
+            cache.advance(x.shape[-2])
+        return out, weights
 
     def new_cache(self, batch: int, max_len: int) -> KVCache:
         """An empty cache for this layer: room for max_len tokens of each of `batch` sequences."""
