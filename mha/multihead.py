@@ -22,7 +22,7 @@ from mha.position import following
 def split_heads(x: Tensor, num_heads: int) -> Tensor:
     """Cut the last axis into heads: (..., n, h d) -> (..., h, n, d). Head i is the i-th slice of d numbers."""
     check.splits(x, num_heads)
-    return x.unflatten(-1, (num_heads, x.shape[-1] // num_heads)).transpose(-3, -2)  # (..., n, h, d), then (..., h, n, d)
+    return x.unflatten(-1, (num_heads, x.shape[-1] // num_heads)).transpose(-3, -2)  # by way of (..., n, h, d)
 
 
 def cut(x: Tensor, d: int) -> Tensor:
