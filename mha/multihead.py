@@ -103,8 +103,8 @@ class MultiHeadAttention(nn.Module):
     """
 
     def __init__(self, d_model: int = None, num_heads: int = None, *more, num_kv_heads: int | None = None,
-                 d_k: int | None = None, d_v: int | None = None, d_context: int | None = None, d_out: int | None = None, bias: bool = True,
-                 dropout: float = 0.0, causal: bool = False, on_qk=None, device=None, dtype=None, **unknown):
+                 d_k: int | None = None, d_v: int | None = None, d_context: int | None = None,
+                 d_out: int | None = None, bias: bool = True, dropout: float = 0.0, causal: bool = False, on_qk=None, device=None, dtype=None, **unknown):
         super().__init__()
         check.build_style(more, unknown)
         check.positive_ints(d_model=d_model, num_heads=num_heads)

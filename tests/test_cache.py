@@ -31,7 +31,7 @@ def causal_layer(num_kv_heads=H_KV, **options):
 
 
 def fed(layer, x, pieces, cache, of_pair=None, **options):
-    """The outputs of all pieces side by side, and each piece's weights. of_pair: (name, a mask or bias of the whole)."""
+    """The outputs of all pieces side by side, and each piece's weights. of_pair: (name, mask or bias of the whole)."""
     outs, weights, start = [], [], cache.filled
     for piece in x.split(pieces, 1):
         end = start + piece.shape[1]

@@ -234,14 +234,18 @@ def test_a_name_that_is_not_the_titles_is_caught():
 
 # --- The package ----------------------------------------------------------------------------------------------------
 
-CORE = {"_check", "attention", "device", "heads", "masks", "multihead", "record"}
+CORE = {"_check", "attention", "cache", "device", "heads", "latent", "masks", "multihead", "position", "record"}
 ARROWS = {  # module: what it may import, the standard library and torch aside
     "_check": set(),
     "device": set(),
     "masks": {"_check"},
     "attention": {"_check", "masks"},
-    "heads": {"_check", "attention"},
-    "multihead": {"_check", "attention", "heads"},
+    "position": {"_check"},
+    "cache": {"_check"},
+    "heads": {"_check", "attention", "position"},
+    "_parameters": set(),
+    "multihead": {"_check", "_parameters", "attention", "cache", "heads", "position"},
+    "latent": {"_check", "attention", "cache", "multihead", "position"},
     "record": {"_check", "multihead"},
     "__init__": CORE,
     "bench": CORE | {"__init__"},

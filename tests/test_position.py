@@ -28,7 +28,7 @@ def test_sinusoids_are_the_formula(d_model, base):
 def test_a_step_of_k_is_one_matrix_at_every_position():
     waves, k, d_model = sinusoids(101, 8, base=100.0).double(), 17, 8
     angles = [k / 100.0 ** (2 * i / d_model) for i in range(d_model // 2)]
-    turns = [torch.tensor([[math.cos(a), -math.sin(a)], [math.sin(a), math.cos(a)]], dtype=torch.float64) for a in angles]
+    turns = [torch.tensor([[math.cos(a), -math.sin(a)], [math.sin(a), math.cos(a)]]).double() for a in angles]
     close(waves[k:], waves[:-k] @ torch.block_diag(*turns), 2e-5)
     assert not torch.allclose(waves[k:], waves[:-k], atol=0.1)
 
@@ -39,12 +39,14 @@ def turned(x, positions, base):
     """Neighbours as complex numbers, times e^(i angle): the definition of the paper, written independently."""
     d = x.shape[-1]
     pairs = torch.complex(x[..., 0::2], x[..., 1::2])
-    angles = positions[..., None].double() * torch.tensor([base ** (-2 * i / d) for i in range(d // 2)], dtype=torch.float64)
+    frequencies = torch.tensor([base ** (-2 * i / d) for i in range(d // 2)], dtype=torch.float64)
+    angles = positions[..., None].double() * frequencies
     return torch.view_as_real(pairs * torch.exp(1j * angles)).reshape(x.shape)
 
 
 @pytest.mark.parametrize("base", [10000.0, 3.0])
-@pytest.mark.parametrize("positions", [NEAR, torch.tensor([3, 0, 11, 100003, -2]), NEAR.int()], ids=["near", "far", "int"])
+@pytest.mark.parametrize("positions", [NEAR, torch.tensor([3, 0, 11, 100003, -2]), NEAR.int()],
+                         ids=["near", "far", "int"])
 def test_turning_is_a_product_of_complex_numbers(base, positions):
     x = tokens(B, H, N, D_K)
     close(rope(x, positions, base=base, interleaved=True), turned(x, positions, base), 1e-9)
@@ -197,6 +199,14 @@ def test_the_compiled_layer_with_rope_gives_the_same_numbers():
     compiled = torch.compile(layer, fullgraph=True)
     close(compiled(x)[0], layer(x)[0], 1e-5)
     close(compiled(x, offset=offset)[0], layer(x, offset=offset)[0], 1e-5)
+
+
+def test_layers_with_other_bases_compile_one_after_the_other():
+    """torch then takes the base for a number that varies."""
+    x = tokens(B, N, D)
+    for base in (10000.0, 37.0, 500.0):
+        layer = MultiHeadAttention(D, H, d_k=D_K, dtype=torch.float64, on_qk=Rope(base))
+        close(torch.compile(layer, fullgraph=True, backend="eager")(x)[0], layer(x)[0])
 
 
 # --- Straight lines --------------------------------------------------------------------------------------------------
