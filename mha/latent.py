@@ -81,7 +81,11 @@ class MultiHeadLatentAttention(nn.Module):
         offset = None if cache is None else cache.length
         Q = cut(self.W_Q(x), self.d_k)  # (..., h, n, d_k)
         c = self.W_DKV(x).unsqueeze(-3)  # (..., 1, n, d_c)
-        R, r = self._turned(x, following(offset, x))  # (..., h, n, d_r), (..., 1, n, d_r)
+        if self.d_r:
+            i = following(offset, x)
+            R, r = self.rope(cut(self.W_QR(x), self.d_r), self.W_KR(x).unsqueeze(-3), i, i)  # (..., h or 1, n, d_r)
+        else:
+            R, r = Q[..., :0], c[..., :0]
         if cache is not None:
             c, r = cache.write(c, r)  # (..., 1, m, d_c), (..., 1, m, d_r)
         W_UK, W_UV = cut(self.W_UK.weight.T, self.d_k), cut(self.W_UV.weight.T, self.d_v)  # (h, d_c, d_k or d_v)
@@ -97,13 +101,6 @@ class MultiHeadLatentAttention(nn.Module):
         if self.absorbed:
             out = out @ W_UV  # (..., h, n, d_v)
         return self.W_O(merge_heads(out)), weights
-
-    def _turned(self, x: Tensor, positions: Tensor) -> tuple[Tensor, Tensor]:
-        """The turned parts of queries and of the key that all heads share; of no numbers where d_r is 0."""
-        if not self.d_r:
-            *batch, n, _ = x.shape
-            return x.new_zeros(*batch, self.num_heads, n, 0), x.new_zeros(*batch, 1, n, 0)
-        return self.rope(cut(self.W_QR(x), self.d_r), self.W_KR(x).unsqueeze(-3), positions, positions)
 
     def new_cache(self, batch: int, max_len: int) -> KVCache:
         """An empty cache for this layer: d_c + d_r numbers for each token, the latent as K and the turned key as V."""

@@ -22,7 +22,7 @@ from mha.position import following
 def split_heads(x: Tensor, num_heads: int) -> Tensor:
     """Cut the last axis into heads: (..., n, h d) -> (..., h, n, d). Head i is the i-th slice of d numbers."""
     check.splits(x, num_heads)
-    return cut(x, x.shape[-1] // num_heads)
+    return x.unflatten(-1, (num_heads, x.shape[-1] // num_heads)).transpose(-3, -2)  # by way of (..., n, h, d)
 
 
 def cut(x: Tensor, d: int) -> Tensor:
@@ -102,9 +102,9 @@ class MultiHeadAttention(nn.Module):
         Vaswani et al. 2017, section 3.2.2. num_kv_heads: Ainslie et al. 2023, section 2.2.
     """
 
-    def __init__(self, d_model: int, num_heads: int, *more, num_kv_heads: int | None = None, d_k: int | None = None,
-                 d_v: int | None = None, d_context: int | None = None, d_out: int | None = None, bias: bool = True,
-                 dropout: float = 0.0, causal: bool = False, on_qk=None, device=None, dtype=None, **unknown):
+    def __init__(self, d_model: int = None, num_heads: int = None, *more, num_kv_heads: int | None = None,
+                 d_k: int | None = None, d_v: int | None = None, d_context: int | None = None,
+                 d_out: int | None = None, bias: bool = True, dropout: float = 0.0, causal: bool = False, on_qk=None, device=None, dtype=None, **unknown):
         super().__init__()
         check.build_style(more, unknown)
         check.positive_ints(d_model=d_model, num_heads=num_heads)
@@ -176,12 +176,13 @@ class MultiHeadAttention(nn.Module):
         out, weights = attention(Q, K, V, mask=mask, bias=bias, causal=self.causal, offset=offset, window=window,
                                  scale=scale, softcap=softcap, dropout=self.dropout if self.training else 0.0,
                                  need_weights=need_weights)  # (..., h, n, d_v), (..., h, n, m)
-        if cache is not None:
-            cache.advance(x.shape[-2])
         if head_mask is not None:
             check.head_mask(head_mask, out)
             out = out * head_mask[..., None, None]
-        return self.W_O(merge_heads(out)), weights  # (..., n, d_out)
+        out = self.W_O(merge_heads(out))  # (..., n, d_out)
+        if cache is not None:
+            cache.advance(x.shape[-2])
+        return out, weights
 
     def new_cache(self, batch: int, max_len: int) -> KVCache:
         """An empty cache for this layer: room for max_len tokens of each of `batch` sequences."""

@@ -27,6 +27,7 @@ def sinusoids(n: int, d_model: int, base: float = 10000.0, *, device=None) -> Te
     """
     check.size("n", n)
     check.positive_ints(d_model=d_model)
+    check.rope_options(base)
     angles = _angles(torch.arange(n, device=device), d_model, base)  # (n, ceil(d_model / 2))
     return torch.stack([angles.sin(), angles.cos()], -1).flatten(-2)[:, :d_model]
 

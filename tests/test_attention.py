@@ -174,6 +174,83 @@ def test_nothing_leaks_from_the_future(options, need_weights):
     assert nothing_leaks(lambda x: attention(x, x, x, need_weights=need_weights, **options)[0], random(N, D_K))
 
 
+# --- An offset for each sequence -------------------------------------------------------------------------------------
+
+EACH = {
+    "causal": {"causal": True}, "window": {"window": (1, 2)}, "window_causal": {"window": (2, 2), "causal": True},
+    "left": {"window": (1, None)}, "right": {"window": (None, 1)}, "no_limit": {"window": (None, None)},
+    "softcap": {"causal": True, "softcap": 1.3}, "scale": {"causal": True, "scale": -0.7},
+}
+
+
+def each_alone(q, k, v, offset, **options):
+    """Sequence after sequence, each with its own number for an offset."""
+    rows = [attention(*(t[b] for t in (q, k, v)), offset=int(offset[b]), **options) for b in range(len(q))]
+    return torch.stack([out for out, _ in rows]), torch.stack([w for _, w in rows]) if options["need_weights"] else None
+
+
+@ROADS
+@pytest.mark.parametrize("kv_heads", [1, 2, 4])
+@pytest.mark.parametrize("case", EACH)
+def test_a_tensor_of_offsets_is_one_for_each_sequence(case, kv_heads, need_weights):
+    q, k, v = random_qkv(heads=4, kv_heads=kv_heads, grad=True)
+    offset, options = torch.tensor([4, -2]), {**EACH[case], "need_weights": need_weights}
+    found, expected = attention(q, k, v, offset=offset, **options), each_alone(q, k, v, offset, **options)
+    close(found, expected)
+    d_out = torch.randn_like(found[0])
+    close(*(torch.autograd.grad(out, (q, k, v), d_out) for out, _ in (found, expected)))
+
+
+@ROADS
+def test_offsets_join_a_mask_and_a_bias_of_each_head(need_weights):
+    q, k, v = random_qkv()
+    mask, bias, offset = torch.rand(B, H, N, M) > 0.4, random(B, H, N, M), torch.tensor([3, 0])
+    out = attention(q, k, v, mask=mask, bias=bias, causal=True, offset=offset, need_weights=need_weights)[0]
+    for b in range(B):
+        close(out[b], attention(q[b], k[b], v[b], mask=mask[b], bias=bias[b], causal=True, offset=int(offset[b]))[0])
+
+
+def test_offsets_have_the_batch_axes_of_q():
+    q, k, v = random(2, 3, H, N, D_K), random(2, 3, H, M, D_K), random(2, 3, H, M, D_V)
+    offset = torch.arange(6).view(2, 3)
+    out, weights = attention(q, k, v, causal=True, offset=offset, need_weights=True)
+    close((out[1, 2], weights[1, 2]), attention(q[1, 2], k[1, 2], v[1, 2], causal=True, offset=5, need_weights=True))
+    for one in ((q[0, 0], k[0, 0], v[0, 0]), (q[0, 0, 0], k[0, 0, 0], v[0, 0, 0])):
+        close(attention(*one, causal=True, offset=torch.tensor(2), need_weights=True),
+              attention(*one, causal=True, offset=2, need_weights=True))
+
+
+@ROADS
+def test_dropout_keeps_to_the_offsets_and_leaves_the_mean(need_weights):
+    q, k, v, offset = *random_qkv(n=1), torch.tensor([1, 4])
+    drawn = torch.stack([attention(q, k, v, causal=True, offset=offset, dropout=0.5, need_weights=need_weights)[0]
+                         for _ in range(3000)])
+    close(drawn.mean(0), attention(q, k, v, causal=True, offset=offset)[0], 0.2)
+    assert drawn.std(0).min() > 0.01
+
+
+@pytest.mark.parametrize("dynamic", [None, True])
+def test_offsets_may_change_without_compiling_again(dynamic):
+    (q, k, v), graphs = random_qkv(), []
+
+    def backend(graph, inputs):
+        graphs.append(graph)
+        return graph
+    step = torch.compile(lambda offset: attention(q, k, v, causal=True, offset=offset)[0], fullgraph=True,
+                         dynamic=dynamic, backend=backend)
+    for numbers in ([0, 1], [6, 2], [-1, 3]):
+        close(step(torch.tensor(numbers)), attention(q, k, v, causal=True, offset=torch.tensor(numbers))[0])
+    assert len(graphs) == 1
+
+
+@pytest.mark.parametrize("option", ["scale", "softcap"])
+def test_a_scale_or_softcap_may_change_under_a_compiler(option):
+    q, k, v = random_qkv()
+    step = torch.compile(lambda number: attention(q, k, v, **{option: number})[0], fullgraph=True, backend="eager")
+    for number in (0.7, 1.3, 2.5):
+        close(step(number), attention(q, k, v, **{option: number})[0])
+
+
 # --- Queries that may see no key -------------------------------------------------------------------------------------
 
 BLIND = 2

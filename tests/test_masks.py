@@ -87,6 +87,7 @@ ERRORS = {
     "axes": (lambda: masks.explain(torch.ones(2, dtype=torch.bool)), ValueError, "explain reads 2 to 4"),
     "too_long": (lambda: masks.padding([3, 9], M), ValueError, "lengths has 9, outside 0 to m=7"),
     "float_lengths": (lambda: masks.padding(torch.tensor([1.0]), M), TypeError, "it must hold whole numbers"),
+    "numbers_beside_lists": (lambda: masks.padding([1, [2]], M), ValueError, "rows of different sizes"),
     "ragged_lengths": (lambda: masks.padding([[1, 2], [3]], M), ValueError, "rows of different sizes"),
     "window": (lambda: masks.window(N, N, -1, 0), ValueError, "negative side"),
     "negative": (lambda: masks.causal(-1), ValueError, "n=-1 is negative"),

@@ -35,8 +35,10 @@ def test_split_gives_head_i_the_i_th_columns_of_every_token():
         assert torch.equal(head, x[:, :, i * D_K:(i + 1) * D_K])
 
 
-def test_merge_undoes_split():
-    x = tokens(B, N, H * D_K)
+@pytest.mark.parametrize("shape", [(B, N, H * D_K), (B, 0, H * D_K), (B, N, 0)])
+def test_merge_undoes_split(shape):
+    x = tokens(*shape)
+    assert split_heads(x, H).shape == (B, H, shape[1], shape[2] // H)
     assert torch.equal(merge_heads(split_heads(x, H)), x)
 
 
@@ -292,6 +294,23 @@ ERRORS = {
     "text_for_bias": (lambda: layer(bias="no"), TypeError, "bias is 'no'; it must be True or False"),
     "text_for_causal": (lambda: layer(causal="no"), TypeError, "causal is 'no'"),
     "text_for_dropout": (lambda: layer(dropout="0.1"), TypeError, "dropout='0.1' is a str"),
+    "third_value": (lambda: MultiHeadAttention(D, H, D_K), TypeError, "only d_model and num_heads go by position"),
+    "torchs_names": (lambda: MultiHeadAttention(embed_dim=D, num_heads=H), TypeError, "a token is d_model="),
+    "batch_first": (lambda: layer(batch_first=True), TypeError, "no batch_first=; the batch always comes first"),
+    "embed_dim": (lambda: layer(embed_dim=D), TypeError, "no embed_dim=; the size of a token is d_model="),
+    "built_with_kdim": (lambda: layer(kdim=5), TypeError, "no kdim=; .*d_context="),
+    "built_with_vdim": (lambda: layer(vdim=5), TypeError, "no vdim=; .*d_context="),
+    "head_dim": (lambda: layer(head_dim=5), TypeError, "no head_dim=; .*d_k="),
+    "key_value_heads": (lambda: layer(num_key_value_heads=1), TypeError, "no num_key_value_heads=; .*num_kv_heads="),
+    "built_causal": (lambda: layer(is_causal=True), TypeError, "no is_causal=; use causal=True"),
+    "built_with_bias_kv": (lambda: layer(add_bias_kv=True), TypeError, "no add_bias_kv=; append the extra key"),
+    "misspelt_option": (lambda: layer(dk=5), TypeError, r"no dk=; help\(MultiHeadAttention\)"),
+    "complex": (lambda: layer(dtype=torch.complex64), TypeError, "dtype=torch.complex64 must be a floating-point"),
+    "dtype_text": (lambda: layer(dtype="float32"), TypeError, "dtype='float32' must be .* such as torch.float32"),
+    "whole_numbers": (lambda: Head(D, 11, dtype=torch.int64), TypeError, "dtype=torch.int64 must be"),
+    "on_qk": (lambda: Head(D, 11, on_qk="rope"), TypeError, r"on_qk is a str; .*\(Q, K, i, j\)"),
+    "own_seats": (lambda: MultiHeadAttention.from_heads([Head(D, 11, on_qk=print), Head(D, 11)]), ValueError,
+                  "the heads have on_qk = .* must be the same"),
     "merge": (lambda: merge_heads(torch.zeros(2, 3)), ValueError, r"y has shape \(2, 3\).*3 axes"),
     "merge_numpy": (lambda: merge_heads(torch.zeros(2, 3, 4).numpy()), TypeError, "y is a ndarray"),
     "split_list": (lambda: split_heads([1.0], 1), TypeError, "x is a list"),

@@ -79,7 +79,7 @@ def rope(x, positions, base, interleaved) -> None:
     rope_options(base, interleaved)
 
 
-def rope_options(base, interleaved) -> None:
+def rope_options(base, interleaved=False) -> None:
     number("base", base, "the slowest pair turns once in nearly 2 pi base tokens")
     if base <= 0:
         raise ValueError(f"base={base} must be above 0: the slowest pair turns once in nearly 2 pi base tokens")

@@ -31,7 +31,7 @@ def number(name: str, value, meaning: str) -> None:
         )
     if not is_real(value):
         raise TypeError(f"{name}={value!r} is a {type(value).__name__}; it must be a number: {meaning}")
-    if type(value) is float and not math.isfinite(value):
+    if type(value) is float and not -math.inf < value < math.inf:  # math.isfinite is not traced
         raise ValueError(f"{name}={value} must be finite: {meaning}")
 
 

@@ -128,7 +128,7 @@ def lengths(lengths, m: int) -> Tensor:
                 raise ValueError(f"lengths has {length}, outside 0 to m={m}: a sentence has at most m tokens")
         try:
             lengths = torch.as_tensor(lengths, dtype=torch.long)
-        except ValueError:
+        except (TypeError, ValueError):
             raise ValueError(f"lengths={lengths!r} has rows of different sizes; they must be alike") from None
     if lengths.is_floating_point() or lengths.is_complex() or lengths.dtype == torch.bool:
         raise TypeError(f"lengths is {lengths.dtype}; it must hold whole numbers: the count of real tokens of each row")

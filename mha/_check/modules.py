@@ -43,7 +43,7 @@ def kept_groups(keep: list[int], group: int) -> list[int]:
 
 
 def seat(on_qk) -> None:
-    if on_qk is not None and not callable(on_qk):
+    if on_qk is not None and (not callable(on_qk) or isinstance(on_qk, type)):
         raise TypeError(f"on_qk is a {type(on_qk).__name__}; it must be a function (Q, K, i, j) -> (Q, K), such as "
                         f"mha.position.Rope()")
 

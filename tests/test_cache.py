@@ -1,0 +1,399 @@
+"""mha.cache: a layer that keeps keys and values gives what it gives without, whatever the pieces."""
+import copy
+import pickle
+
+import pytest
+import torch
+
+from mha import KVCache, MultiHeadAttention, pick_device
+from mha.position import Rope, alibi_bias
+from support import ROADS, close, needs_compiler, needs_gpu, tokens
+
+B, N, D, H, H_KV, D_K, D_V, ROOM = 3, 11, 13, 6, 2, 4, 5, 17
+LENGTHS = [2, 7, 5]
+PIECES = {"at_once": (11,), "in_two": (7, 4), "in_four": (2, 3, 5, 1), "one_by_one": 11 * (1,),
+          "some_empty": (0, 9, 0, 2)}
+SEATS = pytest.mark.parametrize("on_qk", [None, Rope()], ids=["plain", "rope"])
+
+
+@pytest.fixture(autouse=True)
+def without_gradients():
+    with torch.no_grad():
+        yield
+
+
+def causal_layer(num_kv_heads=H_KV, **options):
+    layer = MultiHeadAttention(D, H, num_kv_heads=num_kv_heads, d_k=D_K, d_v=D_V, causal=True, dtype=torch.float64,
+                               **options)
+    for W in (layer.W_Q, layer.W_K, layer.W_V, layer.W_O):
+        torch.nn.init.normal_(W.bias)
+    return layer
+
+
+def fed(layer, x, pieces, cache, of_pair=None, **options):
+    """The outputs of all pieces side by side, and each piece's weights. of_pair: (name, mask or bias of the whole)."""
+    outs, weights, start = [], [], cache.filled
+    for piece in x.split(pieces, 1):
+        end = start + piece.shape[1]
+        more = {of_pair[0]: of_pair[1][..., start:end, :end]} if of_pair else {}
+        out, w = layer(piece, cache=cache, **more, **options)
+        outs.append(out), weights.append(w)
+        start = end
+    return torch.cat(outs, 1), weights
+
+
+def padded(layer, cache):
+    """Fill a cache with texts of LENGTHS tokens, and forget the padding behind them, which is wild."""
+    x = tokens(B, max(LENGTHS), D)
+    for b, length in enumerate(LENGTHS):
+        x[b, length:] *= 1000
+    layer(x, cache=cache)
+    cache.rewind(LENGTHS)
+    return x
+
+
+# --- With a cache and without ----------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("pieces", PIECES.values(), ids=PIECES)
+@pytest.mark.parametrize("num_kv_heads", [1, 2, 3, 6])
+@SEATS
+@ROADS
+def test_pieces_give_what_the_whole_text_gives(num_kv_heads, pieces, on_qk, need_weights):
+    layer, x = causal_layer(num_kv_heads, on_qk=on_qk), tokens(B, N, D)
+    whole, all_weights = layer(x, need_weights=True)
+    cache = layer.new_cache(B, ROOM)
+    out, weights = fed(layer, x, pieces, cache, need_weights=need_weights)
+    close(out, whole)
+    assert cache.length == cache.filled == N
+    start = 0
+    for n, w in zip(pieces, weights):
+        if need_weights:
+            close(w, all_weights[..., start:start + n, :start + n])
+        else:
+            assert w is None
+        start += n
+
+
+OPTIONS = {
+    "window": lambda: ({"window": (2, 0)}, None),
+    "window_of_nothing_to_the_left": lambda: ({"window": (0, None)}, None),
+    "scale_and_softcap": lambda: ({"scale": 0.7, "softcap": 1.3}, None),
+    "head_mask": lambda: ({"head_mask": torch.rand(B, H, dtype=torch.float64)}, None),
+    "mask": lambda: ({}, ("mask", torch.rand(N, N) > 0.4)),
+    "mask_of_each_head": lambda: ({}, ("mask", torch.rand(B, H, N, N) > 0.4)),
+    "alibi": lambda: ({}, ("bias", alibi_bias(H, N)[None])),
+    "bias_and_window": lambda: ({"window": (3, 0)}, ("bias", tokens(1, H, N, N))),
+}
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize("pieces", [PIECES["in_four"], PIECES["one_by_one"]], ids=["in_four", "one_by_one"])
+@ROADS
+def test_every_option_acts_as_on_the_whole_text(options, pieces, need_weights):
+    options, of_pair = OPTIONS[options]()
+    layer, x = causal_layer(on_qk=Rope()), tokens(B, N, D)
+    whole = layer(x, **options, **({of_pair[0]: of_pair[1]} if of_pair else {}))[0]
+    close(fed(layer, x, pieces, layer.new_cache(B, ROOM), of_pair, need_weights=need_weights, **options)[0], whole)
+
+
+def test_what_stood_in_the_buffers_before_has_no_influence():
+    layer, x = causal_layer(on_qk=Rope()), tokens(B, N, D)
+    cache = layer.new_cache(B, ROOM)
+    cache.K.fill_(1e9), cache.V.fill_(-1e9)
+    close(fed(layer, x, PIECES["in_four"], cache)[0], layer(x)[0])
+
+
+def test_inference_mode_and_no_grad_may_take_turns():
+    layer, x = causal_layer(), tokens(B, N, D)
+    cache, whole = layer.new_cache(B, ROOM), layer(x)[0]
+    with torch.inference_mode():
+        first = layer(x[:, :7], cache=cache)[0]
+    close(torch.cat([first, layer(x[:, 7:], cache=cache)[0]], 1), whole)
+
+
+def test_a_cache_made_in_inference_mode_serves_there():
+    layer, x = causal_layer(on_qk=Rope()), tokens(B, N, D)
+    with torch.inference_mode():
+        cache = layer.new_cache(B, ROOM)
+        close(fed(layer, x, PIECES["in_two"], cache)[0], layer(x)[0])
+        cache.rewind(LENGTHS)
+        assert layer(x[:, :1], cache=cache)[0].isfinite().all()
+
+
+def test_gradients_are_refused_and_a_frozen_layer_has_none():
+    layer, x = causal_layer(), tokens(B, N, D)
+    cache = layer.new_cache(B, ROOM)
+    with torch.enable_grad():
+        with pytest.raises(ValueError, match="keeps no gradients.*no_grad"):
+            layer(x, cache=cache)
+        assert cache.filled == 0 and not cache.K.any()
+        close(layer.requires_grad_(False)(x, cache=cache)[0], layer(x)[0])
+
+
+@pytest.mark.parametrize("dtype,tolerance", [(torch.float16, 3e-3), (torch.bfloat16, 3e-2)])
+def test_a_layer_of_16_bits_has_a_cache_of_16_bits(dtype, tolerance):
+    layer, x = causal_layer(on_qk=Rope()), tokens(B, N, D)
+    exact, layer = layer(x)[0], layer.to(dtype)
+    cache = layer.new_cache(B, ROOM)
+    out = fed(layer, x.to(dtype), PIECES["one_by_one"], cache)[0]
+    assert out.dtype == cache.K.dtype == cache.V.dtype == dtype
+    close(out.double(), exact, tolerance * 3)
+
+
+def test_under_autocast_a_cache_of_the_lower_precision_serves():
+    layer, x = causal_layer().float(), torch.randn(B, N, D)
+    cache = KVCache(B, H_KV, ROOM, D_K, D_V, dtype=torch.bfloat16)
+    with torch.autocast("cpu", torch.bfloat16):
+        out = fed(layer, x, PIECES["in_two"], cache)[0]
+    close(out.float(), layer(x)[0], 1e-1)
+
+
+# --- Sequences of different lengths ----------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("steps", [(4,), (1, 1, 1, 1), (3, 1)], ids=str)
+@pytest.mark.parametrize("options", [{}, {"window": (3, 0)}, {"softcap": 1.3}], ids=["plain", "window", "softcap"])
+@SEATS
+@ROADS
+def test_each_sequence_goes_on_from_its_own_length(steps, options, on_qk, need_weights):
+    layer, new = causal_layer(on_qk=on_qk), tokens(B, 4, D)
+    cache = layer.new_cache(B, max(LENGTHS) + 4)
+    x = padded(layer, cache)
+    out, weights = fed(layer, new, steps, cache, need_weights=need_weights, **options)
+    for b, length in enumerate(LENGTHS):
+        alone, its_weights = layer(torch.cat([x[b, :length], new[b]]), need_weights=True, **options)
+        close(out[b], alone[length:])
+        if need_weights:
+            last = weights[-1][b]
+            close(last[..., :length + 4], its_weights[:, -steps[-1]:])
+            assert (last[..., length + 4:] == 0).all()
+    assert cache.length.tolist() == [length + 4 for length in LENGTHS] and cache.filled == max(LENGTHS) + 4
+
+
+def test_a_mask_of_each_sequence_joins_the_lengths():
+    layer, new = causal_layer(), tokens(B, 2, D)
+    cache, end = layer.new_cache(B, ROOM), max(LENGTHS) + 2
+    x, mask = padded(layer, cache), torch.rand(B, H, 2, end) > 0.4
+    out = layer(new, cache=cache, mask=mask)[0]
+    for b, length in enumerate(LENGTHS):
+        seen = torch.ones(H, length + 2, length + 2, dtype=torch.bool)
+        seen[:, -2:] = mask[b, :, :, :length + 2]
+        close(out[b], layer(torch.cat([x[b, :length], new[b]]), mask=seen)[0][length:])
+
+
+def test_an_empty_text_beside_others_starts_at_position_0():
+    layer, x, new = causal_layer(on_qk=Rope()), tokens(2, 3, D), tokens(2, 2, D)
+    cache = layer.new_cache(2, ROOM)
+    layer(x, cache=cache)
+    cache.rewind([0, 3])
+    out = layer(new, cache=cache)[0]
+    close(out[0], layer(new[0])[0])
+    close(out[1], layer(torch.cat([x[1], new[1]]))[0][3:])
+
+
+# --- Rewinding -------------------------------------------------------------------------------------------------------
+
+@SEATS
+def test_rewinding_forgets_and_the_text_goes_on(on_qk):
+    layer, x, other = causal_layer(on_qk=on_qk), tokens(B, N, D), tokens(B, 5, D)
+    cache = layer.new_cache(B, ROOM)
+    fed(layer, x, PIECES["in_four"], cache)
+    cache.rewind(4)
+    close(layer(other, cache=cache)[0], layer(torch.cat([x[:, :4], other], 1))[0][:, 4:])
+
+
+def test_rewinding_to_one_length_makes_the_sequences_alike_again():
+    layer, x = causal_layer(on_qk=Rope()), tokens(B, 3, D)
+    cache = layer.new_cache(B, ROOM)
+    start = padded(layer, cache)
+    layer(x, cache=cache)
+    cache.rewind([2, 2, 2])
+    assert cache.length == cache.filled == 2 and isinstance(cache.length, int)
+    close(layer(x, cache=cache)[0], layer(torch.cat([start[:, :2], x], 1))[0][:, 2:])
+
+
+@pytest.mark.parametrize("length", [[1, 4, 2], (1, 4, 2), torch.tensor([1, 4, 2]), torch.tensor([1, 4, 2]).numpy()],
+                         ids=lambda length: type(length).__name__)
+def test_lengths_come_in_many_forms(length):
+    cache = KVCache(3, 1, 7, 2)
+    cache.append(torch.ones(3, 1, 5, 2), torch.ones(3, 1, 5, 2))
+    cache.rewind(length)
+    assert cache.length.tolist() == [1, 4, 2] and cache.filled == 4
+    cache.rewind(torch.tensor(1))
+    assert cache.length == cache.filled == 1
+
+
+# --- The cache on its own --------------------------------------------------------------------------------------------
+
+def test_it_is_as_large_as_the_keys_and_values_it_keeps():
+    cache = causal_layer(3).new_cache(B, ROOM)
+    assert cache.K.shape == (B, 3, ROOM, D_K) and cache.V.shape == (B, 3, ROOM, D_V)
+    assert cache.K.dtype == cache.V.dtype == torch.float64 and not cache.K.any() and not cache.V.any()
+    assert repr(cache) == "KVCache(length=0 of 17, batch=3, num_kv_heads=3, d_k=4, d_v=5)"
+
+
+def test_written_tokens_count_once_they_are_advanced():
+    cache, K, V = KVCache(2, 3, 7, 5, 4, dtype=torch.float64), tokens(2, 3, 6, 5), tokens(2, 3, 6, 4)
+    cache.write(K[:, :, 3:], V[:, :, 3:])
+    assert cache.length == cache.filled == 0
+    cache.append(K[:, :, :2], V[:, :, :2])
+    kept = cache.append(K[:, :, 2:], V[:, :, 2:])
+    close(kept, (K, V))
+    assert cache.length == 6 and all(t.untyped_storage().data_ptr() == own.untyped_storage().data_ptr()
+                                     for t, own in zip(kept, (cache.K, cache.V)))
+
+
+def test_sequences_of_different_lengths_are_written_where_each_ends():
+    cache, K = KVCache(2, 1, 5, 1), torch.arange(1.0, 9.0).view(2, 1, 4, 1)
+    cache.append(K, -K)
+    cache.rewind([1, 3])
+    assert repr(cache) == "KVCache(length=[1, 3] of 5, batch=2, num_kv_heads=1, d_k=1, d_v=1)"
+    cache.append(torch.full((2, 1, 2, 1), 9.0), torch.full((2, 1, 2, 1), -9.0))
+    assert cache.K[0, 0, :3, 0].tolist() == [1, 9, 9] and cache.K[1, 0, :, 0].tolist() == [5, 6, 7, 9, 9]
+    assert (cache.V[:, :, :, 0] == -cache.K[:, :, :, 0]).all()
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda cache: pickle.loads(pickle.dumps(cache))],
+                         ids=["deepcopy", "pickle"])
+def test_a_copy_goes_on_by_itself(again):
+    layer, x = causal_layer(on_qk=Rope()), tokens(B, 2, D)
+    cache = layer.new_cache(B, ROOM)
+    padded(layer, cache)
+    other = again(cache)
+    close(layer(x, cache=other)[0], layer(x, cache=cache)[0])
+    layer(x, cache=other)
+    assert cache.filled == 9 and other.filled == 11
+
+
+def test_meta_tensors_go_through():
+    layer = MultiHeadAttention(12, H, num_kv_heads=2, causal=True, on_qk=Rope(), device="meta")
+    cache = layer.new_cache(B, ROOM)
+    layer(torch.empty(B, N, 12, device="meta"), cache=cache)
+    assert layer(torch.empty(B, 1, 12, device="meta"), cache=cache, need_weights=True)[1].shape == (B, H, 1, N + 1)
+
+
+# --- Compilers and devices -------------------------------------------------------------------------------------------
+
+@needs_compiler
+def test_a_compiled_step_gives_the_same_numbers_and_is_compiled_few_times():
+    """In one graph, with lengths alike or not. rewind reads its numbers, so that it stays outside."""
+    layer, x = causal_layer(on_qk=Rope()).float(), torch.randn(B, N, D)
+    compiled, graphs = [], []
+
+    def counting(graph, inputs):
+        graphs.append(graph)
+        return torch._inductor.compile(graph, inputs)
+    step = torch.compile(lambda x, cache: layer(x, cache=cache)[0], fullgraph=True, backend=counting)
+    cache, plain = layer.new_cache(B, 3 * N), layer.new_cache(B, 3 * N)
+    for lengths in (0, LENGTHS):
+        cache.rewind(lengths), plain.rewind(lengths)
+        for token in x.split(1, 1):
+            compiled.append(step(token, cache))
+            close(compiled[-1], layer(token, cache=plain)[0], 1e-5)
+        assert cache.filled == plain.filled
+    assert len(graphs) <= 6
+
+
+@needs_gpu
+def test_the_gpu_keeps_what_the_cpu_keeps():
+    layer, x, device = causal_layer(on_qk=Rope()).float(), torch.randn(B, N, D), pick_device()
+    whole, layer = layer(x)[0], layer.to(device)
+    cache = layer.new_cache(B, ROOM)
+    close(fed(layer, x.to(device), PIECES["in_four"], cache)[0].cpu(), whole, 1e-3)
+    cache.rewind(LENGTHS)
+    out = layer(x[:, :1].to(device), cache=cache)[0].cpu()
+    for b, length in enumerate(LENGTHS):
+        alone = layer(torch.cat([x[b, :length], x[b, :1]]).to(device))[0].cpu()
+        close(out[b], alone[length:], 1e-3)
+
+
+# --- Errors ----------------------------------------------------------------------------------------------------------
+
+LAYER = causal_layer()
+KEPT = tokens(B, 5, D)
+
+
+def started(ragged=False):
+    cache = LAYER.new_cache(B, 8)
+    LAYER(KEPT, cache=cache)
+    if ragged:
+        cache.rewind([1, 5, 3])
+    return cache
+
+
+ONE, FOUR = tokens(B, 1, D), tokens(B, 4, D)
+REFUSED = {  # what refuses before the cache is written, and what refuses after
+    "overflow": lambda cache: LAYER(FOUR, cache=cache),
+    "batch": lambda cache: LAYER(ONE[:2], cache=cache),
+    "dtype": lambda cache: LAYER(ONE.float(), cache=cache),
+    "context": lambda cache: LAYER(ONE, ONE, cache=cache),
+    "offset": lambda cache: LAYER(ONE, cache=cache, offset=5),
+    "mask": lambda cache: LAYER(ONE, cache=cache, mask=torch.ones(1, 4).bool()),
+    "float_mask": lambda cache: LAYER(ONE, cache=cache, mask=torch.ones(1, 6)),
+    "bias": lambda cache: LAYER(ONE, cache=cache, bias=tokens(H, 1, 6)),
+    "window": lambda cache: LAYER(ONE, cache=cache, window=3),
+    "softcap": lambda cache: LAYER(ONE, cache=cache, softcap=-1.0),
+    "head_mask": lambda cache: LAYER(ONE, cache=cache, head_mask=torch.ones(2)),
+    "rewind": lambda cache: cache.rewind([1, 2, 99]),
+    "unequal": lambda cache: cache.append(tokens(B, H_KV, 1, D_K), tokens(B, H_KV, 2, D_V)),
+    "only_V_is_wrong": lambda cache: cache.append(tokens(B, H_KV, 1, D_K), tokens(B, H_KV, 1, D_K)),
+}
+
+
+@pytest.mark.parametrize("ragged", [False, True], ids=["alike", "ragged"])
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_refused_leaves_the_cache_as_it_was(case, ragged):
+    cache, untouched = started(ragged), started(ragged)
+    with pytest.raises((ValueError, TypeError)):
+        REFUSED[case](cache)
+    assert repr(cache) == repr(untouched) and cache.filled == untouched.filled
+    close(LAYER(ONE, cache=cache)[0], LAYER(ONE, cache=untouched)[0], 0)
+
+
+def append(*shape, dtype=torch.float32, **options):
+    KVCache(2, 3, 7, 5).append(torch.zeros(shape, dtype=dtype, **options), torch.zeros(shape, dtype=dtype, **options))
+
+
+ERRORS = {
+    "batch_0": (lambda: KVCache(0, 3, 7, 5), ValueError, "batch=0 must be a positive whole number"),
+    "room_float": (lambda: KVCache(2, 3, 7.0, 5), TypeError, "max_len=7.0 is a float"),
+    "d_v": (lambda: KVCache(2, 3, 7, 5, -1), ValueError, "d_v=-1 is negative"),
+    "new_cache": (lambda: LAYER.new_cache(B, 0), ValueError, "max_len=0"),
+    "no_axis": (lambda: append(3, 1, 5), ValueError, r"K has shape \(3, 1, 5\).*give x a batch axis, x\[None\]"),
+    "no_batch": (lambda: LAYER(KEPT[0], cache=LAYER.new_cache(1, 9)), ValueError, "give x a batch axis"),
+    "batch": (lambda: append(4, 3, 1, 5), ValueError,
+              r"K has shape \(4, 3, 1, 5\), but this cache keeps 2 sequences of 3 heads of size 5: \(2, 3, n, 5\)"),
+    "heads": (lambda: append(2, 1, 1, 5), ValueError, r"layer.new_cache\(batch, max_len\)"),
+    "size": (lambda: append(2, 3, 1, 4), ValueError, "of size 5"),
+    "dtype": (lambda: append(2, 3, 1, 5, dtype=torch.float64), TypeError, "K is torch.float64 but the cache holds "
+              "torch.float32; build it with dtype=torch.float64"),
+    "device": (lambda: append(2, 3, 1, 5, device="meta"), ValueError, "K is on meta but the cache is on cpu"),
+    "list": (lambda: KVCache(2, 3, 7, 5).append([1.0], [1.0]), TypeError, "K is a list"),
+    "unequal": (lambda: KVCache(2, 3, 7, 5).append(torch.zeros(2, 3, 1, 5), torch.zeros(2, 3, 2, 5)), ValueError,
+                "K has 1 tokens but V has 2"),
+    "full": (lambda: append(2, 3, 8, 5), ValueError, "room for max_len=7 tokens and holds 0; 8 more do not fit"),
+    "full_ragged": (lambda: LAYER(FOUR, cache=started(True)), ValueError, "holds 5; 4 more do not fit"),
+    "rewind_forward": (lambda: started().rewind(6), ValueError, "length=6 cannot be kept: the sequence has 5 tokens"),
+    "rewind_negative": (lambda: started().rewind(-1), ValueError, "length=-1 cannot be kept.*give 0 to 5"),
+    "rewind_ragged": (lambda: started(True).rewind(2), ValueError, "the sequence has 1 tokens; give 0 to 1"),
+    "rewind_count": (lambda: started().rewind([1, 2]), ValueError, "length has 2 numbers; give one, or 3"),
+    "rewind_float": (lambda: started().rewind(2.0), TypeError, "length=2.0 is a float"),
+    "rewind_floats": (lambda: started().rewind(torch.ones(3)), TypeError, "length=1.0 is a float"),
+    "rewind_bool": (lambda: started().rewind(True), TypeError, "length=True is a bool"),
+    "rewind_table": (lambda: started().rewind(torch.ones(3, 1).long()), TypeError, r"length=\[1\] is a list"),
+    "not_causal": (lambda: MultiHeadAttention(D, H, d_k=2)(ONE.float(), cache=KVCache(B, H, 7, 2)), ValueError,
+                   "needs a layer with causal=True"),
+    "context": (lambda: LAYER(ONE, KEPT, cache=started()), ValueError, "without a context"),
+    "offset": (lambda: LAYER(ONE, cache=started(), offset=0), ValueError, "offset=0 beside a cache"),
+    "offset_tensor": (lambda: LAYER(ONE, cache=started(), offset=torch.tensor(LENGTHS)), ValueError, "beside a cache"),
+    "dict": (lambda: LAYER(ONE, cache={}), TypeError, r"cache is a dict; .* layer.new_cache\(batch, max_len\)"),
+    "pair": (lambda: LAYER(ONE, cache=(KEPT, KEPT)), TypeError, "cache is a tuple"),
+    "true": (lambda: LAYER(ONE, cache=True), TypeError, "cache is a bool"),
+    "past": (lambda: LAYER(ONE, past_key_values=None), TypeError, "no past_key_values= here; a layer takes.*cache="),
+}
+
+
+@pytest.mark.parametrize("case", ERRORS)
+def test_wrong_input_gets_a_sentence_that_helps(case):
+    call, kind, words = ERRORS[case]
+    with pytest.raises(kind, match=words):
+        call()
