@@ -15,7 +15,8 @@ class KVCache:
             layer(token, cache=cache)   # (B, 1, d_model): position n
 
     Texts of different lengths: pad them on the right, and let the cache forget the padding, `cache.rewind(lengths)`.
-    From then on each sequence goes on from its own length.
+    From then on each sequence goes on from its own length. (A cache that was made under torch.inference_mode() can be
+    used there only.)
 
     Args:
         batch, num_kv_heads: numbers of sequences and of heads of keys and values.

@@ -77,7 +77,7 @@ class MultiHeadLatentAttention(nn.Module):
         """
         check.layer_inputs(x, x, self)
         if cache is not None:
-            check.caching(self, None, cache, None)
+            check.caching(self, None, cache, None, KVCache)
         offset = None if cache is None else cache.length
         Q = cut(self.W_Q(x), self.d_k)  # (..., h, n, d_k)
         c = self.W_DKV(x).unsqueeze(-3)  # (..., 1, n, d_c)
@@ -88,11 +88,12 @@ class MultiHeadLatentAttention(nn.Module):
             R, r = Q[..., :0], c[..., :0]
         if cache is not None:
             c, r = cache.write(c, r)  # (..., 1, m, d_c), (..., 1, m, d_r)
-        W_UK, W_UV = cut(self.W_UK.weight.T, self.d_k), cut(self.W_UV.weight.T, self.d_v)  # (h, d_c, d_k or d_v)
         if self.absorbed:
+            W_UK, W_UV = cut(self.W_UK.weight.T, self.d_k), cut(self.W_UV.weight.T, self.d_v)  # (h, d_c, d_k or d_v)
             Q, K, V = Q @ W_UK.mT, c, c  # (..., h, n, d_c), (..., 1, m, d_c) twice
         else:
-            K, V = c @ W_UK, c @ W_UV  # (..., h, m, d_k), (..., h, m, d_v)
+            latent = c.squeeze(-3)  # (..., m, d_c)
+            K, V = cut(self.W_UK(latent), self.d_k), cut(self.W_UV(latent), self.d_v)  # (..., h, m, d_k or d_v)
         out, weights = attention(torch.cat([Q, R], -1), torch.cat([K, r.expand(*K.shape[:-1], -1)], -1), V, mask=mask,
                                  causal=self.causal, offset=offset, scale=(self.d_k + self.d_r) ** -0.5,
                                  dropout=self.dropout if self.training else 0.0, need_weights=need_weights)
@@ -102,10 +103,10 @@ class MultiHeadLatentAttention(nn.Module):
             out = out @ W_UV  # (..., h, n, d_v)
         return self.W_O(merge_heads(out)), weights
 
-    def new_cache(self, batch: int, max_len: int) -> KVCache:
+    def new_cache(self, batch: int, max_len: int, *, dtype=None) -> KVCache:
         """An empty cache for this layer: d_c + d_r numbers for each token, the latent as K and the turned key as V."""
         weight = check.parameter_of(self.W_DKV)
-        return KVCache(batch, 1, max_len, self.d_c, self.d_r, device=weight.device, dtype=weight.dtype)
+        return KVCache(batch, 1, max_len, self.d_c, self.d_r, device=weight.device, dtype=dtype or weight.dtype)
 
     def extra_repr(self) -> str:
         return (f"num_heads={self.num_heads}, d_k={self.d_k}, d_v={self.d_v}, d_c={self.d_c}, d_r={self.d_r}, "

@@ -104,7 +104,8 @@ class MultiHeadAttention(nn.Module):
 
     def __init__(self, d_model: int = None, num_heads: int = None, *more, num_kv_heads: int | None = None,
                  d_k: int | None = None, d_v: int | None = None, d_context: int | None = None,
-                 d_out: int | None = None, bias: bool = True, dropout: float = 0.0, causal: bool = False, on_qk=None, device=None, dtype=None, **unknown):
+                 d_out: int | None = None, bias: bool = True, dropout: float = 0.0, causal: bool = False, on_qk=None,
+                 device=None, dtype=None, **unknown):
         super().__init__()
         check.build_style(more, unknown)
         check.positive_ints(d_model=d_model, num_heads=num_heads)
@@ -162,7 +163,7 @@ class MultiHeadAttention(nn.Module):
         """
         check.call_style(more, unknown)
         if cache is not None:
-            check.caching(self, context, cache, offset)
+            check.caching(self, context, cache, offset, KVCache)
             offset = cache.length
         context = x if context is None else context
         check.layer_inputs(x, context, self)
@@ -184,13 +185,21 @@ class MultiHeadAttention(nn.Module):
             cache.advance(x.shape[-2])
         return out, weights
 
-    def new_cache(self, batch: int, max_len: int) -> KVCache:
-        """An empty cache for this layer: room for max_len tokens of each of `batch` sequences."""
+    def new_cache(self, batch: int, max_len: int, *, dtype=None) -> KVCache:
+        """An empty cache for this layer: room for max_len tokens of each of `batch` sequences.
+
+        Args:
+            dtype: of what is kept; the layer's by default. Under torch.autocast it is that of autocast.
+        """
         weight = check.parameter_of(self.W_K)
-        return KVCache(batch, self.num_kv_heads, max_len, self.d_k, self.d_v, device=weight.device, dtype=weight.dtype)
+        return KVCache(batch, self.num_kv_heads, max_len, self.d_k, self.d_v, device=weight.device,
+                       dtype=dtype or weight.dtype)
 
     def head(self, i: int) -> Head:
-        """Head i on its own, a copy: its output is slice i of what W_O gets. `self.W_O` is not in it."""
+        """Head i on its own: its output is slice i of what W_O gets. A copy, but for `on_qk`, which is shared.
+
+        `self.W_O` is not in it.
+        """
         [i] = check.head_numbers([i], self.num_heads)
         head = Head(self.d_model, self.d_k, self.d_v, d_context=self.d_context, **self._options())
         for name, rows in self._slices([i]).items():

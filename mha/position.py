@@ -98,16 +98,16 @@ def alibi_slopes(num_heads: int, *, device=None) -> Tensor:
     return torch.tensor([2.0 ** -e for e in exponents], device=device)
 
 
-def alibi_bias(num_heads: int, n: int, m: int | None = None, offset: int = 0, *, slopes: Tensor | None = None,
+def alibi_bias(num_heads: int, n: int, m: int | None = None, offset: int | Tensor = 0, *, slopes: Tensor | None = None,
                device=None) -> Tensor:
     """A bias for the scores that falls in a straight line with the distance: -slope |i + offset - j|.
 
     Args:
         num_heads: h. n, m: numbers of queries and keys; m = n by default.
-        offset: number of keys before the first query.
+        offset: number of keys before the first query; a tensor (B,) where sequences differ.
         slopes: (h,); `alibi_slopes(num_heads)` by default.
     Returns:
-        (h, n, m) float32; beside a batch write bias=alibi_bias(...)[None].
+        (h, n, m) float32, beside a batch write bias=alibi_bias(...)[None]; (B, h, n, m) where sequences differ.
     Source:
         Press et al. 2022 (ALiBi), section 3. There causal attention hides the later keys; here so must the caller.
     """
@@ -116,10 +116,11 @@ def alibi_bias(num_heads: int, n: int, m: int | None = None, offset: int = 0, *,
     check.size("n", n)
     m = n if m is None else m
     check.size("m", m)
-    check.whole("offset", offset, "how many keys came before the first query")
-    i = torch.arange(n, device=slopes.device)[:, None] + offset  # (n, 1)
+    check.offset(offset)
+    offset = offset[..., None, None, None] if isinstance(offset, Tensor) else offset
+    i = torch.arange(n, device=slopes.device)[:, None] + offset  # (n, 1), or (B, 1, n, 1)
     j = torch.arange(m, device=slopes.device)  # (m,)
-    return -slopes[:, None, None] * (i - j).abs()  # (h, n, m)
+    return -slopes[:, None, None] * (i - j).abs()  # (h, n, m), or (B, h, n, m)
 
 
 def following(offset: int | Tensor | None, tokens: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 
 import mha
-from mha.attention import attention, definition
+from mha.attention import _fused, attention, definition
 from support import ROADS, close, needs_compiler, needs_gpu, nothing_leaks, see
 
 B, H, N, M, D_K, D_V = 2, 3, 5, 7, 11, 13
@@ -120,6 +120,29 @@ def test_softcap_bounds_the_scaled_scores(need_weights):
 
 
 # --- Heads and axes --------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("h", [3, 6])
+def test_where_the_kernel_shares_keys_by_itself_it_gives_the_same(h):
+    """As on a GPU in the triangle: the kernel's own flags, and no mask."""
+    q, k, v = random_qkv(heads=h, kv_heads=3, n=N, m=N, d_v=D_K)
+    close(_fused(q, k, v, None, None, D_K ** -0.5, True, 0.0), attention(q, k, v, causal=True)[0])
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@ROADS
+def test_a_finite_bias_stays_finite_in_lower_precision(dtype, need_weights):
+    """The lowest float32 would become -inf, which hides a key: a row of such is a row of equal numbers, not of none."""
+    q, k, v = random_qkv(d_v=D_K)
+    bias = torch.zeros(N, M)
+    bias[1], bias[2, :3], bias[3, 4:] = torch.finfo(torch.float32).min, torch.finfo(torch.float32).min, -math.inf
+    out, _ = attention(q.to(dtype), k.to(dtype), v.to(dtype), bias=bias, need_weights=need_weights)
+    seen = torch.ones(N, M, dtype=torch.bool)
+    seen[2, :3] = seen[3, 4:] = False
+    exact, _ = attention(*(t.to(dtype).double() for t in (q, k, v)), mask=seen)
+    equal = [0, 2, 3, 4]
+    close(out.double()[:, :, equal], exact[:, :, equal], 3e-2)
+    assert out[:, :, 1].isfinite().all() and (out[:, :, 1] != 0).any()
+
 
 @ROADS
 @pytest.mark.parametrize("axes", ["none", "mask", "per_head_mask", "padding", "bias", "one_query", "causal"])

@@ -246,7 +246,7 @@ ARROWS = {  # module: what it may import, the standard library and torch aside
     "_parameters": set(),
     "multihead": {"_check", "_parameters", "attention", "cache", "heads", "position"},
     "latent": {"_check", "attention", "cache", "multihead", "position"},
-    "record": {"_check", "multihead"},
+    "record": {"_check", "latent", "multihead"},
     "__init__": CORE,
     "bench": CORE | {"__init__"},
     "data": CORE,

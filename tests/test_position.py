@@ -244,6 +244,12 @@ def test_without_m_the_queries_are_the_keys():
     assert torch.equal(alibi_bias(H, N), alibi_bias(H, N, N)) and (alibi_bias(H, N).diagonal(dim1=1, dim2=2) == 0).all()
 
 
+def test_offsets_of_the_bias_may_differ_between_sequences():
+    offsets = torch.tensor([0, 2, -1])
+    each = torch.stack([alibi_bias(H, N, M, int(offset)) for offset in offsets])
+    assert torch.equal(alibi_bias(H, N, M, offsets), each)
+
+
 def test_a_layer_takes_the_bias():
     layer, x = MultiHeadAttention(D, H, d_k=D_K, dtype=torch.float64), tokens(B, N, D)
     bias = alibi_bias(H, N)
@@ -286,6 +292,7 @@ ERRORS = {
     "bias_list": (lambda: alibi_bias(H, N, slopes=[1, 2, 3]), TypeError, "slopes is a list"),
     "bias_n": (lambda: alibi_bias(H, -1), ValueError, "n=-1 is negative"),
     "bias_m": (lambda: alibi_bias(H, N, 7.0), TypeError, "m=7.0 is a float"),
+    "bias_offsets": (lambda: alibi_bias(H, N, offset=torch.zeros(2)), TypeError, "offset is torch.float32"),
     "bias_offset": (lambda: alibi_bias(H, N, offset=0.5), TypeError, "offset=0.5 is a float"),
 }
 

@@ -3,7 +3,7 @@ import pytest
 import torch
 from torch import nn
 
-from mha import MultiHeadAttention, record
+from mha import MultiHeadAttention, MultiHeadLatentAttention, record
 
 
 class Model(nn.Module):
@@ -46,6 +46,13 @@ def test_a_layer_that_stands_twice_is_recorded_under_both_names():
     with record(model) as weights:
         out, asked = model(torch.randn(2, 5, 6))
     assert asked is None and set(weights) == {"first", "second"}
+
+
+def test_latent_heads_are_recorded_too():
+    layer = MultiHeadLatentAttention(6, 2, d_c=5)
+    with record(nn.ModuleDict({"a": layer})) as weights:
+        layer(torch.randn(2, 5, 6))
+    assert weights["a"].shape == (2, 2, 5, 5)
 
 
 def test_it_stops_listening_even_after_an_error():

@@ -6,9 +6,9 @@ from torch import Tensor
 from mha._check.inputs import is_tensor, is_whole, number, same_device, truth, whole
 
 
-def caching(layer, context, cache, offset) -> None:
-    """A call of a layer with a cache."""
-    if not hasattr(cache, "write"):
+def caching(layer, context, cache, offset, kind: type) -> None:
+    """A call of a layer with a cache of this kind, `mha.KVCache`."""
+    if not isinstance(cache, kind):
         raise TypeError(f"cache is a {type(cache).__name__}; it must be a mha.KVCache: layer.new_cache(batch, max_len)")
     if not layer.causal:
         raise ValueError("a cache needs a layer with causal=True: what is kept must not depend on later tokens")
@@ -16,6 +16,8 @@ def caching(layer, context, cache, offset) -> None:
         raise ValueError("a cache keeps the layer's own tokens; call layer(x, cache=cache), without a context")
     if offset is not None:
         raise ValueError(f"offset={offset} beside a cache; the cache brings its own, its length: leave offset= out")
+    if torch.compiler.is_exporting():
+        raise ValueError("an exported program would write to one place for ever: export a step that is given K and V")
 
 
 def writing(cache, K: Tensor, V: Tensor) -> None:
@@ -34,7 +36,7 @@ def writing(cache, K: Tensor, V: Tensor) -> None:
             )
         same_device({name: new, "the cache": kept})
         if new.dtype != kept.dtype:
-            raise TypeError(f"{name} is {new.dtype} but the cache holds {kept.dtype}; build it with dtype={new.dtype}")
+            raise TypeError(f"{name} is {new.dtype} but the cache holds {kept.dtype}; make it with dtype={new.dtype}")
         if torch.is_grad_enabled() and new.requires_grad:
             raise ValueError("a cache keeps no gradients: call the layer under torch.no_grad() or inference_mode()")
     if K.shape[2] != V.shape[2]:

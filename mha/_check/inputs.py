@@ -117,7 +117,7 @@ OTHERS = {
 
 
 def layer_dtype(dtype) -> None:
-    if dtype is not None and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
+    if dtype is not None and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point and dtype.itemsize > 1):
         raise TypeError(f"dtype={dtype!r} must be a floating-point torch.dtype, such as torch.float32")
 
 

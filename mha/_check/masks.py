@@ -69,14 +69,16 @@ def offset(value) -> None:
         raise TypeError(f"offset is {value.dtype}; it must hold whole numbers: how many keys came before each sequence")
 
 
-def options(n: int, m: int, batch: tuple, causal: bool, offset_, window_, scale, softcap, dropout: float) -> None:
+def options(q: Tensor, m: int, causal: bool, offset_, window_, scale, softcap, dropout: float) -> None:
+    n = q.shape[-2]
     truth("causal", causal, "; a mask goes into mask=")
     if offset_ is not None:
         offset(offset_)
-        if isinstance(offset_, Tensor) and offset_.shape != batch:
-            raise ValueError(
-                f"offset has shape {tuple(offset_.shape)}; it must be a number, or {tuple(batch)}: one a sequence"
-            )
+        if isinstance(offset_, Tensor):
+            same_device({"q": q, "offset": offset_})
+            if offset_.shape != q.shape[:-3]:
+                raise ValueError(f"offset has shape {tuple(offset_.shape)}; it must be a number, or "
+                                 f"{tuple(q.shape[:-3])}: one for each sequence")
     window(window_)
     if scale is not None:
         number("scale", scale, "the factor of all scores")
