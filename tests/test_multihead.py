@@ -5,6 +5,7 @@ from torch import nn
 
 import mha
 from mha import Head, MultiHeadAttention, MultiHeadLoop, masks, merge_heads, split_heads
+from mha.position import Rope
 from support import ROADS, close, needs_compiler, needs_gpu, nothing_leaks, tokens
 
 B, N, M, D, H, D_K, D_V, D_CONTEXT, D_OUT = 2, 5, 7, 12, 3, 11, 13, 17, 19
@@ -321,8 +322,32 @@ ERRORS = {
     "kdim": (lambda: MultiHeadAttention.from_torch(nn.MultiheadAttention(D, H, kdim=5, vdim=7)), ValueError,
              "kdim=5 and vdim=7"),
     "to_torch_d_k": (lambda: layer(d_k=5).to_torch(), ValueError, r"num_heads \* d_k = 15 is not d_model=12"),
+    "tuple": (lambda: layer()(layer()(X)), TypeError, r"x is a tuple.*\(out, weights\), take x\[0\]"),
+    "token_numbers": (lambda: layer()(torch.zeros(B, N).long()), TypeError, "numbers of tokens.*nn.Embedding"),
+    "mask_for_context": (lambda: layer()(X, torch.ones(N, N).bool()), TypeError, "context is torch.bool.*into mask="),
+    "nested": (lambda: layer()(torch.nested.nested_tensor([X[0], X[1]], layout=torch.jagged)), TypeError,
+               "x is a nested tensor"),
+    "sparse": (lambda: layer()(X.to_sparse()), TypeError, r"torch.sparse_coo.*x.to_dense\(\)"),
+    "complex_head_mask": (lambda: layer()(X, head_mask=torch.ones(H).cfloat()), TypeError, "is torch.complex64"),
+    "class_for_on_qk": (lambda: layer(on_qk=Rope), TypeError, r"on_qk is the class Rope.*mha.position.Rope\(\)"),
+    "text_for_offset": (lambda: layer(causal=True, on_qk=Rope())(X, offset="2"), TypeError, "offset='2' is a str"),
+    "offset_device": (lambda: layer(causal=True, on_qk=Rope())(X, offset=torch.ones(B, dtype=int, device="meta")),
+                      ValueError, "cpu but offset is on meta"),
+    "loop_bias": (lambda: MultiHeadLoop([Head(D, 11)], bias="yes"), TypeError, "bias is 'yes'"),
+    "loop_dtypes": (lambda: MultiHeadLoop([Head(D, 11), Head(D, 11, dtype=torch.float64)]), ValueError,
+                    r"the heads are torch.float32 on cpu, torch.float64 on cpu.*head.to\(device, dtype\)"),
+    "two_ropes": (lambda: MultiHeadAttention.from_heads([Head(D, 4, on_qk=Rope()) for _ in range(2)]), ValueError,
+                  "the same in all of them: one object"),
+    "W_O_tensor": (lambda: MultiHeadAttention.from_heads([Head(D, 11)], torch.zeros(11, D)), TypeError,
+                   r"W_O is a Tensor; it must be nn.Linear\(11, d_out\)"),
+    "split_nothing": (lambda: split_heads(torch.zeros(5, 0), 3), ValueError, r"\(5, 0\); to split it into 3 heads"),
     "to_torch_causal": (lambda: layer(causal=True).to_torch(), ValueError, "causal=True is no option"),
 }
+
+
+def test_a_factor_a_head_may_have_another_dtype():
+    module = MultiHeadAttention(D, H, dtype=torch.bfloat16)
+    assert module(X.bfloat16(), head_mask=torch.ones(H))[0].dtype == torch.bfloat16
 
 
 @pytest.mark.parametrize("case", ERRORS)
