@@ -92,7 +92,7 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *, mask: Tensor | None = None, bi
     q, k, v = _autocast(q, k, v)
     check.qkv(q, k, v)
     n, m = q.shape[-2], k.shape[-2]
-    check.options(q, m, causal, offset, window, scale, softcap, dropout)
+    check.options(q, m, causal, offset, window, scale, softcap, dropout, need_weights)
     shape = (*q.shape[:-1], m)  # of the weights: (..., h, n, m)
     check.mask_and_bias(mask, bias, q, shape)
     bias = None if bias is None else _to(bias, q.dtype)

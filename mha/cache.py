@@ -35,6 +35,7 @@ class KVCache:
         d_v = d_k if d_v is None else d_v
         check.positive_ints(batch=batch, num_kv_heads=num_kv_heads, max_len=max_len, d_k=d_k)
         check.size("d_v", d_v)
+        check.layer_dtype(dtype)
         self.K, self.V = (torch.zeros(batch, num_kv_heads, max_len, d, device=device, dtype=dtype) for d in (d_k, d_v))
         self.length: int | Tensor = 0
         self.filled = 0
@@ -65,6 +66,7 @@ class KVCache:
 
     def advance(self, n: int) -> None:
         """Count the n tokens that were written last."""
+        check.advancing(self, n)
         self.length, self.filled = self.length + n, self.filled + n
 
     def rewind(self, length) -> None:

@@ -30,6 +30,7 @@ class SymmetricHead(nn.Module):
         super().__init__()
         check.positive_ints(d_model=d_model, d_k=d_k)
         check.truths(exclude_self=exclude_self, bias=bias)
+        check.layer_dtype(dtype)
         self.d_model, self.exclude_self = d_model, exclude_self
         self.W = nn.Linear(d_model, d_k, bias, device, dtype)
 
@@ -58,6 +59,8 @@ class AsymmetricHead(nn.Module):
     def __init__(self, d_model: int, d_k: int, *, bias: bool = False, device=None, dtype=None):
         super().__init__()
         check.positive_ints(d_model=d_model, d_k=d_k)
+        check.truths(bias=bias)
+        check.layer_dtype(dtype)
         self.d_model = d_model
         self.W_Q = nn.Linear(d_model, d_k, bias, device, dtype)
         self.W_K = nn.Linear(d_model, d_k, bias, device, dtype)

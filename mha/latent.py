@@ -47,6 +47,7 @@ class MultiHeadLatentAttention(nn.Module):
         d_v = d_k if d_v is None else d_v
         check.positive_ints(d_v=d_v)
         check.turned_size(d_r)
+        check.base(base)
         check.truths(causal=causal, absorbed=absorbed)
         check.probability("dropout", dropout)
         check.layer_dtype(dtype)

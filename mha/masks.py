@@ -54,9 +54,9 @@ def visible(n: int, m: int, no_future: bool, span, offset: int | Tensor, device=
     right = 0 if no_future and (right is None or right > 0) else right
     if isinstance(offset, Tensor):  # its numbers are not looked at: no wait for a GPU
         return window(n, m, left, right, offset, device=device)
-    reaches_first = left is None or left >= n - 1 + offset
-    reaches_last = right is None or right >= m - 1 - offset
-    return None if reaches_first and reaches_last else window(n, m, left, right, offset, device=device)
+    left = None if left is None or left >= n - 1 + offset else left  # no limit where all is reached
+    right = None if right is None or right >= m - 1 - offset else right
+    return None if left is None and right is None else window(n, m, left, right, offset, device=device)
 
 
 def _positions(n: int, m: int, offset: int | Tensor, device=None) -> tuple[Tensor, Tensor]:
@@ -64,6 +64,7 @@ def _positions(n: int, m: int, offset: int | Tensor, device=None) -> tuple[Tenso
     check.size("n", n)
     check.size("m", m)
     check.offset(offset)
+    device = offset.device if device is None and isinstance(offset, Tensor) else device
     i, j = torch.arange(n, device=device)[:, None], torch.arange(m, device=device)  # (n, 1), (m,)
     return i + (offset[..., None, None, None] if isinstance(offset, Tensor) else offset), j
 

@@ -52,6 +52,7 @@ class MultiHeadLoop(nn.Module):
         first = heads[0].W_Q
         d_out = heads[0].d_model if d_out is None else d_out
         check.positive_ints(d_out=d_out)
+        check.truths(bias=False if bias is None else bias)
         self.W_O = nn.Linear(sum(head.d_v for head in heads), d_out,
                              first.bias is not None if bias is None else bias, first.weight.device, first.weight.dtype)
 
@@ -179,7 +180,7 @@ class MultiHeadAttention(nn.Module):
                                  need_weights=need_weights)  # (..., h, n, d_v), (..., h, n, m)
         if head_mask is not None:
             check.head_mask(head_mask, out)
-            out = out * head_mask[..., None, None]
+            out = out * head_mask[..., None, None].to(out.dtype)
         out = self.W_O(merge_heads(out))  # (..., n, d_out)
         if cache is not None:
             cache.advance(x.shape[-2])
@@ -213,6 +214,7 @@ class MultiHeadAttention(nn.Module):
         Each head brings keys and values of its own, so none are shared: num_kv_heads is num_heads.
         """
         check.heads(heads, Head, equal=True)
+        check.fits_heads(W_O, len(heads) * heads[0].d_v)
         one, biased = heads[0], any(W is not None and W.bias is not None for W in (heads[0].W_Q, W_O))
         module = cls(one.d_model, len(heads), d_k=one.d_k, d_v=one.d_v, d_context=one.d_context,
                      d_out=None if W_O is None else W_O.out_features, bias=biased, dropout=one.dropout,
@@ -221,7 +223,6 @@ class MultiHeadAttention(nn.Module):
             for name, rows in module._slices([i]).items():
                 copy_rows(getattr(head, name), getattr(module, name), to_rows=rows)
         if W_O is not None:
-            check.fits_heads(W_O, module.W_O)
             copy_rows(W_O, module.W_O)
         return module.train(one.training)
 

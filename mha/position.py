@@ -27,7 +27,7 @@ def sinusoids(n: int, d_model: int, base: float = 10000.0, *, device=None) -> Te
     """
     check.size("n", n)
     check.positive_ints(d_model=d_model)
-    check.rope_options(base)
+    check.base(base)
     angles = _angles(torch.arange(n, device=device), d_model, base)  # (n, ceil(d_model / 2))
     return torch.stack([angles.sin(), angles.cos()], -1).flatten(-2)[:, :d_model]
 
@@ -92,7 +92,7 @@ def alibi_slopes(num_heads: int, *, device=None) -> Tensor:
         Press et al. 2022 (ALiBi), section 3, and its code for other numbers of heads.
     """
     check.positive_ints(num_heads=num_heads)
-    below = 2 ** (num_heads.bit_length() - 1)
+    below = 2 ** (int(num_heads).bit_length() - 1)
     exponents = [8 * (i + 1) / below for i in range(below)]
     exponents += [4 * (i + 1) / below for i in range(0, 2 * below, 2)][:num_heads - below]
     return torch.tensor([2.0 ** -e for e in exponents], device=device)
@@ -111,6 +111,7 @@ def alibi_bias(num_heads: int, n: int, m: int | None = None, offset: int | Tenso
     Source:
         Press et al. 2022 (ALiBi), section 3. There causal attention hides the later keys; here so must the caller.
     """
+    check.positive_ints(num_heads=num_heads)
     slopes = alibi_slopes(num_heads, device=device) if slopes is None else slopes
     check.slopes(slopes, num_heads)
     check.size("n", n)
@@ -125,6 +126,7 @@ def alibi_bias(num_heads: int, n: int, m: int | None = None, offset: int | Tenso
 
 def following(offset: int | Tensor | None, tokens: Tensor) -> Tensor:
     """The positions of tokens (..., n, d) that follow `offset` others: (n,), or (B, 1, n) for offsets (B,)."""
+    check.offset(0 if offset is None else offset, tokens, tokens.shape[:-2])
     n = torch.arange(tokens.shape[-2], device=tokens.device)
     return n + offset[..., None, None] if isinstance(offset, Tensor) else n + (offset or 0)
 

@@ -1,5 +1,6 @@
 """mha.attention against torch, in float64, on random inputs whose sizes are distinct primes."""
 import math
+import sys
 
 import pytest
 import torch
@@ -544,3 +545,9 @@ def test_dropout_of_everything_gives_zeros(need_weights):
     out, _ = attention(q, k, v, dropout=1.0, need_weights=need_weights)
     out.sum().backward()
     assert (out == 0).all() and (q.grad == 0).all()
+
+
+def test_a_side_of_a_window_that_reaches_every_key_is_no_limit():
+    q, k, v = (torch.randn(N, D_K) for _ in range(3))
+    far = attention(q, k, v, window=(2, sys.maxsize), need_weights=True)[1]
+    close(far, attention(q, k, v, window=(2, None), need_weights=True)[1])

@@ -1,4 +1,5 @@
 """What mha.attention says of inputs that it cannot take: both values are named, and how to mend it."""
+import numpy
 import pytest
 import torch
 
@@ -73,6 +74,35 @@ ERRORS = {
     "token_numbers": (lambda: attention(Q.long(), K, V), TypeError, "numbers of tokens.*nn.Embedding"),
     "none_for_q": (lambda: attention(None, K, V), TypeError, "q is a NoneType; it must be a torch.Tensor$"),
     "negative_dropout": (lambda: attention(Q, K, V, dropout=-0.1), ValueError, "dropout=-0.1 is no probability"),
+    "output_of_a_layer": (lambda: attention((Q, None), K, V), TypeError, r"q is a tuple.*take q\[0\]"),
+    "mask_for_q": (lambda: attention(YES, K, V), TypeError, "q is torch.bool.*a mask goes into mask="),
+    "sparse": (lambda: attention(Q.to_sparse(), K, V), TypeError, r"torch.sparse_coo.*q.to_dense\(\)"),
+    "sparse_mask": (lambda: attention(Q, K, V, mask=YES.to_sparse()), TypeError, r"mask.to_dense\(\)"),
+    "nested": (lambda: attention(torch.nested.nested_tensor([Q[0], Q[1]], layout=torch.jagged), K, V), TypeError,
+               r"q is a nested tensor.*to_padded_tensor.*padding\(lengths, m\)"),
+    "tokens_first": (lambda: attention(*(t.transpose(1, 2) for t in (Q, K, V))), ValueError,
+                     "the axes are ..., heads, tokens, size"),
+    "true_mask": (lambda: attention(Q, K, V, mask=True), TypeError, r"mask is a bool.*such as mha.masks.causal\(n\)"),
+    "number_for_bias": (lambda: attention(Q, K, V, bias=0.5), TypeError, "bias is a float.*alibi_bias"),
+    "mask_of_sequences": (lambda: attention(Q, K, V, mask=YES[:2]), ValueError,
+                          r"\(2, 7\).*rows are sequences, write mask\[:, None, None\]"),
+    "mask_of_torch": (lambda: attention(Q, K, V, mask=YES.expand(6, N, M)), ValueError,
+                      r"mask.unflatten\(0, \(2, 3\)\)"),
+    "mask_without_heads": (lambda: attention(Q[0, 0], K[0, 0], V[0, 0], mask=YES[None]), ValueError,
+                           r"give 2, \(n, m\) = \(5, 7\)$"),
+    "window_infinity": (lambda: attention(SQUARE, SQUARE, SQUARE, window=(float("inf"), 0)), TypeError,
+                        "left=inf is a float.*None for no limit"),
+    "numpys_nan_scale": (lambda: attention(Q, K, V, scale=numpy.float32("nan")), ValueError, "scale=nan"),
+    "numpys_softcap": (lambda: attention(Q, K, V, softcap=numpy.float64("inf")), ValueError, "softcap=inf"),
+    "softcap_tensor": (lambda: attention(Q, K, V, softcap=torch.ones(1)), TypeError,
+                       r"softcap is a Tensor of shape \(1,\); .* leave it out for none$"),
+    "offset_list": (lambda: attention(Q, K, V, causal=True, offset=[2, 2]), TypeError, "or a tensor"),
+    "offset_device": (lambda: attention(Q, K, V, causal=True, offset=torch.ones(B, dtype=int, device="meta")),
+                      ValueError, "q is on cpu but offset is on meta"),
+    "lost_offsets": (lambda: attention(Q, K, V, offset=torch.ones(B, dtype=int)), ValueError, "^offset does nothing"),
+    "text_for_need_weights": (lambda: attention(Q, K, V, need_weights="no"), TypeError, "need_weights is 'no'"),
+    "mask_for_need_weights": (lambda: attention(Q, K, V, need_weights=YES), TypeError,
+                              r"need_weights is a Tensor of shape \(5, 7\)"),
 }
 
 

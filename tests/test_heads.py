@@ -57,6 +57,14 @@ def test_wrong_sizes_get_a_sentence_that_helps(make):
         make(D, 0)
     with pytest.raises(ValueError, match="last size is 5, but this layer has d_model=11"):
         make(D, D_K)(torch.zeros(N, 5))
+    with pytest.raises(TypeError, match="numbers of tokens, look their vectors up first with nn.Embedding"):
+        make(D, D_K)(torch.zeros(N, 5).long())
+    with pytest.raises(TypeError, match="bias is 'no'; it must be True or False"):
+        make(D, D_K, bias="no")
+    with pytest.raises(TypeError, match="dtype=torch.int64 must be a floating-point torch.dtype"):
+        make(D, D_K, dtype=torch.int64)
+    with pytest.raises(TypeError, match="need_weights is None"):
+        make(D, D_K)(torch.zeros(N, D), need_weights=None)
 
 
 # --- Around a cycle of tokens -----------------------------------------------------------------------------------------

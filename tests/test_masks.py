@@ -50,6 +50,7 @@ def test_an_offset_may_differ_between_sequences():
     each = torch.stack([masks.window(N, M, 3, 1, int(offset)) for offset in offsets])[:, None]
     assert torch.equal(masks.window(N, M, 3, 1, offsets), each)
     assert torch.equal(masks.causal(N, M, offsets)[1, 0], masks.causal(N, M, 2))
+    assert masks.causal(N, M, offsets.to("meta")).device.type == "meta"
 
 
 def test_from_torch_turns_the_meaning_round():
@@ -105,6 +106,18 @@ ERRORS = {
     "no_num_heads": (lambda: masks.from_torch(torch.ones(6, N, M).bool()), ValueError, "num_heads= is needed"),
     "multiple": (lambda: masks.from_torch(torch.ones(6, N, M).bool(), num_heads=4), ValueError,
                  "no multiple of num_heads=4"),
+    "text_num_heads": (lambda: masks.from_torch(torch.ones(6, N, M).bool(), num_heads="3"), TypeError, "num_heads='3'"),
+    "other_keys": (lambda: masks.from_torch(torch.ones(N, M).bool(), key_padding_mask=torch.ones(2, N).bool()),
+                   ValueError, r"key_padding_mask has shape \(2, 5\) and mask \(5, 7\).*for the same keys"),
+    "other_batch": (lambda: masks.from_torch(torch.ones(6, N, M).bool(), num_heads=3,
+                                             key_padding_mask=torch.ones(3, M).bool()), ValueError, r"\(3, 7\) and"),
+    "devices": (lambda: masks.from_torch(torch.ones(N, M).bool(), key_padding_mask=torch.ones(2, M).bool().to("meta")),
+                ValueError, "mask is on cpu but key_padding_mask is on meta"),
+    "set_of_lengths": (lambda: masks.padding({3, 5}, M), ValueError, "is no list"),
+    "uneven_lengths": (lambda: masks.padding([3, [2]], M), ValueError, "rows of different sizes"),
+    "tensors_of_lengths": (lambda: masks.padding([torch.tensor(3), torch.tensor(5)], M), TypeError, "torch.stack"),
+    "infinite_side": (lambda: masks.window(N, M, float("inf"), 0), TypeError, "left=inf is a float.*None for no limit"),
+    "tensor_for_n": (lambda: masks.causal(torch.ones(2, N)), TypeError, r"n is a Tensor of shape \(2, 5\)"),
 }
 
 

@@ -5,6 +5,7 @@ from torch import nn
 
 import mha
 from mha import Head, MultiHeadAttention, MultiHeadLoop, masks, merge_heads, split_heads
+from mha.position import Rope
 from support import ROADS, close, needs_compiler, needs_gpu, nothing_leaks, tokens
 
 B, N, M, D, H, D_K, D_V, D_CONTEXT, D_OUT = 2, 5, 7, 12, 3, 11, 13, 17, 19
@@ -35,7 +36,7 @@ def test_split_gives_head_i_the_i_th_columns_of_every_token():
         assert torch.equal(head, x[:, :, i * D_K:(i + 1) * D_K])
 
 
-@pytest.mark.parametrize("shape", [(B, N, H * D_K), (B, 0, H * D_K), (B, N, 0)])
+@pytest.mark.parametrize("shape", [(B, N, H * D_K), (B, 0, H * D_K)])
 def test_merge_undoes_split(shape):
     x = tokens(*shape)
     assert split_heads(x, H).shape == (B, H, shape[1], shape[2] // H)
@@ -306,7 +307,7 @@ ERRORS = {
     "built_with_bias_kv": (lambda: layer(add_bias_kv=True), TypeError, "no add_bias_kv=; append the extra key"),
     "misspelt_option": (lambda: layer(dk=5), TypeError, r"no dk=; help\(MultiHeadAttention\)"),
     "complex": (lambda: layer(dtype=torch.complex64), TypeError, "dtype=torch.complex64 must be a floating-point"),
-    "dtype_text": (lambda: layer(dtype="float32"), TypeError, "dtype='float32' must be .* such as torch.float32"),
+    "dtype_text": (lambda: layer(dtype="float32"), TypeError, "dtype='float32' must be .* as torch.float32"),
     "whole_numbers": (lambda: Head(D, 11, dtype=torch.int64), TypeError, "dtype=torch.int64 must be"),
     "on_qk": (lambda: Head(D, 11, on_qk="rope"), TypeError, r"on_qk is a str; .*\(Q, K, i, j\)"),
     "own_seats": (lambda: MultiHeadAttention.from_heads([Head(D, 11, on_qk=print), Head(D, 11)]), ValueError,
@@ -340,8 +341,32 @@ ERRORS = {
     "kdim": (lambda: MultiHeadAttention.from_torch(nn.MultiheadAttention(D, H, kdim=5, vdim=7)), ValueError,
              "kdim=5 and vdim=7"),
     "to_torch_d_k": (lambda: layer(d_k=5).to_torch(), ValueError, r"num_heads \* d_k = 15 is not d_model=12"),
+    "tuple": (lambda: layer()(layer()(X)), TypeError, r"x is a tuple.*\(out, weights\), take x\[0\]"),
+    "token_numbers": (lambda: layer()(torch.zeros(B, N).long()), TypeError, "numbers of tokens.*nn.Embedding"),
+    "mask_for_context": (lambda: layer()(X, torch.ones(N, N).bool()), TypeError, "context is torch.bool.*into mask="),
+    "nested": (lambda: layer()(torch.nested.nested_tensor([X[0], X[1]], layout=torch.jagged)), TypeError,
+               "x is a nested tensor"),
+    "sparse": (lambda: layer()(X.to_sparse()), TypeError, r"torch.sparse_coo.*x.to_dense\(\)"),
+    "complex_head_mask": (lambda: layer()(X, head_mask=torch.ones(H).cfloat()), TypeError, "is torch.complex64"),
+    "class_for_on_qk": (lambda: layer(on_qk=Rope), TypeError, r"on_qk is the class Rope.*mha.position.Rope\(\)"),
+    "text_for_offset": (lambda: layer(causal=True, on_qk=Rope())(X, offset="2"), TypeError, "offset='2' is a str"),
+    "offset_device": (lambda: layer(causal=True, on_qk=Rope())(X, offset=torch.ones(B, dtype=int, device="meta")),
+                      ValueError, "cpu but offset is on meta"),
+    "loop_bias": (lambda: MultiHeadLoop([Head(D, 11)], bias="yes"), TypeError, "bias is 'yes'"),
+    "loop_dtypes": (lambda: MultiHeadLoop([Head(D, 11), Head(D, 11, dtype=torch.float64)]), ValueError,
+                    r"the heads are torch.float32 on cpu, torch.float64 on cpu.*head.to\(device, dtype\)"),
+    "two_ropes": (lambda: MultiHeadAttention.from_heads([Head(D, 4, on_qk=Rope()) for _ in range(2)]), ValueError,
+                  "the same in all of them: one object"),
+    "W_O_tensor": (lambda: MultiHeadAttention.from_heads([Head(D, 11)], torch.zeros(11, D)), TypeError,
+                   r"W_O is a Tensor; it must be nn.Linear\(11, d_out\)"),
+    "split_nothing": (lambda: split_heads(torch.zeros(5, 0), 3), ValueError, r"\(5, 0\); to split it into 3 heads"),
     "to_torch_causal": (lambda: layer(causal=True).to_torch(), ValueError, "causal=True is no option"),
 }
+
+
+def test_a_factor_a_head_may_have_another_dtype():
+    module = MultiHeadAttention(D, H, dtype=torch.bfloat16)
+    assert module(X.bfloat16(), head_mask=torch.ones(H))[0].dtype == torch.bfloat16
 
 
 @pytest.mark.parametrize("case", ERRORS)

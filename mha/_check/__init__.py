@@ -4,7 +4,7 @@ They look at shapes, dtypes and devices, never at values: no wait for a GPU, and
 through. They stand apart so that the code of the lesson, which calls them as `check.qkv(q, k, v)`, stays free of them.
 """
 
-from mha._check.decoding import caching, rewinding, rope, rope_options, slopes, turned_size, writing
+from mha._check.decoding import advancing, base, caching, rewinding, rope, rope_options, slopes, turned_size, writing
 from mha._check.inputs import (
     autocasting, build_style, call_style, layer_dtype, layer_input, layer_inputs, parameter_of, positive_ints,
     probability, qkv, tensors, truths, whole,
@@ -16,7 +16,7 @@ from mha._check.modules import (
 )
 
 __all__ = [
-    "caching", "rewinding", "rope", "rope_options", "slopes", "turned_size", "writing",
+    "advancing", "base", "caching", "rewinding", "rope", "rope_options", "slopes", "turned_size", "writing",
     "autocasting", "build_style", "call_style", "layer_dtype", "layer_input", "layer_inputs", "parameter_of",
     "positive_ints", "probability", "qkv", "tensors", "truths", "whole",
     "lengths", "mask_and_bias", "mask_for_reading", "offset", "options", "size", "torch_masks", "window",

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from mha._check.inputs import is_tensor, is_whole, number, same_device, truth, whole
+from mha._check.inputs import came, is_tensor, is_whole, number, same_device, truth, whole
 
 
 def caching(layer, context, cache, offset, kind: type) -> None:
@@ -26,26 +26,30 @@ def writing(cache, K: Tensor, V: Tensor) -> None:
         is_tensor(name, new)
         B, h_kv, max_len, d = kept.shape
         if new.ndim != 4:
-            raise ValueError(
-                f"{name} has shape {tuple(new.shape)}; a cache takes (B, h_kv, n, d), one batch axis: try x[None]"
-            )
+            raise ValueError(f"{name} has shape {tuple(new.shape)}; a cache takes (B, h_kv, n, d), made of x (B, n, "
+                             f"d_model): x[None] for one sequence, x[:, None] for one token of each sequence")
         if (new.shape[0], new.shape[1], new.shape[3]) != (B, h_kv, d):
-            raise ValueError(
-                f"{name} has shape {tuple(new.shape)}, but this cache keeps {B} sequences of {h_kv} heads of size {d}, "
-                f"({B}, {h_kv}, n, {d}); make one that fits with layer.new_cache(batch, max_len)"
-            )
+            raise ValueError(f"{name} has shape {tuple(new.shape)}, but this cache keeps {B} sequences of {h_kv} heads "
+                             f"of size {d}: {(B, h_kv, 'n', d)}; make one that fits: layer.new_cache(batch, max_len)"
+                             .replace("'n'", "n"))
         same_device({name: new, "the cache": kept})
         if new.dtype != kept.dtype:
-            raise TypeError(f"{name} is {new.dtype} but the cache holds {kept.dtype}; make it with dtype={new.dtype}")
+            raise TypeError(f"{name} is {new.dtype} but the cache holds {kept.dtype}; make one that fits: "
+                            f"layer.new_cache(batch, max_len, dtype={new.dtype})")
         if torch.is_grad_enabled() and new.requires_grad:
-            raise ValueError("a cache keeps no gradients: call the layer under torch.no_grad() or inference_mode()")
+            raise ValueError("a cache keeps no gradients; call the layer under torch.no_grad() or .inference_mode()")
     if K.shape[2] != V.shape[2]:
         raise ValueError(f"K has {K.shape[2]} tokens but V has {V.shape[2]}; each key needs one value")
     if cache.filled + K.shape[2] > max_len:
-        raise ValueError(
-            f"this cache has room for max_len={max_len} tokens and holds {cache.filled}; {K.shape[2]} more do not fit: "
-            f"build a longer one, or forget some with cache.rewind(length)"
-        )
+        raise ValueError(f"this cache has room for max_len={max_len} tokens and holds {cache.filled}; {K.shape[2]} "
+                         f"more do not fit: build a longer one, or forget some with cache.rewind(length)")
+
+
+def advancing(cache, n) -> None:
+    whole("n", n, "how many tokens were written")
+    if not 0 <= n <= cache.K.shape[2] - cache.filled:
+        raise ValueError(f"n={n} tokens cannot have been written: this cache has room for max_len={cache.K.shape[2]} "
+                         f"and holds {cache.filled}; to forget some, cache.rewind(length)")
 
 
 def rewinding(cache, length) -> list[int]:
@@ -57,7 +61,7 @@ def rewinding(cache, length) -> list[int]:
     if len(wanted) != B:
         raise ValueError(f"length has {len(wanted)} numbers; give one, or {B}: one for each sequence")
     for new, old in zip(wanted, kept):
-        whole("length", new, "how many tokens to keep")
+        whole("length", new, "how many tokens to keep; or a list or tensor, a number for each sequence")
         if not 0 <= new <= old:
             raise ValueError(f"length={new} cannot be kept: the sequence has {old} tokens; give 0 to {old}")
     return wanted
@@ -65,11 +69,11 @@ def rewinding(cache, length) -> list[int]:
 
 def rope(x, positions, base, interleaved) -> None:
     is_tensor("x", x)
-    is_tensor("positions", positions)
+    is_tensor("positions", positions, ", such as torch.arange(n)")
     if not x.is_floating_point():
         raise TypeError(f"x is {x.dtype}; it must be floating point: queries or keys")
     if x.ndim < 2 or x.shape[-1] % 2 or not x.shape[-1]:
-        raise ValueError(f"x has shape {tuple(x.shape)}; it must be (..., n, d_k), d_k even: pairs of numbers turn")
+        raise ValueError(f"x has shape {tuple(x.shape)}; it must be (..., n, d_k), d_k even: pairs are turned")
     if positions.is_floating_point() or positions.is_complex() or positions.dtype == torch.bool:
         raise TypeError(f"positions is {positions.dtype}; it must hold whole numbers, such as torch.arange(n)")
     places = tuple(x.shape[:-1])
@@ -81,21 +85,27 @@ def rope(x, positions, base, interleaved) -> None:
     rope_options(base, interleaved)
 
 
-def rope_options(base, interleaved=False) -> None:
-    number("base", base, "the slowest pair turns once in nearly 2 pi base tokens")
-    if base <= 0:
-        raise ValueError(f"base={base} must be above 0: the slowest pair turns once in nearly 2 pi base tokens")
+def rope_options(base_, interleaved) -> None:
+    base(base_)
     truth("interleaved", interleaved)
 
 
+def base(value) -> None:
+    number("base", value, "the slowest turn takes nearly 2 pi base tokens")
+    if value <= 0:
+        raise ValueError(f"base={value} must be above 0: the slowest turn takes nearly 2 pi base tokens")
+
+
 def slopes(t, num_heads: int) -> None:
-    is_tensor("slopes", t)
+    is_tensor("slopes", t, ", such as mha.position.alibi_slopes(num_heads)")
+    if not t.is_floating_point():
+        raise TypeError(f"slopes is {t.dtype}; it must be floating point: try slopes.float()")
     if tuple(t.shape) != (num_heads,):
         raise ValueError(f"slopes has shape {tuple(t.shape)}; it must be ({num_heads},): one for each head")
 
 
 def turned_size(d_r) -> None:
     if not is_whole(d_r):
-        raise TypeError(f"d_r={d_r!r} is a {type(d_r).__name__}; it must be an even whole number, 0 for none")
+        raise TypeError(f"{came('d_r', d_r)}; it must be an even whole number, 0 for none")
     if d_r < 0 or d_r % 2:
         raise ValueError(f"d_r={d_r} must be even, 0 or more: pairs of numbers are turned")

@@ -17,27 +17,29 @@ def is_real(value) -> bool:
         not isinstance(value, bool))
 
 
+def came(name: str, value) -> str:
+    """What came under a name. Of a tensor the shape: its numbers would have to be waited for, and fill the screen."""
+    if isinstance(value, Tensor):
+        return f"{name} is a Tensor of shape {tuple(value.shape)}"
+    return f"{name}={value!r} is a {type(value).__name__}"
+
+
 def whole(name: str, value, meaning: str) -> None:
     if not is_whole(value):
-        raise TypeError(f"{name}={value!r} is a {type(value).__name__}; it must be a whole number: {meaning}")
+        raise TypeError(f"{came(name, value)}; it must be a whole number: {meaning}")
 
 
 def number(name: str, value, meaning: str) -> None:
     """A number that is neither NaN nor infinite."""
-    if isinstance(value, Tensor):
-        raise TypeError(
-            f"{name} is a Tensor of shape {tuple(value.shape)}; it must be a number: {meaning}. One that is learned, "
-            f"or differs from head to head, goes into q: attention(q * factor, k, v, scale=1.0)"
-        )
     if not is_real(value):
-        raise TypeError(f"{name}={value!r} is a {type(value).__name__}; it must be a number: {meaning}")
-    if type(value) is float and not -math.inf < value < math.inf:  # math.isfinite is not traced
+        raise TypeError(f"{came(name, value)}; it must be a number: {meaning}")
+    if not is_whole(value) and not isinstance(value, torch.SymFloat) and not -math.inf < value < math.inf:
         raise ValueError(f"{name}={value} must be finite: {meaning}")
 
 
 def positive_int(name: str, value) -> None:
     if not is_whole(value):
-        raise TypeError(f"{name}={value!r} is a {type(value).__name__}; it must be a positive whole number (int)")
+        raise TypeError(f"{came(name, value)}; it must be a positive whole number (int)")
     if value < 1:
         raise ValueError(f"{name}={value} must be a positive whole number: 1 or more")
 
@@ -60,15 +62,24 @@ def truth(name: str, value, otherwise: str = "") -> None:
 
 def probability(name: str, value: float) -> None:
     if not is_real(value):
-        raise TypeError(f"{name}={value!r} is a {type(value).__name__}; it must be a number from 0 (off) to 1")
+        raise TypeError(f"{came(name, value)}; it must be a number from 0 (off) to 1")
     if not 0 <= value <= 1:
         raise ValueError(f"{name}={value} is no probability: give a number from 0 (off) to 1")
 
 
-def is_tensor(name: str, value) -> None:
+def is_tensor(name: str, value, such: str = "") -> None:
+    """An ordinary tensor; `such` ends the sentence about what is none, with an example."""
     if not isinstance(value, Tensor):
-        way = f": try torch.as_tensor({name})" if hasattr(value, "__len__") and not isinstance(value, str) else ""
-        raise TypeError(f"{name} is a {type(value).__name__}; it must be a torch.Tensor{way}")
+        if isinstance(value, tuple) and not such:
+            such = f": if a layer gave this, (out, weights), take {name}[0]"
+        elif hasattr(value, "__len__") and not isinstance(value, str):
+            such = f": try torch.as_tensor({name})"
+        raise TypeError(f"{name} is a {type(value).__name__}; it must be a torch.Tensor{such}")
+    if value.is_nested:
+        raise TypeError(f"{name} is a nested tensor; pad it, torch.nested.to_padded_tensor({name}, 0.0), and hide the "
+                        f"padding with mask=mha.masks.padding(lengths, m)")
+    if value.layout is not torch.strided:
+        raise TypeError(f"{name} has the layout {value.layout}; it must be an ordinary tensor: {name}.to_dense()")
 
 
 def call_style(more: tuple, unknown: dict) -> None:
@@ -95,12 +106,11 @@ TORCHS = {
 def build_style(more: tuple, unknown: dict) -> None:
     """What torch's layer and other libraries' are built with, under the names they have here."""
     if more:
-        raise TypeError(
-            f"only d_model and num_heads go by position, got {2 + len(more)} values; name the others: d_k=, dropout=, "
-            f"causal=, ..."
-        )
+        raise TypeError(f"only d_model and num_heads go by position, got {2 + len(more)} values; give the others by "
+                        f"name: d_k=, d_v=, dropout=, causal=, ...")
     for name in unknown:
-        raise TypeError(f"MultiHeadAttention has no {name}=; {OTHERS.get(name, 'help(MultiHeadAttention) tells all')}")
+        way = OTHERS.get(name, "help(MultiHeadAttention) lists its own")
+        raise TypeError(f"MultiHeadAttention has no {name}=; {way}")
 
 
 OTHERS = {
@@ -117,8 +127,8 @@ OTHERS = {
 
 
 def layer_dtype(dtype) -> None:
-    if dtype is not None and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point and dtype.itemsize > 1):
-        raise TypeError(f"dtype={dtype!r} must be a floating-point torch.dtype, such as torch.float32")
+    if dtype is not None and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
+        raise TypeError(f"dtype={dtype!r} must be a floating-point torch.dtype, as torch.float32 or torch.bfloat16")
 
 
 def tensors(**named) -> None:
@@ -148,9 +158,11 @@ def layer_input(name: str, x, size: int, size_name: str, projection) -> None:
     """An input of a layer: (..., n, size), of the dtype and device of the projection that takes it."""
     weight = parameter_of(projection)
     if (isinstance(x, Tensor) and weight is not None and x.dtype == weight.dtype and x.device == weight.device
-            and x.ndim > 1 and x.shape[-1] == size):
+            and not x.is_nested and x.layout is torch.strided and x.ndim > 1 and x.shape[-1] == size):
         return  # as nearly every call; what follows says what is wrong, if anything is
     is_tensor(name, x)
+    if not x.is_floating_point():
+        raise TypeError(f"{name} is {x.dtype}; it must be floating point: {_as_floats(name, x)}")
     if x.ndim < 2:
         raise ValueError(
             f"{name} has shape {tuple(x.shape)}; it needs at least 2 axes, (..., tokens, {size_name}): "
@@ -161,8 +173,6 @@ def layer_input(name: str, x, size: int, size_name: str, projection) -> None:
             f"{name} has shape {tuple(x.shape)}: its last size is {x.shape[-1]}, but this layer has "
             f"{size_name}={size}; give (..., tokens, {size}) or build the layer with {size_name}={x.shape[-1]}"
         )
-    if not x.is_floating_point():
-        raise TypeError(f"{name} is {x.dtype}; it must be floating point: {_as_floats(name, x)}")
     if weight is None:
         return
     same_device({name: x, "the layer": weight})
@@ -176,6 +186,8 @@ def layer_input(name: str, x, size: int, size_name: str, projection) -> None:
 def _as_floats(name: str, t: Tensor) -> str:
     if t.is_complex():
         return "attention over complex numbers is not defined here; real and imaginary parts may stand side by side"
+    if t.dtype == torch.bool:
+        return f"a mask goes into mask=; or try {name}.float()"
     return f"try {name}.float(), or, if these are numbers of tokens, look their vectors up first with nn.Embedding"
 
 
@@ -240,5 +252,5 @@ def _qkv_shapes(q: Tensor, k: Tensor, v: Tensor) -> None:
     if q.ndim > 2 and k.shape[-3] != q.shape[-3] and (not k.shape[-3] or q.shape[-3] % k.shape[-3]):
         raise ValueError(
             f"q has {q.shape[-3]} heads and k has {k.shape[-3]}; the first must be a multiple of the second, so "
-            f"that each head of k serves an equal group of adjacent heads of q"
+            f"that each head of k serves an equal group of adjacent heads of q (the axes are ..., heads, tokens, size)"
         )

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from mha._check.inputs import is_tensor, number, probability, same_device, truth, whole
+from mha._check.inputs import came, is_tensor, number, positive_int, probability, same_device, truth, whole
 
 SIZES = "the weights' shape is (..., h, n, m) = (heads, queries, keys)"
 
@@ -20,7 +20,7 @@ def mask_and_bias(mask, bias, q: Tensor, shape: tuple[int, ...]) -> None:
 
 
 def mask_type(mask) -> None:
-    is_tensor("mask", mask)
+    is_tensor("mask", mask, ", such as mha.masks.causal(n)")
     if mask.dtype != torch.bool:
         raise TypeError(
             f"mask is {mask.dtype}; it must be bool, True = may attend: use mask.bool() if its ones mean 'may "
@@ -29,7 +29,7 @@ def mask_type(mask) -> None:
 
 
 def bias_type(bias) -> None:
-    is_tensor("bias", bias)
+    is_tensor("bias", bias, ", such as mha.position.alibi_bias(h, n)[None]")
     if not bias.is_floating_point():
         raise TypeError(
             f"bias is {bias.dtype}; it must be floating point, it is added to the scores: for a boolean one use "
@@ -43,45 +43,48 @@ def fits_scores(name: str, t: Tensor, shape: tuple[int, ...]) -> None:
     if t.ndim not in (2, axes):
         raise ValueError(_wrong_axes(name, t, shape))
     if any(a not in (1, b) for a, b in zip(reversed(t.shape), reversed(shape))):
+        rows = f"; if its rows are sequences, write {name}[:, None, None]" if t.shape == (shape[0], shape[-1]) else ""
         raise ValueError(
             f"{name} has shape {tuple(t.shape)}, which does not broadcast to {shape}: {SIZES}, "
-            f"and every size must be that or 1"
+            f"and every size must be that or 1{rows if axes == 4 else ''}"
         )
 
 
 def _wrong_axes(name: str, t: Tensor, shape: tuple[int, ...]) -> str:
     if t.ndim == 3 and len(shape) == 4:
+        both = f", {name}.unflatten(0, {shape[:2]}) if it is both" if t.shape[0] == shape[0] * shape[1] else ""
         return (
             f"{name} has 3 axes, {tuple(t.shape)}, which is ambiguous beside scores of shape {shape}: write "
-            f"{name}[:, None] if its first axis is the batch, {name}[None] if it is the heads"
+            f"{name}[:, None] if its first axis is the batch, {name}[None] if it is the heads{both}"
         )
-    return (
-        f"{name} has {t.ndim} axes, {tuple(t.shape)}; give 2, (n, m) = {shape[-2:]}, "
-        f"or {len(shape)}, to fit the scores' shape {shape}"
-    )
+    as_many = f", or {len(shape)}, to fit the scores' shape {shape}" if len(shape) > 2 else ""
+    return f"{name} has {t.ndim} axes, {tuple(t.shape)}; give 2, (n, m) = {shape[-2:]}{as_many}"
 
 
-def offset(value) -> None:
-    """How many keys came before the first query: a whole number, or a tensor of them, one for each sequence."""
+def offset(value, tokens: Tensor | None = None, batch: tuple = ()) -> None:
+    """How many keys came before the first query: a whole number, or a tensor of one for each sequence."""
     if not isinstance(value, Tensor):
-        whole("offset", value, "how many keys came before the first query")
+        whole("offset", value, "how many keys came before the first query; or a tensor, a number for each sequence")
     elif value.is_floating_point() or value.is_complex() or value.dtype == torch.bool:
         raise TypeError(f"offset is {value.dtype}; it must hold whole numbers: how many keys came before each sequence")
+    elif tokens is not None:
+        if value.shape != batch:
+            raise ValueError(f"offset has shape {tuple(value.shape)}; it must be a number, or {tuple(batch)}: one for "
+                             f"each sequence")
+        same_device({"q": tokens, "offset": value})
 
 
-def options(q: Tensor, m: int, causal: bool, offset_, window_, scale, softcap, dropout: float) -> None:
+def options(q: Tensor, m: int, causal: bool, offset_, window_, scale, softcap, dropout: float, need_weights) -> None:
     n = q.shape[-2]
     truth("causal", causal, "; a mask goes into mask=")
+    truth("need_weights", need_weights)
     if offset_ is not None:
-        offset(offset_)
-        if isinstance(offset_, Tensor):
-            same_device({"q": q, "offset": offset_})
-            if offset_.shape != q.shape[:-3]:
-                raise ValueError(f"offset has shape {tuple(offset_.shape)}; it must be a number, or "
-                                 f"{tuple(q.shape[:-3])}: one for each sequence")
+        offset(offset_, q, q.shape[:-3])
     window(window_)
     if scale is not None:
-        number("scale", scale, "the factor of all scores")
+        many = ("; one that is learned, or differs from head to head, goes into q: attention(q * factor, k, v, "
+                "scale=1.0)" if isinstance(scale, Tensor) else "")
+        number("scale", scale, f"the factor of all scores{many}")
     if softcap is not None:
         number("softcap", softcap, "the scores' bound; leave it out for none")
         if softcap <= 0:
@@ -89,7 +92,8 @@ def options(q: Tensor, m: int, causal: bool, offset_, window_, scale, softcap, d
     probability("dropout", dropout)
     if not causal and window_ is None:
         if offset_ is not None:
-            raise ValueError(f"offset={offset_} does nothing by itself; it shifts causal=True or window=(left, right)")
+            what = "offset" if isinstance(offset_, Tensor) else f"offset={offset_}"
+            raise ValueError(f"{what} does nothing by itself; it shifts causal=True or window=(left, right)")
     elif offset_ is None and n != m:
         what = "causal=True" if causal else "window="
         raise ValueError(
@@ -109,10 +113,10 @@ def window(span) -> None:
     if span is None:
         return
     if not isinstance(span, (tuple, list)) or len(span) != 2:
-        raise ValueError(f"window={span!r} must be a pair (left, right); None in it means no limit on that side")
-    for side in span:
+        raise ValueError(f"{came('window', span)}; it must be a pair (left, right), None for no limit on that side")
+    for name, side in zip(("left", "right"), span):
         if side is not None:
-            whole(f"a side of window={tuple(span)},", side, "how many keys it shows")
+            whole(f"of a window, {name}", side, "how many keys to that side are visible, None for no limit")
     if any(side is not None and side < 0 for side in span):
         raise ValueError(
             f"window={tuple(span)} has a negative side; count the keys to the left and to the right, 0 or more, "
@@ -125,13 +129,15 @@ def lengths(lengths, m: int) -> Tensor:
     size("m", m)
     if not isinstance(lengths, Tensor):
         for length in _numbers(lengths):
-            whole("lengths", length, "the count of real tokens of a sentence")
+            many = "; of tensors make one: torch.stack(lengths)" if isinstance(length, Tensor) else ""
+            whole("lengths", length, f"the count of real tokens of a sentence{many}")
             if not 0 <= length <= m:
                 raise ValueError(f"lengths has {length}, outside 0 to m={m}: a sentence has at most m tokens")
         try:
             lengths = torch.as_tensor(lengths, dtype=torch.long)
         except (TypeError, ValueError):
-            raise ValueError(f"lengths={lengths!r} has rows of different sizes; they must be alike") from None
+            raise ValueError(f"lengths={lengths!r} is no list, or has rows of different sizes; give a list, with one "
+                             f"size for each axis of the batch") from None
     if lengths.is_floating_point() or lengths.is_complex() or lengths.dtype == torch.bool:
         raise TypeError(f"lengths is {lengths.dtype}; it must hold whole numbers: the count of real tokens of each row")
     return lengths
@@ -139,7 +145,7 @@ def lengths(lengths, m: int) -> Tensor:
 
 def _numbers(nested):
     """The numbers in a number, a list, a list of lists, ..."""
-    if isinstance(nested, (str, bytes, dict)) or not hasattr(nested, "__iter__"):
+    if isinstance(nested, (str, bytes, dict)) or not hasattr(nested, "__iter__") or getattr(nested, "ndim", 1) == 0:
         yield nested
     else:
         for one in nested:
@@ -155,11 +161,14 @@ def mask_for_reading(mask) -> None:
 def torch_masks(mask, key_padding_mask, num_heads) -> None:
     if mask is None and key_padding_mask is None:
         raise ValueError("from_torch got no mask; give attn_mask as the first argument, or key_padding_mask=")
-    for name, t in (("mask", mask), ("key_padding_mask", key_padding_mask)):
-        if t is not None:
-            is_tensor(name, t)
-        if t is not None and t.dtype != torch.bool:
+    given = {name: t for name, t in (("mask", mask), ("key_padding_mask", key_padding_mask)) if t is not None}
+    for name, t in given.items():
+        is_tensor(name, t)
+        if t.dtype != torch.bool:
             raise TypeError(f"{name} is {t.dtype}; only a bool one can be turned round: give a float one as bias=")
+    same_device(given)
+    if num_heads is not None:
+        positive_int("num_heads", num_heads)
     if mask is not None and (mask.ndim not in (2, 3) or (mask.ndim == 3 and not num_heads)):
         raise ValueError(
             f"mask has shape {tuple(mask.shape)}; torch knows (n, m), and (B * num_heads, n, m), "
@@ -169,3 +178,12 @@ def torch_masks(mask, key_padding_mask, num_heads) -> None:
         raise ValueError(f"mask has {mask.shape[0]} rows of heads, no multiple of num_heads={num_heads}")
     if key_padding_mask is not None and key_padding_mask.ndim not in (1, 2):
         raise ValueError(f"key_padding_mask has shape {tuple(key_padding_mask.shape)}; torch knows (B, m) and (m,)")
+    if len(given) == 2:
+        _one_batch(mask, key_padding_mask, num_heads)
+
+
+def _one_batch(mask: Tensor, key_padding_mask: Tensor, num_heads) -> None:
+    B = mask.shape[0] // num_heads if mask.ndim == 3 else key_padding_mask.shape[0]
+    if key_padding_mask.shape[-1] != mask.shape[-1] or (key_padding_mask.ndim == 2 and len(key_padding_mask) != B):
+        raise ValueError(f"key_padding_mask has shape {tuple(key_padding_mask.shape)} and mask {tuple(mask.shape)}; "
+                         f"beside (n, m) or (B * num_heads, n, m) it must be (B, m), for the same keys")

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from mha._check.inputs import is_tensor, is_whole, positive_int, same_device
+from mha._check.inputs import is_tensor, is_whole, parameter_of, positive_int, same_device
 
 
 def head_size(d_model: int, num_heads: int, d_k: int | None) -> int:
@@ -34,24 +34,22 @@ def kept_groups(keep: list[int], group: int) -> list[int]:
     used = [i // group for i in keep]
     kv_heads = list(dict.fromkeys(used))
     if used != [j for j in kv_heads for _ in range(len(keep) // len(kv_heads))]:
-        raise ValueError(
-            f"keep={keep} takes groups apart: {group} adjacent heads share keys and values, and each group that stays "
-            f"must keep as many heads, side by side; to choose freely, give each head its own keys first: "
-            f"from_heads([layer.head(i) for i in range(h)], layer.W_O)"
-        )
+        raise ValueError(f"keep={keep} takes groups apart: {group} adjacent heads share keys and values, and each "
+                         f"group that stays must keep as many heads, side by side; or give each head its own keys: "
+                         f"from_heads([layer.head(i) for i in keep], W_O)")
     return kv_heads
 
 
 def seat(on_qk) -> None:
-    if on_qk is not None and (not callable(on_qk) or isinstance(on_qk, type)):
-        raise TypeError(f"on_qk is a {type(on_qk).__name__}; it must be a function (Q, K, i, j) -> (Q, K), such as "
-                        f"mha.position.Rope()")
+    if on_qk is not None and (isinstance(on_qk, type) or not callable(on_qk)):
+        what = f"the class {on_qk.__name__}" if isinstance(on_qk, type) else f"a {type(on_qk).__name__}"
+        raise TypeError(f"on_qk is {what}; it must be a function (Q, K, i, j) -> (Q, K), such as mha.position.Rope()")
 
 
 def splits(x: Tensor, num_heads: int) -> None:
     is_tensor("x", x)
     positive_int("num_heads", num_heads)
-    if x.ndim < 2 or x.shape[-1] % num_heads:
+    if x.ndim < 2 or not x.shape[-1] or x.shape[-1] % num_heads:
         raise ValueError(
             f"x has shape {tuple(x.shape)}; to split it into {num_heads} heads it needs the shape "
             f"(..., n, {num_heads} * d): a last size that {num_heads} divides"
@@ -80,16 +78,24 @@ def heads(heads, kind: type, equal: bool = False) -> None:
     for name in names:
         values = [getattr(head, name) for head in heads]
         if len(set(values)) > 1:
-            raise ValueError(f"the heads have {name} = {values}; here it must be the same in all of them")
+            one = ": one object, given to each" if name == "on_qk" else ""
+            raise ValueError(f"the heads have {name} = {values}; here it must be the same in all of them{one}")
     if equal and len({head.W_Q.bias is None for head in heads}) > 1:
         raise ValueError("some heads have a bias and some have none; here they must be alike")
+    weights = [parameter_of(head.W_Q) for head in heads]
+    kinds = {f"{weight.dtype} on {weight.device}" for weight in weights if weight is not None}
+    if len(kinds) > 1:
+        raise ValueError(f"the heads are {', '.join(sorted(kinds))}; they must be alike: use head.to(device, dtype)")
 
 
-def fits_heads(W_O, wanted) -> None:
-    if W_O.in_features != wanted.in_features:
+def fits_heads(W_O, wanted: int) -> None:
+    """A W_O for heads that give `wanted` numbers side by side, or None."""
+    if W_O is not None and not isinstance(W_O, torch.nn.Linear):
+        raise TypeError(f"W_O is a {type(W_O).__name__}; it must be nn.Linear({wanted}, d_out), or None for a new one")
+    if W_O is not None and W_O.in_features != wanted:
         raise ValueError(
-            f"W_O takes {W_O.in_features} numbers, but the heads give {wanted.in_features} side by side "
-            f"(num_heads * d_v); give nn.Linear({wanted.in_features}, d_out)"
+            f"W_O takes {W_O.in_features} numbers, but the heads give {wanted} side by side "
+            f"(num_heads * d_v); give nn.Linear({wanted}, d_out)"
         )
 
 
@@ -115,6 +121,8 @@ def head_numbers(keep, num_heads: int) -> list[int]:
 def head_mask(t, out: Tensor) -> None:
     """(h,), or one row of h for each sequence of out (B, h, n, d_v)."""
     is_tensor("head_mask", t)
+    if t.is_complex():
+        raise TypeError(f"head_mask is {t.dtype}; it must hold a factor a head, such as 0.0 or 1.0")
     same_device({"x": out, "head_mask": t})
     shape = tuple(out.shape[:-2])
     if tuple(t.shape) not in (shape, shape[-1:]):
@@ -156,5 +164,6 @@ def something_to_record(model, found: dict) -> None:
     if found:
         return
     theirs = [name for name, m in model.named_modules() if isinstance(m, torch.nn.MultiheadAttention)]
-    hint = f"; {theirs[0] or 'it'} is torch's: convert it with MultiHeadAttention.from_torch" if theirs else ""
-    raise ValueError(f"{type(model).__name__} has no mha.MultiHeadAttention inside to record{hint}")
+    hint = (f"{theirs[0] or 'it'} is torch's: convert it with MultiHeadAttention.from_torch" if theirs else
+            "any layer of mha gives its weights when asked: layer(x, need_weights=True)")
+    raise ValueError(f"{type(model).__name__} has no mha.MultiHeadAttention inside to record; {hint}")
