@@ -67,7 +67,7 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *, mask: Tensor | None = None, bi
         k: (..., h_kv, m, d_k) keys. h is a multiple of h_kv: adjacent heads of q share one head of k and v.
         v: (..., h_kv, m, d_v) values.
         mask: bool, True = may attend; (n, m), or as many axes as the weights; each size theirs or 1.
-        bias: floats added to the scores, shaped like a mask. -inf hides a key.
+        bias: floats added to the scores, shaped like a mask. -inf hides a key, as a mask does.
         causal: key j is visible to query i only if j <= i + offset.
         offset: number of keys before the first query, or a tensor of such, one for each sequence; needed with `causal`
             or `window` if n != m.
@@ -79,9 +79,11 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *, mask: Tensor | None = None, bi
     Returns:
         out: (..., h, n, d_v).
         weights: (..., h, n, m) as applied (after dropout; before it, rows sum to 1), or None.
-        A query that may see no key has zero weights, a zero output and zero gradients. A query that holds NaN or
-        infinity has NaN. So has each that sees such a key or value; and without weights torch's kernel may also give
-        NaN to queries from which such a key is hidden, as a hidden value does on every road.
+        A query that may see no key has zero weights, a zero output and zero gradients.
+        NaN in a query, or in a key or value that it sees, makes its output NaN; so does an infinite query, unless a
+        softcap bounds its scores. Three exceptions: without weights, torch's CPU kernel may answer a NaN or infinite
+        *key* with numbers; a hidden NaN key reaches others without weights, or if a bias of -inf hides it; a hidden NaN
+        value reaches all. For second derivatives ask for the weights: torch's kernel has none.
     Raises:
         ValueError, TypeError: inputs that do not fit. The message says what came and how to mend it.
     Source:
@@ -204,9 +206,9 @@ def _fused(Q, K, V, mask, bias, scale, triangle, dropout) -> Tensor:
     shared = {} if Q.shape[1] == K.shape[1] else {"enable_gqa": True}
     out = F.scaled_dot_product_attention(Q, K, V, attn_mask=mask if bias is None else bias, dropout_p=dropout,
                                          is_causal=triangle, scale=scale, **shared)
-    # Over fewer keys than a vector register holds (64 bytes), that kernel may also turn a query with NaN or infinity
-    # into zeros. NaN - NaN and inf - inf are NaN. A program that is compiled or exported must not depend on a size.
-    if Q.is_cpu and (torch.compiler.is_compiling() or K.shape[2] * K.element_size() < 64):
+    # Over fewer keys than a vector register holds (64 bytes), and in 16 bits, that kernel may also turn a query with NaN
+    # or infinity into zeros. NaN - NaN and inf - inf are NaN. What is compiled or exported must not depend on a size.
+    if Q.is_cpu and (torch.compiler.is_compiling() or K.shape[2] * K.element_size() < 64 or Q.element_size() == 2):
         Q = Q.detach()
         out = out + (Q - Q).sum(-1, keepdim=True)
     return out if blind is None else out.masked_fill(blind, 0.0)

@@ -70,7 +70,7 @@ class KVCache:
         self.length, self.filled = self.length + n, self.filled + n
 
     def rewind(self, length) -> None:
-        """Forget the last tokens: keep the first `length` of each sequence.
+        """Forget the last tokens: keep the first `length` of each sequence, and zeros behind them.
 
         Args:
             length: one whole number for all, or one for each sequence, a list or a tensor (batch,). They are read:
@@ -79,7 +79,11 @@ class KVCache:
         lengths = check.rewinding(self, length)
         self.filled = max(lengths)
         alike = min(lengths) == self.filled
-        self.length = self.filled if alike else torch.tensor(lengths, device=self.K.device)
+        lengths = torch.tensor(lengths, device=self.K.device)
+        self.length = self.filled if alike else lengths
+        forgotten = torch.arange(self.K.shape[2], device=self.K.device) >= lengths[:, None]  # (batch, max_len)
+        for kept in (self.K, self.V):
+            kept.masked_fill_(forgotten[:, None, :, None], 0.0)  # a NaN would reach the others, hidden or not
 
     def __repr__(self) -> str:
         B, h_kv, max_len, d_k = self.K.shape

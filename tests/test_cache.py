@@ -201,6 +201,17 @@ def test_rewinding_forgets_and_the_text_goes_on(on_qk):
     close(layer(other, cache=cache)[0], layer(torch.cat([x[:, :4], other], 1))[0][:, 4:])
 
 
+@ROADS
+def test_what_is_forgotten_reaches_nobody_even_if_it_was_nan(need_weights):
+    """Padding of a batch may hold anything."""
+    padded = KEPT.clone()
+    padded[0, 1:], padded[2, 3:] = torch.nan, torch.inf
+    cache, clean = LAYER.new_cache(B, 8), started()
+    LAYER(padded, cache=cache)
+    cache.rewind([1, 5, 3]), clean.rewind([1, 5, 3])
+    close(LAYER(ONE, cache=cache, need_weights=need_weights)[0], LAYER(ONE, cache=clean)[0])
+
+
 def test_rewinding_to_one_length_makes_the_sequences_alike_again():
     layer, x = causal_layer(on_qk=Rope()), tokens(B, 3, D)
     cache = layer.new_cache(B, ROOM)
