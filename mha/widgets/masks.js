@@ -141,14 +141,14 @@ function render({ model, el }) {
     write(buttons[i][j], seen ? "\u2713" : "");
   }
 
-  // A dot says that a value is exactly zero, which no colour can; a mark says that it leaks
-  function showCell(cell, value, colour, bad = false) {
+  // A dot says that a value is exactly zero, which no colour can
+  function showCell(cell, value, colour, text, bad = false) {
     const nothing = value === 0;
     const ink = !nothing && Math.sqrt(colour) < 0.55 ? "#fff" : "inherit";
     set(cell, { class: bad ? "cell leak" : "cell" });
     cell.style.background = nothing ? "none" : shade(colour); // no attribute, which a strict policy forbids
     cell.style.color = ink;
-    write(cell, (bad && "!") || (nothing ? "\u00b7" : ""));
+    write(cell, nothing ? "\u00b7" : text);
   }
 
   // own: painted by hand; short: a sum is not 1; asks: a word looks and may not look at itself; blind: who sees nothing
@@ -186,8 +186,8 @@ function render({ model, el }) {
       const bad = leak > 0 && !reach[i][j];
       if (bad) wrong++;
       showButton(i, j, seen[i][j]);
-      showCell(weightCells[i][j], weights[i][j], weights[i][j]);
-      showCell(leakCells[i][j], leak, leak / top, bad);
+      showCell(weightCells[i][j], weights[i][j], weights[i][j], weights[i][j].toFixed(2).replace(/^0/, ""));
+      showCell(leakCells[i][j], leak, leak / top, bad ? "!" : "", bad);
     });
     const rowSums = weights.map(sum);
     rowSums.forEach((total, i) => write(sums[i], total.toFixed(2)));

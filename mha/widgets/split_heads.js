@@ -1,14 +1,7 @@
 const HIGH = 27; // a number
 const LEFT = 46; // room for the words
 const TOP = 20; // and for the names of blocks
-
-// The blocks of a step: each with its name, the names of its rows, and where it begins, in blocks
-function layoutOf(step, words) {
-  const heads = ["head 1", "head 2"];
-  if (step === 0) return [{ name: "head 1, head 2", begins: 0, rows: words, columns: 4 }];
-  const [names, rows] = step === 1 ? [words, heads] : [heads, words];
-  return names.map((name, i) => ({ name, begins: i, rows, columns: 2 }));
-}
+const HEADS = ["head 1", "head 2"];
 
 function render({ model, el }) {
   const words = model.get("words");
@@ -36,59 +29,48 @@ function render({ model, el }) {
     ][step];
   }
 
-  // Which number stands at each place of the tensor, in its own order
-  function orderOf(step) {
-    if (step !== 2) return boxes.map((_, at) => at);
-    return boxes.map((_, place) => {
-      const [head, word, c] = [Math.floor(place / 6), Math.floor((place % 6) / 2), place % 2];
-      return 4 * word + 2 * head + c;
-    });
+  // The names of a step's blocks and of the rows in each; and the place of a tensor's i-th number
+  const namesOf = (step) => [[HEADS, words], [words, HEADS], [HEADS, words], [HEADS, words]][step];
+  function placeOf(step, i) {
+    const [rows, columns] = [[3, 4], [2, 2], [3, 2], [3, 2]][step];
+    return [Math.floor(i / (rows * columns)), Math.floor(i / columns) % rows, i % columns];
   }
+  // Which of the twelve stands there: transposed, the two of word i in head b are at 4 i + 2 b
+  const transposed = boxes.map((_, i) => {
+    const [head, word, column] = placeOf(2, i);
+    return 4 * word + 2 * head + column;
+  });
 
   function draw(room) {
     const wide = Math.min(46, (room - 3 * LEFT - 30) / 6);
     const apart = LEFT + 2 * wide + 14; // from block to block
     const high = TOP + 3 * HIGH + 4;
     set(svg, { viewBox: `0 0 ${room} ${high}`, width: room, height: high });
-    for (const { frame, text } of boxes) {
+    const step = model.get("step");
+    const [blocks, rows] = namesOf(step);
+    const begin = (block) => (step ? block * apart : 2 * block * wide); // uncut, one head's columns join the other's
+    const name = (x, y, look, text) => h("text", { x, y, class: look }, text);
+    labels.replaceChildren(
+      ...blocks.map((text, b) => name(begin(b) + LEFT + wide, TOP - 7, "block-name", text)),
+      ...blocks.slice(step ? 0 : 1).flatMap((_, b) =>
+        rows.map((text, r) => name(begin(b) + LEFT - 7, TOP + r * HIGH + 18, "row-name", text))));
+    const order = step === 2 ? transposed : boxes.map((_, i) => i);
+    const wrong = order.map((at, i) => step === 3 && at !== transposed[i]);
+    order.forEach((at, i) => {
+      const [block, row, column] = placeOf(step, i);
+      const { box, frame, text } = boxes[at];
       set(frame, { width: wide });
       set(text, { x: wide / 2 });
-    }
-    const step = model.get("step");
-    const blocks = layoutOf(step, words);
-    const right = orderOf(2);
-    const order = orderOf(step);
-    labels.replaceChildren(...blocks.flatMap(({ name, begins, rows, columns }) => [
-      ...name.split(", ").map((part, i, parts) => h("text", {
-        x: begins * apart + LEFT + ((i + 0.5) * columns * wide) / parts.length, y: TOP - 7, class: "block-name",
-      }, part)),
-      ...rows.map((row, i) => h("text", {
-        x: begins * apart + LEFT - 7, y: TOP + i * HIGH + 18, class: "row-name",
-      }, row)),
-    ]));
-    let place = 0;
-    let astray = 0;
-    for (const { begins, rows, columns } of blocks) {
-      for (let r = 0; r < rows.length; r++) for (let c = 0; c < columns; c++) {
-        const at = order[place];
-        const wrong = step > 1 && at !== right[place];
-        if (wrong) astray++;
-        const { box } = boxes[at];
-        box.style.transform = `translate(${begins * apart + LEFT + c * wide}px, ${TOP + r * HIGH}px)`;
-        box.classList.toggle("astray", wrong);
-        place++;
-      }
-    }
+      box.style.transform = `translate(${begin(block) + LEFT + column * wide}px, ${TOP + row * HIGH}px)`;
+      box.classList.toggle("astray", wrong[i]);
+    });
+    const [entry, astray] = [order.map((at) => boxes[at].value), wrong.filter(Boolean).length];
     say(status, sentenceFor(step, astray));
-    const entry = order.map((at) => boxes[at].value);
-    const names = tabulate(entry.length / 2, (i) => `pair ${i + 1}`);
-    return {
-      numbers: { entry, astray },
-      tables: () => [
-        ["The numbers, in the order of the tensor", ["first", "second"], rowsOf(names, entry)],
-        ["Numbers astray", ["count"], [["of 12", astray]]],
-      ],
-    };
+    return { numbers: { entry, astray }, tables: () => [
+      ["The numbers, in the order of the tensor", ["first", "second"],
+        rowsOf(tabulate(entry.length / 2, (i) => `pair ${i + 1}`), entry)],
+      ["Numbers astray", ["count"], [["of 12", astray]]],
+    ] };
   }
   return redraw(model, root, ["step"], draw);
 }
