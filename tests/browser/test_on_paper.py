@@ -9,6 +9,7 @@ import pytest
 
 import served
 from mha.exercises import EXERCISES
+from mha.exercises.cells import solution
 from tools import make_pdf
 
 CHAPTERS = served.chapters() if served.chromium() else []
@@ -119,7 +120,7 @@ def test_no_answer_stands_before_the_part_of_answers():
     for item in EXERCISES.values():
         if item.in_code:
             assert squeezed(item.hints[-1]) not in before, item.id
-            assert squeezed(make_pdf.solution(item).splitlines()[-1]) in after, item.id
+            assert squeezed(solution(item).splitlines()[-1]) in after, item.id
     for number in (1, 2):
         told = sum(len(item.hints) - item.in_code >= number for item in EXERCISES.values())
         assert after.count(f"Hint{number}.") == told
