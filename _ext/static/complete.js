@@ -46,6 +46,7 @@
       if (ok) completed(id);
       keepChoices();
       refresh();
+      place.scrollIntoView({ block: "nearest" });
     }
 
     form.querySelector("fieldset").disabled = false;

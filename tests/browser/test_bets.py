@@ -105,6 +105,18 @@ def test_a_bet_of_several_wants_at_least_one_and_says_how_many_came_otherwise(be
     assert reply(tab, 3).startswith("You said otherwise in 2 of 5:")
 
 
+@pytest.mark.parametrize("number, last, said", [(1, "ul", None), (4, ".bet-blank", "7/8"), (4, ".bet-blank", "much")])
+def test_a_reply_below_the_window_comes_into_sight(bet, number, last, said):
+    tab = bet(LOOKUP).page
+    tab.evaluate(served.TO_THE_FOOT, f"#bet-{number} {last}")
+    if said:
+        box(tab, number).get_by_role("textbox").fill(said)
+        box(tab, number).get_by_role("textbox").press("Enter")
+    else:
+        box(tab, number).locator(".bet-option").last.click()
+    tab.wait_for_function(served.IN_SIGHT, arg=f"#bet-{number} .bet-reply")
+
+
 def test_by_keyboard_alone(bet):
     tab = bet(LOOKUP).page
     box(tab, 1).get_by_role("button").first.focus()

@@ -80,6 +80,16 @@ def test_it_is_completed_by_keyboard_and_noted_apart_from_written(visit, width, 
     assert memory.decode(page.locator("#progress-out").input_value()) == ["c2.1"]
 
 
+def test_a_reply_below_the_window_comes_into_sight(visit):
+    item = EXERCISES["2.1"]
+    page = visit(page_of(item)).page
+    for select in page.locator(f"{form_of(item)} select").all():
+        select.select_option(value="1")
+    page.evaluate(served.TO_THE_FOOT, f"{form_of(item)} .ask-send")
+    page.locator(f"{form_of(item)} button[type=submit]").click()
+    page.wait_for_function(served.IN_SIGHT, arg=f"{form_of(item)} .ask-reply")
+
+
 def test_after_three_tries_a_wrong_choice_can_go_and_never_tells_which_blank_is_wrong(visit):
     item = EXERCISES["2.1"]
     form = visit(page_of(item)).page.locator(form_of(item))

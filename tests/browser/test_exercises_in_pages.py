@@ -149,6 +149,18 @@ def test_an_exercise_in_code_says_where_to_write_it(item):
     assert (address or "python3 book.py lab") in section
 
 
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_a_reply_below_the_window_comes_into_sight(visit, motion):
+    page = visit("chapters/02_one_head.html").page
+    page.emulate_media(reduced_motion=motion)
+    page.evaluate(served.TO_THE_FOOT, "#ask-2-5 .ask-send")
+    page.locator("#ask-2-5 input").fill("24")
+    page.locator("#ask-2-5 input").press("Enter")
+    if motion == "reduce":
+        assert page.evaluate(served.IN_SIGHT, "#ask-2-5 .ask-reply")
+    page.wait_for_function(served.IN_SIGHT, arg="#ask-2-5 .ask-reply")
+
+
 def test_progress_survives_a_reload_shows_in_the_contents_and_can_be_carried(visit):
     page = visit("chapters/02_one_head.html").page
     page.locator("#ask-2-5 input").fill("24")

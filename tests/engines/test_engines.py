@@ -4,6 +4,7 @@ import re
 import pytest
 
 import served
+from engines import wait_for
 from mha.exercises import EXERCISES, check
 from mha.folklore import CLAIMS
 from test_completion import ANSWER_ALL, form_of, page_of
@@ -185,6 +186,18 @@ def test_a_question_is_answered_by_keyboard_and_kept(at):
     browser.type("#ask-2-5 input", "24" + ENTER)
     browser = at("chapters/02_one_head.html")
     assert browser.evaluate("() => document.querySelectorAll('#exercise-2-5 .done').length") == 1
+    browser.evaluate("() => localStorage.clear()")
+
+
+@pytest.mark.parametrize("above, keys, below", [
+    ("#ask-1-5 .ask-send", ["#ask-1-5 input", "1"], "#ask-1-5 .ask-reply"),
+    ("#bet-1 ul", ["#bet-1 .bet-option", ""], "#bet-1 .bet-reply")], ids=("a question", "a bet"))
+def test_a_reply_below_the_window_comes_into_sight(at, above, keys, below):
+    browser = at("chapters/01_soft_lookup.html?bets")
+    browser.evaluate(served.TO_THE_FOOT, above)
+    field, said = keys
+    browser.type(field, said + ENTER)
+    wait_for(lambda: browser.evaluate(served.IN_SIGHT, below))
     browser.evaluate("() => localStorage.clear()")
 
 
