@@ -17,7 +17,7 @@ CHAPTERS = served.chapters() if served.chromium() else []
 WHITE = 0.4
 # What is operated on a screen, and what would tell the answer of an exercise.
 NOT_ON_PAPER = """
-  .skip-to-content, .progress-panel, .on-colab, .headerlink, .ask-reply,
+  .skip-to-content, .progress-panel, .on-colab, .headerlink, .ask-reply, .mha-figure .reset,
   article :is(details, summary, input, textarea, button):not(.live-view *, .exercise .numbers, .try, .fold,
     .fold > summary)
 """
@@ -85,6 +85,14 @@ def test_a_printed_chapter_gives_no_answer_away_and_asks_for_no_click(visit, pag
     assert tab.evaluate(SEEN, NOT_ON_PAPER) == []
     assert tab.evaluate(CUT) == []
     assert tab.locator(".on-paper").is_visible()
+
+
+@pytest.mark.parametrize("page", [page for page in CHAPTERS if served.live_figures(page)])
+def test_the_controls_of_a_printed_figure_are_one_line(visit, page):
+    tab = visit(page).page
+    tab.emulate_media(media="print")
+    rows = tab.locator(".live-hbox").evaluate_all("(all) => all.map((el) => getComputedStyle(el).display)")
+    assert set(rows) <= {"contents"}
 
 
 def test_a_printed_figure_says_how_its_controls_stand(visit):
