@@ -87,6 +87,14 @@ def test_a_printed_chapter_gives_no_answer_away_and_asks_for_no_click(visit, pag
     assert tab.locator(".on-paper").is_visible()
 
 
+def test_a_printed_program_has_lines_to_write_on_and_no_boxes(visit):
+    tab = visit("chapters/02_one_head.html").page
+    tab.emulate_media(media="print")
+    sides = "(el) => ['Top', 'Left', 'Bottom'].map((side) => getComputedStyle(el)[`border${side}Style`])"
+    top, left, bottom = tab.locator(".complete-code select").first.evaluate(sides)
+    assert top == left == "none" != bottom
+
+
 @pytest.mark.parametrize("page", [page for page in CHAPTERS if served.live_figures(page)])
 def test_the_controls_of_a_printed_figure_are_one_line(visit, page):
     tab = visit(page).page
