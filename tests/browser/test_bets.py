@@ -334,7 +334,8 @@ def test_whoever_wants_a_book_reads_on_without_bets_and_may_bet_after_all(bet, p
 
 PLAIN = """() => [...document.querySelectorAll(".bet > ul > li")].every((li) => {
   const style = getComputedStyle(li.parentElement);
-  return li.getClientRects().length && style.listStyleType === "disc" && style.display === "block";
+  const stands = style.display === "block" && parseFloat(style.paddingLeft) > 10; // its bullets inside the box
+  return li.getClientRects().length && style.listStyleType === "disc" && stands;
 })"""
 OPERATED = ".bet button, .bet input, .bet-tally, .bet-are-off, .bet-tag, .bet-reply, .bet-foot"
 
