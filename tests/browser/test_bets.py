@@ -345,6 +345,7 @@ def test_on_paper_everything_is_there_and_choices_are_a_list(bet, page):
     tab = bet(page).page
     box(tab, 1).locator(".bet-option, .bet-go").first.click()
     tab.emulate_media(media="print")
+    assert {one.evaluate("(el) => getComputedStyle(el).breakInside") for one in tab.locator(".bet").all()} == {"avoid"}
     assert all(one.bounding_box()["height"] > 20 for one in tab.locator(".bet-cover").all())
     assert tab.evaluate(PLAIN)
     assert tab.locator(OPERATED).evaluate_all(SEEN) == []
