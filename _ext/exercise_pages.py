@@ -1,9 +1,9 @@
 """Makes the exercises of a chapter answer in the page: no kernel, no server.
 
 Each section whose heading starts with the id of an exercise gets a form, written at build time, so that nothing jumps
-and a reader without JavaScript still reads the question. The data to judge an answer stands beside the form, and
-exercises.js brings it to life. An exercise in code gets a link to its own cell on Colab. The map gets a panel with what
-was solved and the code that carries it elsewhere.
+and a reader without JavaScript still reads the question, and unfolds the answer. The data to judge an answer stands
+beside the form, and exercises.js brings it to life. An exercise in code gets a link to its own cell on Colab. The map
+gets a panel with what was solved and the code that carries it elsewhere.
 """
 import json
 import re
@@ -15,6 +15,7 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.osutil import relative_uri
 
 from . import bets, completion
+from .answers import without_script
 from .generated import static
 from .publishing import colab_url, commit, repository, repository_url
 from mha.exercises import EXERCISES
@@ -142,7 +143,7 @@ def predict(section, item):
     known = {"exercise": item.id, **replies(item)}
     box = nodes.admonition("", nodes.title("", "Predict"), asked, raw(bets.operated({"bet": item.id, **known})),
                            classes=["admonition", "predict", "bet"], ids=[f"ask-{item.id.replace('.', '-')}"])
-    place_before_hints(section, [box])
+    place_before_hints(section, [box, raw(without_script(item))])
 
 
 def replies(item):
@@ -182,7 +183,7 @@ def ask(section, item):
         inside = [raw(f'{opening}<label for="ask-{name}-number">Your number</label> <input id="ask-{name}-number" '
                       'name="number" type="text" inputmode="text" autocomplete="off" size="12" placeholder="0.25 or '
                       '1/4">')]
-    place_before_hints(section, [*inside, raw(closing)])
+    place_before_hints(section, [*inside, raw(closing), raw(without_script(item))])
 
 
 def of_chapter(chapter):

@@ -1,7 +1,7 @@
 """What paper shows and a screen does not, without a browser. tests/browser/test_on_paper.py reads the PDF itself."""
 import pytest
 
-from _ext import paper
+from _ext import answers, paper
 from mha.exercises import EXERCISES
 from tools import make_pdf
 
@@ -21,7 +21,7 @@ def test_the_pdf_has_the_pages_of_the_book_in_its_order():
 
 @pytest.mark.parametrize("item", EXERCISES.values(), ids=lambda item: item.id)
 def test_every_exercise_has_an_answer_on_paper(item):
-    made = make_pdf.answer(item)
+    made = answers.answer(item)
     if item.in_code:
         assert f"def {item.name}" in made
     elif item.kind == "explain":
@@ -32,6 +32,7 @@ def test_every_exercise_has_an_answer_on_paper(item):
         assert item.solution in made
 
 
-def test_an_address_in_an_answer_is_a_link():
-    assert make_pdf.linked("a < b, see https://example.org/issues/30.") == (
-        'a &lt; b, see <a href="https://example.org/issues/30">https://example.org/issues/30</a>.')
+def test_in_an_answer_an_address_is_a_link_and_a_symbol_is_set():
+    assert answers.linked("W_Q < b, see https://example.org/issues/30.") == (
+        '<i class="formula">W<sub>Q</sub></i> &lt; b, see '
+        '<a href="https://example.org/issues/30">https://example.org/issues/30</a>.')

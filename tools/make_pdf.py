@@ -4,7 +4,6 @@ A browser prints it. The pages of the site are put into one document (make_pdf.j
 and a table of contents in front, and with the hints and answers of the exercises at the end. It is printed twice: the
 first time tells on which page each heading stands, and the contents of the second say so.
 """
-import re
 import shutil
 import sys
 import time
@@ -15,11 +14,11 @@ import pypdfium2
 import yaml
 from playwright.sync_api import sync_playwright
 
+from _ext.answers import answer
 from _ext.paper import LICENCE, PLACE_OF_PDF
 from _ext.publishing import base_address
 from book import CHROMIUM, ROOT
 from mha.exercises import EXERCISES
-from mha.exercises.cells import solution
 
 NAME = "multi-head-attention.pdf"
 HERE = "http://book.invalid/"                     # no such place: the browser gets files of the site and nothing else
@@ -58,25 +57,6 @@ def pages():
     files = [(toc["root"], None)] + [(chapter["file"], part["caption"] if first == 0 else None)
                                      for part in toc["parts"] for first, chapter in enumerate(part["chapters"])]
     return [{"stem": Path(file).name, "part": part} for file, part in files]
-
-
-def answer(item):
-    """The answer of an exercise, as HTML."""
-    if item.in_code:
-        return f"<pre>{escape(solution(item))}</pre><p>{linked(item.note)}</p>"
-    if item.kind == "explain":
-        points = "".join(f"<li>{escape(point)}</li>" for point in item.data()["checklist"])
-        return f"<p><strong>To be said.</strong></p><ul>{points}</ul>"
-    right, reasons = item.solution.strip('"'), ""
-    if item.letters:
-        reasons = " ".join(item.data()["says"][letter] for letter in right)
-        right = ", ".join(right)
-    return f"<p><strong>Answer: {escape(right)}.</strong> {linked(f'{reasons} {item.note}')}</p>"
-
-
-def linked(text):
-    """Text as HTML, its addresses as links."""
-    return re.sub(r"https?://[^\s;]*[^\s;,.]", r'<a href="\g<0>">\g<0></a>', escape(text))
 
 
 def answers():

@@ -136,13 +136,18 @@
       const unit = field.parentElement.nextSibling?.textContent.trim().startsWith("%");
       const said = unit ? field.value.replace("%", "").trim() : field.value.trim();
       if (readNumber(said) !== null) return make(bet, said);
-      reply.replaceChildren(element("p", {}, "A number is asked for, such as 0.4 or 2/5."));
-      return field.focus();
+      field.focus();
+      return refuse(reply, "A number is asked for, such as 0.4 or 2/5.");
     }
     if (!data.several) return make(bet, "");
     const said = options.filter((option) => option.ariaChecked === "true").map((option) => option.value).join("");
     if (said) make(bet, said);
-    else reply.replaceChildren(element("p", {}, "Pick at least one."));
+    else refuse(reply, "Pick at least one.");
+  }
+
+  function refuse(reply, why) {
+    reply.replaceChildren(element("p", {}, why));
+    reply.scrollIntoView({ block: "nearest" });
   }
 
   function make(bet, said) {
@@ -155,6 +160,7 @@
     if (lost) bet.reply.focus({ preventScroll: true });
     tally();
     dispatchEvent(new Event("uncovered"));
+    if (said !== null) bet.reply.scrollIntoView({ block: "nearest" });
   }
 
   // Of an exercise, whose outcome was seen

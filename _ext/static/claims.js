@@ -15,6 +15,7 @@
   }
 
   let said = read();
+  let last = null; // the card just judged: it stays until something else is to be shown
 
   function say(number, verdict) {
     said = { ...said, ...read(), [number]: verdict };
@@ -45,8 +46,10 @@
     ask.addEventListener("click", ({ target }) => {
       if (!target.matches("button")) return;
       say(number, target.value);
+      last = card;
       show();
       told.focus({ preventScroll: true });
+      card.scrollIntoView({ block: "nearest" });
     });
   }
 
@@ -77,7 +80,10 @@
 
   function select(label, options) {
     const field = element("select", {}, ...options.map((option) => element("option", {}, option)));
-    field.addEventListener("change", show);
+    field.addEventListener("change", () => {
+      last = null;
+      show();
+    });
     return element("label", {}, `${label} `, field);
   }
 
@@ -89,7 +95,8 @@
     cards.forEach(showCard);
     const fits = SHOWN[valueOf(which)];
     for (const one of cards) {
-      one.card.hidden = !fits(one) || !["all chapters", `chapter ${one.chapter}`].includes(valueOf(where));
+      const asked = fits(one) && ["all chapters", `chapter ${one.chapter}`].includes(valueOf(where));
+      one.card.hidden = !asked && one.card !== last;
     }
     const count = cards.filter(({ card }) => !card.hidden).length;
     const score = judged().length
@@ -115,8 +122,10 @@
   share.addEventListener("click", copy);
   again.addEventListener("click", () => {
     said = {};
+    last = null;
     keep();
     show();
+    which.lastElementChild.focus(); // the button goes
   });
   addEventListener("storage", ({ key }) => {
     if (key !== KEY) return;

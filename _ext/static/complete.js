@@ -46,6 +46,7 @@
       if (ok) completed(id);
       keepChoices();
       refresh();
+      place.scrollIntoView({ block: "nearest" });
     }
 
     form.querySelector("fieldset").disabled = false;
@@ -87,12 +88,15 @@
     if (!more.length) return first;
     const show = element("button", "quiet", named.length ? "Name the mistake" : "What else was seen");
     show.type = "button";
-    show.addEventListener("click", () => {
-      show.replaceWith(...more);
-      more[0].tabIndex = -1;
-      more[0].focus();
-    });
+    show.addEventListener("click", () => tell(show, ...more));
     return [...first, show];
+  }
+
+  // What a button asked for takes its place, and its focus.
+  function tell(button, ...lines) {
+    button.replaceWith(...lines);
+    lines[0].tabIndex = -1;
+    lines[0].focus();
   }
 
   const line = (text) => (text.startsWith(" ") ? element("pre", "", text) : paragraph(text));
@@ -107,9 +111,9 @@
         return sign && !option.disabled && sign !== key[i] && data.right.every((right) => right[i] !== sign);
       }));
       const gone = wrong[0];
-      if (!gone) return button.replaceWith(paragraph("Only choices that fit somewhere, and those of yours, are left."));
-      gone.disabled = true;
-      return button.replaceWith(paragraph(`Gone: \`${gone.textContent}\``));
+      if (gone) gone.disabled = true;
+      const left = "Only choices that fit somewhere, and those of yours, are left.";
+      tell(button, paragraph(gone ? `Gone: \`${gone.textContent}\`` : left));
     });
     return button;
   }

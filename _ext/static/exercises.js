@@ -238,6 +238,7 @@
       if (found.checklist) place.append(...ticks(data, found.checklist));
       if (!found.ok && found.tried && data.more) place.append(paragraph("The hints say more."));
       if (found.done) solve([data.id]);
+      place.scrollIntoView({ block: "nearest" });
     });
   }
 

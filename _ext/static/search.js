@@ -3,7 +3,7 @@
 /* global Search */
 (() => {
   const NO_PROSE = "annotation, figure, table, .cell, .on-paper, .headerlink, .toctree-wrapper, nav, aside, details, "
-    + ".where-head, .where-start, .you-are-here, [hidden]:not(.bet-cover)";
+    + "noscript, .where-head, .where-start, .you-are-here, [hidden]:not(.bet-cover)";
   const EXCERPT = 240;
   const countOf = (text, word) => text.split(word).length - 1;
 

@@ -126,6 +126,14 @@ KEEPS_NOTHING = "Object.defineProperty(window, 'localStorage', { get() { throw E
 OVERFLOW = """
   () => Math.max(...[...document.querySelectorAll(":root, .content")].map((el) => el.scrollWidth - el.clientWidth))
 """
+# Put what a selector finds at the foot of the window; is all of it in the window?
+TO_THE_FOOT = "(selector) => document.querySelector(selector).scrollIntoView({ block: 'end', behavior: 'instant' })"
+IN_SIGHT = """
+  (selector) => {
+    const { top, bottom } = document.querySelector(selector).getBoundingClientRect();
+    return bottom > top && top > -1 && bottom < innerHeight + 1;
+  }
+"""
 SETTLED = """
   async () => {
     await document.fonts.ready;

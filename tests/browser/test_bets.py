@@ -105,6 +105,18 @@ def test_a_bet_of_several_wants_at_least_one_and_says_how_many_came_otherwise(be
     assert reply(tab, 3).startswith("You said otherwise in 2 of 5:")
 
 
+@pytest.mark.parametrize("number, last, said", [(1, "ul", None), (4, ".bet-blank", "7/8"), (4, ".bet-blank", "much")])
+def test_a_reply_below_the_window_comes_into_sight(bet, number, last, said):
+    tab = bet(LOOKUP).page
+    tab.evaluate(served.TO_THE_FOOT, f"#bet-{number} {last}")
+    if said:
+        box(tab, number).get_by_role("textbox").fill(said)
+        box(tab, number).get_by_role("textbox").press("Enter")
+    else:
+        box(tab, number).locator(".bet-option").last.click()
+    tab.wait_for_function(served.IN_SIGHT, arg=f"#bet-{number} .bet-reply")
+
+
 def test_by_keyboard_alone(bet):
     tab = bet(LOOKUP).page
     box(tab, 1).get_by_role("button").first.focus()
@@ -322,7 +334,8 @@ def test_whoever_wants_a_book_reads_on_without_bets_and_may_bet_after_all(bet, p
 
 PLAIN = """() => [...document.querySelectorAll(".bet > ul > li")].every((li) => {
   const style = getComputedStyle(li.parentElement);
-  return li.getClientRects().length && style.listStyleType === "disc" && style.display === "block";
+  const stands = style.display === "block" && parseFloat(style.paddingLeft) > 10; // its bullets inside the box
+  return li.getClientRects().length && style.listStyleType === "disc" && stands;
 })"""
 OPERATED = ".bet button, .bet input, .bet-tally, .bet-are-off, .bet-tag, .bet-reply, .bet-foot"
 
@@ -332,6 +345,7 @@ def test_on_paper_everything_is_there_and_choices_are_a_list(bet, page):
     tab = bet(page).page
     box(tab, 1).locator(".bet-option, .bet-go").first.click()
     tab.emulate_media(media="print")
+    assert {one.evaluate("(el) => getComputedStyle(el).breakInside") for one in tab.locator(".bet").all()} == {"avoid"}
     assert all(one.bounding_box()["height"] > 20 for one in tab.locator(".bet-cover").all())
     assert tab.evaluate(PLAIN)
     assert tab.locator(OPERATED).evaluate_all(SEEN) == []

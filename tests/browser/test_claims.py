@@ -1,6 +1,7 @@
 """The folklore as a game: a verdict first, then what came out; kept, filtered, counted; open without a script."""
 import pytest
 
+import served
 from mha.folklore import CLAIMS
 
 PAGE = "chapters/A_folklore.html"
@@ -31,6 +32,7 @@ def test_a_verdict_is_said_first_and_then_shown_kept_and_counted(visit, width, s
     page.get_by_text("Judge first after all").click()
     page.get_by_text("Judge them all again").click()
     assert page.locator(".claim-came:visible").count() == 0
+    assert page.evaluate("document.activeElement.matches('.claims-panel select')")
 
 
 def judge(page, claim, verdict):
@@ -42,6 +44,21 @@ def test_by_keyboard_the_reply_gets_the_focus(visit):
     page.locator("#claim-1 .claim-ask button").first.focus()
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.className") == "claim-told"
+
+
+def test_a_card_that_was_just_judged_stays_in_sight_until_something_else_is_to_be_shown(visit):
+    page = visit(PAGE, bets=True).page
+    which = page.locator(".claims-panel select").first
+    which.select_option("not judged yet")
+    page.evaluate(served.TO_THE_FOOT, "#claim-2 .claim-ask")
+    page.locator("#claim-2 .claim-ask button").first.press("Enter")
+    page.wait_for_function(served.IN_SIGHT, arg="#claim-2")
+    assert page.evaluate("document.activeElement.closest('.claim').id") == "claim-2"
+    page.locator("#claim-3 .claim-ask button").first.press("Enter")
+    assert page.locator("#claim-2").is_hidden() and page.locator("#claim-3").is_visible()
+    which.select_option("as you said")
+    which.select_option("not judged yet")
+    assert page.locator("#claim-3").is_hidden()
 
 
 def test_without_a_script_and_on_paper_all_stands_open(chrome, address, visit):

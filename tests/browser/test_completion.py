@@ -80,9 +80,20 @@ def test_it_is_completed_by_keyboard_and_noted_apart_from_written(visit, width, 
     assert memory.decode(page.locator("#progress-out").input_value()) == ["c2.1"]
 
 
+def test_a_reply_below_the_window_comes_into_sight(visit):
+    item = EXERCISES["2.1"]
+    page = visit(page_of(item)).page
+    for select in page.locator(f"{form_of(item)} select").all():
+        select.select_option(value="1")
+    page.evaluate(served.TO_THE_FOOT, f"{form_of(item)} .ask-send")
+    page.locator(f"{form_of(item)} button[type=submit]").click()
+    page.wait_for_function(served.IN_SIGHT, arg=f"{form_of(item)} .ask-reply")
+
+
 def test_after_three_tries_a_wrong_choice_can_go_and_never_tells_which_blank_is_wrong(visit):
     item = EXERCISES["2.1"]
-    form = visit(page_of(item)).page.locator(form_of(item))
+    page = visit(page_of(item)).page
+    form = page.locator(form_of(item))
     for attempt in range(3):
         for select in form.locator("select").all():
             select.select_option(value=str(1 + attempt % 2))
@@ -91,6 +102,7 @@ def test_after_three_tries_a_wrong_choice_can_go_and_never_tells_which_blank_is_
     form.get_by_text("Take one wrong choice away").click()
     gone = form.locator("option:disabled")
     assert gone.count() == 1 and gone.get_attribute("value") not in ("", "0")
+    assert page.evaluate("document.activeElement.textContent") == f"Gone: {gone.text_content()}"
     assert [select.input_value() for select in form.locator("select").all()] == chosen
 
 

@@ -149,6 +149,18 @@ def test_an_exercise_in_code_says_where_to_write_it(item):
     assert (address or "python3 book.py lab") in section
 
 
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_a_reply_below_the_window_comes_into_sight(visit, motion):
+    page = visit("chapters/02_one_head.html").page
+    page.emulate_media(reduced_motion=motion)
+    page.evaluate(served.TO_THE_FOOT, "#ask-2-5 .ask-send")
+    page.locator("#ask-2-5 input").fill("24")
+    page.locator("#ask-2-5 input").press("Enter")
+    if motion == "reduce":
+        assert page.evaluate(served.IN_SIGHT, "#ask-2-5 .ask-reply")
+    page.wait_for_function(served.IN_SIGHT, arg="#ask-2-5 .ask-reply")
+
+
 def test_progress_survives_a_reload_shows_in_the_contents_and_can_be_carried(visit):
     page = visit("chapters/02_one_head.html").page
     page.locator("#ask-2-5 input").fill("24")
@@ -221,3 +233,37 @@ def test_without_javascript_a_question_can_still_be_read(chrome, address):
     assert (tab.locator("#ask-1-7").get_by_text("(3, 3)").is_visible()
             and tab.locator("#ask-1-7 input").first.is_disabled())
     context.close()
+
+
+def told(item):
+    """What stands in the answer of a question: the checklist, letters or a number."""
+    if isinstance(item, Explanation):
+        return item.checklist
+    return [f"Answer: {', '.join(item.right) if item.letters else item.solution}."]
+
+
+def plain(text):
+    """A text without line breaks, and without what a set symbol lacks."""
+    return re.sub(r"[\s_]", "", text)
+
+
+@pytest.mark.parametrize("page", sorted({page_of(item) for item in QUESTIONS + PREDICTED}))
+def test_without_javascript_the_answer_of_a_question_unfolds_and_is_not_printed(chrome, address, page):
+    context = chrome.new_context(java_script_enabled=False)
+    tab = context.new_page()
+    tab.goto(address + page)
+    for item in [item for item in QUESTIONS + PREDICTED if page_of(item) == page]:
+        section = tab.locator(f"#exercise-{item.id.replace('.', '-')}")
+        answer = section.locator("noscript details")
+        assert section.locator("noscript > p").inner_text() == "Turn on JavaScript to have it checked."
+        assert answer.locator(":is(p, ul)").first.is_hidden()
+        answer.locator("summary").click()
+        unfolded = plain(answer.inner_text())
+        assert all(plain(part) in unfolded for part in told(item)), item.id
+    tab.emulate_media(media="print")
+    assert tab.locator("article noscript:visible").count() == 0
+    context.close()
+
+
+def test_with_javascript_no_answer_is_there_to_read(visit):
+    assert "Turn on JavaScript" not in visit("chapters/01_soft_lookup.html").page.locator("article").inner_text()

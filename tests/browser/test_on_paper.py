@@ -9,6 +9,7 @@ import pytest
 
 import served
 from mha.exercises import EXERCISES
+from mha.exercises.cells import solution
 from tools import make_pdf
 
 CHAPTERS = served.chapters() if served.chromium() else []
@@ -16,7 +17,7 @@ CHAPTERS = served.chapters() if served.chromium() else []
 WHITE = 0.4
 # What is operated on a screen, and what would tell the answer of an exercise.
 NOT_ON_PAPER = """
-  .skip-to-content, .progress-panel, .on-colab, .headerlink, .ask-reply,
+  .skip-to-content, .progress-panel, .on-colab, .headerlink, .ask-reply, .mha-figure .reset,
   article :is(details, summary, input, textarea, button):not(.live-view *, .exercise .numbers, .try, .fold,
     .fold > summary)
 """
@@ -86,6 +87,22 @@ def test_a_printed_chapter_gives_no_answer_away_and_asks_for_no_click(visit, pag
     assert tab.locator(".on-paper").is_visible()
 
 
+def test_a_printed_program_has_lines_to_write_on_and_no_boxes(visit):
+    tab = visit("chapters/02_one_head.html").page
+    tab.emulate_media(media="print")
+    sides = "(el) => ['Top', 'Left', 'Bottom'].map((side) => getComputedStyle(el)[`border${side}Style`])"
+    top, left, bottom = tab.locator(".complete-code select").first.evaluate(sides)
+    assert top == left == "none" != bottom
+
+
+@pytest.mark.parametrize("page", [page for page in CHAPTERS if served.live_figures(page)])
+def test_the_controls_of_a_printed_figure_are_one_line(visit, page):
+    tab = visit(page).page
+    tab.emulate_media(media="print")
+    rows = tab.locator(".live-hbox").evaluate_all("(all) => all.map((el) => getComputedStyle(el).display)")
+    assert set(rows) <= {"contents"}
+
+
 def test_a_printed_figure_says_how_its_controls_stand(visit):
     tab = visit("chapters/06_multi_head.html").page
     tab.locator(".live-figure input[type=range]").first.press("Home")
@@ -119,7 +136,7 @@ def test_no_answer_stands_before_the_part_of_answers():
     for item in EXERCISES.values():
         if item.in_code:
             assert squeezed(item.hints[-1]) not in before, item.id
-            assert squeezed(make_pdf.solution(item).splitlines()[-1]) in after, item.id
+            assert squeezed(solution(item).splitlines()[-1]) in after, item.id
     for number in (1, 2):
         told = sum(len(item.hints) - item.in_code >= number for item in EXERCISES.values())
         assert after.count(f"Hint{number}.") == told

@@ -4,10 +4,12 @@ import re
 import pytest
 
 import served
+from engines import wait_for
 from mha.exercises import EXERCISES, check
 from mha.folklore import CLAIMS
 from test_completion import ANSWER_ALL, form_of, page_of
 from test_figures import compare
+from test_on_paper import WHITE, Pdf, squeezed
 from visit import NARROW, WIDE, figure, settings
 
 # The front door leads on at once; what it leads to is looked at.
@@ -186,6 +188,28 @@ def test_a_question_is_answered_by_keyboard_and_kept(at):
     browser = at("chapters/02_one_head.html")
     assert browser.evaluate("() => document.querySelectorAll('#exercise-2-5 .done').length") == 1
     browser.evaluate("() => localStorage.clear()")
+
+
+@pytest.mark.parametrize("above, keys, below", [
+    ("#ask-1-5 .ask-send", ["#ask-1-5 input", "1"], "#ask-1-5 .ask-reply"),
+    ("#bet-1 ul", ["#bet-1 .bet-option", ""], "#bet-1 .bet-reply")], ids=("a question", "a bet"))
+def test_a_reply_below_the_window_comes_into_sight(at, above, keys, below):
+    browser = at("chapters/01_soft_lookup.html?bets")
+    browser.evaluate(served.TO_THE_FOOT, above)
+    field, said = keys
+    browser.type(field, said + ENTER)
+    wait_for(lambda: browser.evaluate(served.IN_SIGHT, below))
+    browser.evaluate("() => localStorage.clear()")
+
+
+@pytest.mark.parametrize("page", ["chapters/00_the_whole.html", "chapters/03_query_and_key.html"])
+@pytest.mark.parametrize("engine", ["firefox"], indirect=True)
+def test_on_paper_the_first_page_is_full_and_no_heading_ends_a_page(at, page):
+    browser = at(page)
+    names = "() => [...document.querySelectorAll('article :is(h2, h3)')].map((el) => el.innerText.replace('#', ''))"
+    headings, pdf = tuple(map(squeezed, browser.evaluate(names))), Pdf(browser.print())
+    assert pdf.white(0) < WHITE
+    assert [text[-80:] for text in pdf.texts if text.endswith(headings)] == []
 
 
 def test_bets_are_covered_made_kept_and_opened_by_a_link(at):
