@@ -54,10 +54,10 @@ def definition(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None, bias
     return weights @ V, weights  # (B, h, n, d_v), (B, h, n, m)
 
 
-def attention(q: Tensor, k: Tensor, v: Tensor, *, mask: Tensor | None = None, bias: Tensor | None = None,
+def attention(q: Tensor, k: Tensor, v: Tensor, *more, mask: Tensor | None = None, bias: Tensor | None = None,
               causal: bool = False, offset: int | Tensor | None = None, window: tuple | None = None,
               scale: float | None = None, softcap: float | None = None, dropout: float = 0.0,
-              need_weights: bool = False) -> tuple[Tensor, Tensor | None]:
+              need_weights: bool = False, **unknown) -> tuple[Tensor, Tensor | None]:
     """Each query takes a weighted mean of the values; the weights are a softmax over its scores with the keys.
 
         scores = scale * Q K^T        weights = softmax(scores + bias, over the visible keys)        out = weights V
@@ -88,6 +88,7 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *, mask: Tensor | None = None, bi
         Vaswani et al. 2017, equation 1. Groups of heads: Ainslie et al. 2023, section 2.2.
         softcap: Gemma Team 2024 (Gemma 2), section 2.
     """
+    check.function_style(more, unknown)
     check.tensors(q=q, k=k, v=v)
     q, k, v = _autocast(q, k, v)
     check.qkv(q, k, v)

@@ -56,9 +56,10 @@ class MultiHeadLoop(nn.Module):
         self.W_O = nn.Linear(sum(head.d_v for head in heads), d_out,
                              first.bias is not None if bias is None else bias, first.weight.device, first.weight.dtype)
 
-    def forward(self, x: Tensor, context: Tensor | None = None, *, mask: Tensor | None = None,
-                bias: Tensor | None = None, need_weights: bool = False) -> tuple[Tensor, Tensor | None]:
+    def forward(self, x: Tensor, context: Tensor | None = None, *more, mask: Tensor | None = None,
+                bias: Tensor | None = None, need_weights: bool = False, **unknown) -> tuple[Tensor, Tensor | None]:
         """As `MultiHeadAttention.forward`: x (..., n, d_model) -> out (..., n, d_out), weights (..., h, n, m)."""
+        check.call_style(more, unknown, "mask=, bias= and need_weights=")
         context = x if context is None else context
         check.layer_inputs(x, context, self.heads[0])
         check.mask_and_bias(mask, bias, x, (*x.shape[:-2], len(self.heads), x.shape[-2], context.shape[-2]))
