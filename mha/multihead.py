@@ -104,11 +104,12 @@ class MultiHeadAttention(nn.Module):
         Vaswani et al. 2017, section 3.2.2. num_kv_heads: Ainslie et al. 2023, section 2.2.
     """
 
-    def __init__(self, d_model: int, num_heads: int, *more, num_kv_heads: int | None = None, d_k: int | None = None,
-                 d_v: int | None = None, d_context: int | None = None, d_out: int | None = None, bias: bool = True,
-                 dropout: float = 0.0, causal: bool = False, on_qk=None, device=None, dtype=None, **unknown):
+    def __init__(self, d_model: int = None, num_heads: int = None, *more, num_kv_heads: int | None = None,
+                 d_k: int | None = None, d_v: int | None = None, d_context: int | None = None, d_out: int | None = None,
+                 bias: bool = True, dropout: float = 0.0, causal: bool = False, on_qk=None, device=None, dtype=None,
+                 **unknown):
         super().__init__()
-        check.build_style(more, unknown)
+        check.build_style(more, unknown)  # the None above: embed_dim= in place of d_model= is to reach this line
         check.positive_ints(d_model=d_model, num_heads=num_heads)
         num_kv_heads = check.kv_heads(num_heads, num_kv_heads)
         d_k = check.head_size(d_model, num_heads, d_k)
@@ -140,7 +141,7 @@ class MultiHeadAttention(nn.Module):
             if W.bias is not None:
                 nn.init.zeros_(W.bias)
 
-    def forward(self, x: Tensor, context: Tensor | None = None, *more, mask: Tensor | None = None,
+    def forward(self, x: Tensor = None, context: Tensor | None = None, *more, mask: Tensor | None = None,
                 bias: Tensor | None = None, head_mask: Tensor | None = None, cache: KVCache | None = None,
                 offset: int | Tensor | None = None, window: tuple | None = None, scale: float | None = None,
                 softcap: float | None = None, need_weights: bool = False,
