@@ -165,7 +165,8 @@ def torch_masks(mask, key_padding_mask, num_heads) -> None:
     for name, t in given.items():
         is_tensor(name, t)
         if t.dtype != torch.bool:
-            raise TypeError(f"{name} is {t.dtype}; only a bool one can be turned round: give a float one as bias=")
+            raise TypeError(f"{name} is {t.dtype}; only a bool one can be turned round: give a float one as bias=, "
+                            f"of an integer one take {name}.bool()")
     same_device(given)
     if num_heads is not None:
         positive_int("num_heads", num_heads)
@@ -185,5 +186,5 @@ def torch_masks(mask, key_padding_mask, num_heads) -> None:
 def _one_batch(mask: Tensor, key_padding_mask: Tensor, num_heads) -> None:
     B = mask.shape[0] // num_heads if mask.ndim == 3 else key_padding_mask.shape[0]
     if key_padding_mask.shape[-1] != mask.shape[-1] or (key_padding_mask.ndim == 2 and len(key_padding_mask) != B):
-        raise ValueError(f"key_padding_mask has shape {tuple(key_padding_mask.shape)} and attn_mask {tuple(mask.shape)}; "
-                         f"beside (n, m) or (B * num_heads, n, m) it must be (B, m), for the same keys")
+        raise ValueError(f"key_padding_mask has shape {tuple(key_padding_mask.shape)} and attn_mask "
+                         f"{tuple(mask.shape)}; beside (n, m) or (B * num_heads, n, m) it must be (B, m), for the same keys")
