@@ -102,7 +102,7 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *more, mask: Tensor | None = None
     # their minus infinity by the scale; and n == m alone would be no bool under torch.compile.)
     offset = 0 if offset is None else offset
     plain = causal and window is None and mask is None and bias is None and (scale is None or scale > 0)
-    triangle = plain if n == m and not isinstance(offset, Tensor) and not offset else False
+    triangle = True if plain and n == m and not isinstance(offset, Tensor) and not offset else False
     if not triangle:
         mask = _both(mask, masks.visible(n, m, causal, window, offset, q.device))
     scale = q.shape[-1] ** -0.5 if scale is None else scale

@@ -210,6 +210,14 @@ def test_the_compiled_layer_gives_the_same_numbers():
     close(torch.compile(layer, fullgraph=True)(x)[0], layer(x)[0], 1e-5)
 
 
+def test_the_checks_of_numbers_let_the_compiler_pass_with_sizes_left_open():
+    layer = MultiHeadAttention(D, H, causal=True, on_qk=Rope())
+    compiled = torch.compile(layer, backend="eager", fullgraph=True, dynamic=True)
+    for n, scale in ((N, 0.1), (M, 0.2)):
+        x = torch.randn(B, n, D)
+        close(compiled(x, scale=scale)[0], layer(x, scale=scale)[0], 1e-5)
+
+
 @needs_gpu
 @ROADS
 def test_the_gpu_agrees_with_the_cpu(need_weights):

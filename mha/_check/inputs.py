@@ -33,7 +33,7 @@ def number(name: str, value, meaning: str) -> None:
     """A number that is neither NaN nor infinite."""
     if not is_real(value):
         raise TypeError(f"{came(name, value)}; it must be a number: {meaning}")
-    if not is_whole(value) and not isinstance(value, torch.SymFloat) and not math.isfinite(value):
+    if not -math.inf < value < math.inf:
         raise ValueError(f"{name}={value} must be finite: {meaning}")
 
 

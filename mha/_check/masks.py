@@ -187,4 +187,5 @@ def _one_batch(mask: Tensor, key_padding_mask: Tensor, num_heads) -> None:
     B = mask.shape[0] // num_heads if mask.ndim == 3 else key_padding_mask.shape[0]
     if key_padding_mask.shape[-1] != mask.shape[-1] or (key_padding_mask.ndim == 2 and len(key_padding_mask) != B):
         raise ValueError(f"key_padding_mask has shape {tuple(key_padding_mask.shape)} and attn_mask "
-                         f"{tuple(mask.shape)}; beside (n, m) or (B * num_heads, n, m) it must be (B, m), for the same keys")
+                         f"{tuple(mask.shape)}; beside (n, m) or (B * num_heads, n, m) it must be (B, m), for the "
+                         f"same keys")
