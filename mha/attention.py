@@ -54,10 +54,10 @@ def definition(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None, bias
     return weights @ V, weights  # (B, h, n, d_v), (B, h, n, m)
 
 
-def attention(q: Tensor, k: Tensor, v: Tensor, *, mask: Tensor | None = None, bias: Tensor | None = None,
+def attention(q: Tensor, k: Tensor, v: Tensor, *more, mask: Tensor | None = None, bias: Tensor | None = None,
               causal: bool = False, offset: int | Tensor | None = None, window: tuple | None = None,
               scale: float | None = None, softcap: float | None = None, dropout: float = 0.0,
-              need_weights: bool = False) -> tuple[Tensor, Tensor | None]:
+              need_weights: bool = False, **unknown) -> tuple[Tensor, Tensor | None]:
     """Each query takes a weighted mean of the values; the weights are a softmax over its scores with the keys.
 
         scores = scale * Q K^T        weights = softmax(scores + bias, over the visible keys)        out = weights V
@@ -90,6 +90,7 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *, mask: Tensor | None = None, bi
         Vaswani et al. 2017, equation 1. Groups of heads: Ainslie et al. 2023, section 2.2.
         softcap: Gemma Team 2024 (Gemma 2), section 2.
     """
+    check.function_style(more, unknown)
     check.tensors(q=q, k=k, v=v)
     q, k, v = _autocast(q, k, v)
     check.qkv(q, k, v)
@@ -103,7 +104,7 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *, mask: Tensor | None = None, bi
     # their minus infinity by the scale; and n == m alone would be no bool under torch.compile.)
     offset = 0 if offset is None else offset
     plain = causal and window is None and mask is None and bias is None and (scale is None or scale > 0)
-    triangle = plain if n == m and not isinstance(offset, Tensor) and not offset else False
+    triangle = True if plain and n == m and not isinstance(offset, Tensor) and not offset else False
     if not triangle:
         mask = _both(mask, masks.visible(n, m, causal, window, offset, q.device))
     scale = q.shape[-1] ** -0.5 if scale is None else scale
@@ -206,8 +207,8 @@ def _fused(Q, K, V, mask, bias, scale, triangle, dropout) -> Tensor:
     shared = {} if Q.shape[1] == K.shape[1] else {"enable_gqa": True}
     out = F.scaled_dot_product_attention(Q, K, V, attn_mask=mask if bias is None else bias, dropout_p=dropout,
                                          is_causal=triangle, scale=scale, **shared)
-    # Over fewer keys than a vector register holds (64 bytes), and in 16 bits, that kernel may also turn a query with NaN
-    # or infinity into zeros. NaN - NaN and inf - inf are NaN. What is compiled or exported must not depend on a size.
+    # Over fewer keys than a vector register holds (64 bytes), and in 16 bits, it may also turn a query of NaN or infinity
+    # into zeros. NaN - NaN and inf - inf are NaN. What is compiled or exported must not depend on a size.
     if Q.is_cpu and (torch.compiler.is_compiling() or K.shape[2] * K.element_size() < 64 or Q.element_size() == 2):
         Q = Q.detach()
         out = out + (Q - Q).sum(-1, keepdim=True)

@@ -104,8 +104,8 @@ class Head(nn.Module):
         self.W_K = nn.Linear(d_context, d_k, bias, device, dtype)
         self.W_V = nn.Linear(d_context, d_v, bias, device, dtype)
 
-    def forward(self, x: Tensor, context: Tensor | None = None, *, mask: Tensor | None = None,
-                bias: Tensor | None = None, need_weights: bool = False) -> tuple[Tensor, Tensor | None]:
+    def forward(self, x: Tensor, context: Tensor | None = None, *more, mask: Tensor | None = None,
+                bias: Tensor | None = None, need_weights: bool = False, **unknown) -> tuple[Tensor, Tensor | None]:
         """Attend from x to context, or from x to itself.
 
         Args:
@@ -114,6 +114,7 @@ class Head(nn.Module):
         Returns:
             out (..., n, d_v), weights (..., n, m) or None.
         """
+        check.call_style(more, unknown, "mask=, bias= and need_weights=")
         context = x if context is None else context
         check.layer_inputs(x, context, self)
         Q = self.W_Q(x)  # (..., n, d_k)

@@ -64,8 +64,8 @@ class MultiHeadLatentAttention(nn.Module):
         self.W_O = linear(num_heads * d_v, d_model)
         self.rope = Rope(base) if d_r else None
 
-    def forward(self, x: Tensor, *, mask: Tensor | None = None, cache: KVCache | None = None,
-                need_weights: bool = False) -> tuple[Tensor, Tensor | None]:
+    def forward(self, x: Tensor, *more, mask: Tensor | None = None, cache: KVCache | None = None,
+                need_weights: bool = False, **unknown) -> tuple[Tensor, Tensor | None]:
         """Attend from x to itself and to what the cache holds.
 
         Args:
@@ -76,6 +76,7 @@ class MultiHeadLatentAttention(nn.Module):
         Returns:
             out (..., n, d_model), weights (..., h, n, m) or None.
         """
+        check.call_of_x_alone(more, unknown, "mask=, cache= and need_weights=")
         check.layer_inputs(x, x, self)
         if cache is not None:
             check.caching(self, None, cache, None, KVCache)

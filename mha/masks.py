@@ -87,13 +87,13 @@ def padding(lengths, m: int, *, device=None) -> Tensor:
     return torch.arange(m, device=lengths.device) < lengths[..., None, None, None]  # (B, 1, 1, m)
 
 
-def from_torch(mask: Tensor | None = None, *, key_padding_mask: Tensor | None = None,
+def from_torch(attn_mask: Tensor | None = None, *, key_padding_mask: Tensor | None = None,
                num_heads: int | None = None) -> Tensor:
     """Translate the masks of `nn.MultiheadAttention`, in which True means *hidden*.
 
     Args:
-        mask: its `attn_mask`: (n, m), or (B * num_heads, n, m) bool.
-        key_padding_mask: its `key_padding_mask`: (B, m), or (m,) without a batch; bool.
+        attn_mask: (n, m), or (B * num_heads, n, m) bool.
+        key_padding_mask: (B, m), or (m,) without a batch; bool.
         num_heads: needed only to take (B * num_heads, n, m) apart.
     Returns:
         bool, True = may attend: (n, m), (B, h, n, m) or (B, 1, 1, m). Where both are given a key must be
@@ -102,8 +102,8 @@ def from_torch(mask: Tensor | None = None, *, key_padding_mask: Tensor | None = 
         TypeError: a float mask. It is added to the scores, so it belongs in `bias=`.
         ValueError: neither mask given, or a number of axes that torch does not know.
     """
-    check.torch_masks(mask, key_padding_mask, num_heads)
-    seen = None if mask is None else ~mask
+    check.torch_masks(attn_mask, key_padding_mask, num_heads)
+    seen = None if attn_mask is None else ~attn_mask
     if seen is not None and seen.ndim == 3:
         seen = seen.unflatten(0, (-1, num_heads))  # (B, h, n, m)
     if key_padding_mask is None:

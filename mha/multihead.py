@@ -56,9 +56,10 @@ class MultiHeadLoop(nn.Module):
         self.W_O = nn.Linear(sum(head.d_v for head in heads), d_out,
                              first.bias is not None if bias is None else bias, first.weight.device, first.weight.dtype)
 
-    def forward(self, x: Tensor, context: Tensor | None = None, *, mask: Tensor | None = None,
-                bias: Tensor | None = None, need_weights: bool = False) -> tuple[Tensor, Tensor | None]:
+    def forward(self, x: Tensor, context: Tensor | None = None, *more, mask: Tensor | None = None,
+                bias: Tensor | None = None, need_weights: bool = False, **unknown) -> tuple[Tensor, Tensor | None]:
         """As `MultiHeadAttention.forward`: x (..., n, d_model) -> out (..., n, d_out), weights (..., h, n, m)."""
+        check.call_style(more, unknown, "mask=, bias= and need_weights=")
         context = x if context is None else context
         check.layer_inputs(x, context, self.heads[0])
         check.mask_and_bias(mask, bias, x, (*x.shape[:-2], len(self.heads), x.shape[-2], context.shape[-2]))
@@ -104,11 +105,11 @@ class MultiHeadAttention(nn.Module):
     """
 
     def __init__(self, d_model: int = None, num_heads: int = None, *more, num_kv_heads: int | None = None,
-                 d_k: int | None = None, d_v: int | None = None, d_context: int | None = None,
-                 d_out: int | None = None, bias: bool = True, dropout: float = 0.0, causal: bool = False, on_qk=None,
-                 device=None, dtype=None, **unknown):
+                 d_k: int | None = None, d_v: int | None = None, d_context: int | None = None, d_out: int | None = None,
+                 bias: bool = True, dropout: float = 0.0, causal: bool = False, on_qk=None, device=None, dtype=None,
+                 **unknown):
         super().__init__()
-        check.build_style(more, unknown)
+        check.build_style(more, unknown)  # the None above: embed_dim= in place of d_model= is to reach this line
         check.positive_ints(d_model=d_model, num_heads=num_heads)
         num_kv_heads = check.kv_heads(num_heads, num_kv_heads)
         d_k = check.head_size(d_model, num_heads, d_k)

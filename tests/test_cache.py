@@ -400,7 +400,7 @@ ERRORS = {
     "dict": (lambda: LAYER(ONE, cache={}), TypeError, r"cache is a dict; .* layer.new_cache\(batch, max_len\)"),
     "pair": (lambda: LAYER(ONE, cache=(KEPT, KEPT)), TypeError, "cache is a tuple"),
     "true": (lambda: LAYER(ONE, cache=True), TypeError, "cache is a bool"),
-    "past": (lambda: LAYER(ONE, past_key_values=None), TypeError, "no past_key_values= here; a layer takes.*cache="),
+    "past": (lambda: LAYER(ONE, past_key_values=None), TypeError, "no past_key_values= here; .*cache="),
 }
 
 

@@ -270,7 +270,7 @@ ERRORS = {
     "offset_floats": (lambda: grouped(causal=True)(X.double(), offset=torch.ones(B)), TypeError,
                       "offset is torch.float32; it must hold whole numbers"),
     "offset_alone": (lambda: grouped()(X.double(), offset=2), ValueError, "offset=2 does nothing by itself"),
-    "window": (lambda: grouped()(X.double(), window=2), ValueError, r"window=2 is a int; it must be a pair \(left, right\)"),
+    "window": (lambda: grouped()(X.double(), window=2), ValueError, r"window=2 is a int; it must be a pair"),
 }
 
 

@@ -56,6 +56,7 @@ def test_an_offset_may_differ_between_sequences():
 def test_from_torch_turns_the_meaning_round():
     hidden = torch.rand(N, M) > 0.5
     assert torch.equal(masks.from_torch(hidden), ~hidden)
+    assert torch.equal(masks.from_torch(attn_mask=hidden), ~hidden)
     per_head = torch.rand(2 * 3, N, M) > 0.5
     assert torch.equal(masks.from_torch(per_head, num_heads=3)[1, 2], ~per_head[1 * 3 + 2])
 
@@ -108,11 +109,11 @@ ERRORS = {
                  "no multiple of num_heads=4"),
     "text_num_heads": (lambda: masks.from_torch(torch.ones(6, N, M).bool(), num_heads="3"), TypeError, "num_heads='3'"),
     "other_keys": (lambda: masks.from_torch(torch.ones(N, M).bool(), key_padding_mask=torch.ones(2, N).bool()),
-                   ValueError, r"key_padding_mask has shape \(2, 5\) and mask \(5, 7\).*for the same keys"),
+                   ValueError, r"key_padding_mask has shape \(2, 5\) and attn_mask \(5, 7\).*same keys"),
     "other_batch": (lambda: masks.from_torch(torch.ones(6, N, M).bool(), num_heads=3,
                                              key_padding_mask=torch.ones(3, M).bool()), ValueError, r"\(3, 7\) and"),
     "devices": (lambda: masks.from_torch(torch.ones(N, M).bool(), key_padding_mask=torch.ones(2, M).bool().to("meta")),
-                ValueError, "mask is on cpu but key_padding_mask is on meta"),
+                ValueError, "attn_mask is on cpu but key_padding_mask is on meta"),
     "set_of_lengths": (lambda: masks.padding({3, 5}, M), ValueError, "is no list"),
     "uneven_lengths": (lambda: masks.padding([3, [2]], M), ValueError, "rows of different sizes"),
     "tensors_of_lengths": (lambda: masks.padding([torch.tensor(3), torch.tensor(5)], M), TypeError, "torch.stack"),

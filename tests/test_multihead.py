@@ -4,7 +4,9 @@ import torch
 from torch import nn
 
 import mha
-from mha import Head, MultiHeadAttention, MultiHeadLoop, masks, merge_heads, split_heads
+from mha import (
+    Head, MultiHeadAttention, MultiHeadLatentAttention, MultiHeadLoop, masks, merge_heads, split_heads,
+)
 from mha.position import Rope
 from support import ROADS, close, needs_compiler, needs_gpu, nothing_leaks, tokens
 
@@ -210,6 +212,14 @@ def test_the_compiled_layer_gives_the_same_numbers():
     close(torch.compile(layer, fullgraph=True)(x)[0], layer(x)[0], 1e-5)
 
 
+def test_the_checks_of_numbers_let_the_compiler_pass_with_sizes_left_open():
+    layer = MultiHeadAttention(D, H, causal=True, on_qk=Rope())
+    compiled = torch.compile(layer, backend="eager", fullgraph=True, dynamic=True)
+    for n, scale in ((N, 0.1), (M, 0.2)):
+        x = torch.randn(B, n, D)
+        close(compiled(x, scale=scale)[0], layer(x, scale=scale)[0], 1e-5)
+
+
 @needs_gpu
 @ROADS
 def test_the_gpu_agrees_with_the_cpu(need_weights):
@@ -292,6 +302,17 @@ ERRORS = {
     "torchs_padding": (lambda: layer()(X, key_padding_mask=None), TypeError, "mha.masks.padding"),
     "torchs_causal": (lambda: layer()(X, is_causal=True), TypeError, "causal=True"),
     "misspelt": (lambda: layer()(X, maks=None), TypeError, "no maks= here; a layer takes mask="),
+    "huggings_mask": (lambda: layer()(X, attention_mask=None), TypeError, r"attention_mask.bool\(\)\[:, None, None\]"),
+    "keras_size": (lambda: layer(key_dim=4), TypeError, "no key_dim=; a head's size is d_k="),
+    "torchs_names": (lambda: layer()(X, key=X, value=X), TypeError, r"no key= here.* is layer\(x\)"),
+    "torchs_size": (lambda: MultiHeadAttention(embed_dim=D, num_heads=H), TypeError, "no embed_dim=; .* is d_model="),
+    "no_size": (lambda: MultiHeadAttention(), TypeError, "d_model=None is a NoneType; it must be a positive"),
+    "window_at_birth": (lambda: layer(window=(1, 1)), TypeError, "no window=; it goes with each call"),
+    "loops_mask": (lambda: MultiHeadLoop([Head(D, 11)])(X, attn_mask=None), TypeError, "no attn_mask= here; use mask="),
+    "loops_call": (lambda: MultiHeadLoop([Head(D, 11)])(X, X, X), TypeError, "got 3 tensors.*by name go mask="),
+    "heads_option": (lambda: Head(D, 11)(X, scale=1.0), TypeError, "no scale= here; a layer takes mask=, bias= "),
+    "latent_call": (lambda: MultiHeadLatentAttention(D, H, d_c=4)(X, X), TypeError, "takes x alone, got 2 tensors"),
+    "latent_mask": (lambda: MultiHeadLatentAttention(D, H, d_c=4)(X, is_causal=True), TypeError, "causal=True"),
     "text_for_bias": (lambda: layer(bias="no"), TypeError, "bias is 'no'; it must be True or False"),
     "text_for_causal": (lambda: layer(causal="no"), TypeError, "causal is 'no'"),
     "text_for_dropout": (lambda: layer(dropout="0.1"), TypeError, "dropout='0.1' is a str"),

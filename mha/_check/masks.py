@@ -160,22 +160,23 @@ def mask_for_reading(mask) -> None:
 
 def torch_masks(mask, key_padding_mask, num_heads) -> None:
     if mask is None and key_padding_mask is None:
-        raise ValueError("from_torch got no mask; give attn_mask as the first argument, or key_padding_mask=")
-    given = {name: t for name, t in (("mask", mask), ("key_padding_mask", key_padding_mask)) if t is not None}
+        raise ValueError("from_torch got no mask; give attn_mask= or key_padding_mask=")
+    given = {name: t for name, t in (("attn_mask", mask), ("key_padding_mask", key_padding_mask)) if t is not None}
     for name, t in given.items():
         is_tensor(name, t)
         if t.dtype != torch.bool:
-            raise TypeError(f"{name} is {t.dtype}; only a bool one can be turned round: give a float one as bias=")
+            raise TypeError(f"{name} is {t.dtype}; only a bool one can be turned round: give a float one as bias=, "
+                            f"of an integer one take {name}.bool()")
     same_device(given)
     if num_heads is not None:
         positive_int("num_heads", num_heads)
     if mask is not None and (mask.ndim not in (2, 3) or (mask.ndim == 3 and not num_heads)):
         raise ValueError(
-            f"mask has shape {tuple(mask.shape)}; torch knows (n, m), and (B * num_heads, n, m), "
+            f"attn_mask has shape {tuple(mask.shape)}; torch knows (n, m), and (B * num_heads, n, m), "
             f"for which num_heads= is needed here"
         )
     if mask is not None and mask.ndim == 3 and mask.shape[0] % num_heads:
-        raise ValueError(f"mask has {mask.shape[0]} rows of heads, no multiple of num_heads={num_heads}")
+        raise ValueError(f"attn_mask has {mask.shape[0]} rows of heads, no multiple of num_heads={num_heads}")
     if key_padding_mask is not None and key_padding_mask.ndim not in (1, 2):
         raise ValueError(f"key_padding_mask has shape {tuple(key_padding_mask.shape)}; torch knows (B, m) and (m,)")
     if len(given) == 2:
@@ -185,5 +186,6 @@ def torch_masks(mask, key_padding_mask, num_heads) -> None:
 def _one_batch(mask: Tensor, key_padding_mask: Tensor, num_heads) -> None:
     B = mask.shape[0] // num_heads if mask.ndim == 3 else key_padding_mask.shape[0]
     if key_padding_mask.shape[-1] != mask.shape[-1] or (key_padding_mask.ndim == 2 and len(key_padding_mask) != B):
-        raise ValueError(f"key_padding_mask has shape {tuple(key_padding_mask.shape)} and mask {tuple(mask.shape)}; "
-                         f"beside (n, m) or (B * num_heads, n, m) it must be (B, m), for the same keys")
+        raise ValueError(f"key_padding_mask has shape {tuple(key_padding_mask.shape)} and attn_mask "
+                         f"{tuple(mask.shape)}; beside (n, m) or (B * num_heads, n, m) it must be (B, m), for the "
+                         f"same keys")
