@@ -5,6 +5,7 @@ Firefox's own port (Marionette) is used as it is, for Debian has no geckodriver,
 into it. WebKitGTK has a driver and a small browser of its own, but no mode without windows, so it gets a screen that
 nobody sees.
 """
+import base64
 import json
 import os
 import shutil
@@ -97,6 +98,10 @@ class Firefox(Engine):
         if error:
             raise RuntimeError(f"{name}: {error['message']}")
         return result.get("value", result)
+
+    def print(self):
+        """The page on paper, as a PDF; WebKit's driver cannot."""
+        return base64.b64decode(self.command("Print", background=True))
 
 
 @contextmanager
