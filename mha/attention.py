@@ -207,7 +207,7 @@ def _fused(Q, K, V, mask, bias, scale, triangle, dropout) -> Tensor:
     shared = {} if Q.shape[1] == K.shape[1] else {"enable_gqa": True}
     out = F.scaled_dot_product_attention(Q, K, V, attn_mask=mask if bias is None else bias, dropout_p=dropout,
                                          is_causal=triangle, scale=scale, **shared)
-    # Over fewer keys than a vector register holds (64 bytes), and in 16 bits, it may also turn a query of NaN or infinity
+    # Over fewer keys than a vector register holds (64 bytes), and in 16 bits, it may also turn a query of NaN or inf
     # into zeros. NaN - NaN and inf - inf are NaN. What is compiled or exported must not depend on a size.
     if Q.is_cpu and (torch.compiler.is_compiling() or K.shape[2] * K.element_size() < 64 or Q.element_size() == 2):
         Q = Q.detach()
