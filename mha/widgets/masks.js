@@ -144,7 +144,7 @@ function render({ model, el }) {
   // A dot says that a value is exactly zero, which no colour can
   function showCell(cell, value, colour, text, bad = false) {
     const nothing = value === 0;
-    const ink = !nothing && Math.sqrt(colour) < 0.55 ? "#fff" : "inherit";
+    const ink = nothing ? "inherit" : Math.sqrt(colour) < 0.55 ? "#fff" : "#10151d"; // on the cell, in any scheme
     set(cell, { class: bad ? "cell leak" : "cell" });
     cell.style.background = nothing ? "none" : shade(colour); // no attribute, which a strict policy forbids
     cell.style.color = ink;

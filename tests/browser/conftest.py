@@ -47,6 +47,24 @@ def visit(chrome, address):
 
 
 @pytest.fixture(scope="session")
+def opened(chrome, address):
+    """As `visit`, for tests that leave a page to the next one as it is: the last few pages stay open."""
+    tabs = {}
+
+    def open_once(path, **options):
+        asked = (path, *sorted(options.items()))
+        if asked not in tabs:
+            tabs[asked] = served.Visit(chrome, address, path, **options)
+            if len(tabs) > 4:
+                tabs.pop(next(iter(tabs))).close()
+        return tabs[asked]
+
+    yield open_once
+    for one in tabs.values():
+        one.close()
+
+
+@pytest.fixture(scope="session")
 def look(chrome, address):
     """What was found on a page at one width and in one scheme: looked at once, asked about by several tests."""
     from inspection import inspect

@@ -91,9 +91,9 @@ def test_the_keyboard_moves_every_slider_and_the_figure_follows(visit, page, ind
 @pytest.mark.parametrize("fonts", [True, False], ids=["", "own font"])
 @pytest.mark.parametrize("width", [1200, 390])
 @every_figure
-def test_a_figure_keeps_its_height_whatever_its_controls_say(visit, page, index, width, fonts):
+def test_a_figure_keeps_its_height_whatever_its_controls_say(opened, page, index, width, fonts):
     """In the book's font, and in the reader's own."""
-    tab, figure = open_figure(visit, page, index, width=width, fonts=fonts)
+    tab, figure = open_figure(opened, page, index, width=width, fonts=fonts)
     settings = few_settings(figure)
     heights = [round(height, 1) for height in after_each(tab, index, figure, settings, HEIGHT)]
     low, high = min(heights), max(heights)
@@ -115,8 +115,8 @@ LETTERS = """
 
 @pytest.mark.parametrize("width, least", [(1200, 12), (390, 10)])
 @every_figure
-def test_what_a_figure_says_can_be_read(visit, page, index, width, least):
-    tab, _ = open_figure(visit, page, index, width=width)
+def test_what_a_figure_says_can_be_read(opened, page, index, width, least):
+    tab, _ = open_figure(opened, page, index, width=width, fonts=True)
     letters = tab.evaluate(LETTERS, index)
     assert letters and [text for size, text in letters if size < least - 0.05] == []
 
