@@ -144,10 +144,11 @@ function render({ model, el }) {
   // A dot says that a value is exactly zero, which no colour can
   function showCell(cell, value, colour, text, bad = false) {
     const nothing = value === 0;
-    const ink = nothing ? "inherit" : Math.sqrt(colour) < 0.55 ? "#fff" : "#10151d"; // on the cell, in any scheme
+    const [ground, number] = [nothing ? "none" : shade(colour), /\d/.test(text)];
     set(cell, { class: bad ? "cell leak" : "cell" });
-    cell.style.background = nothing ? "none" : shade(colour); // no attribute, which a strict policy forbids
-    cell.style.color = ink;
+    cell.style.background = number ? "none" : ground; // no attribute, which a strict policy forbids
+    cell.style.border = number && !nothing ? `3px solid ${ground}` : "none"; // a number stands in a frame
+    cell.style.color = Math.sqrt(colour) < 0.55 && !number ? "#fff" : "inherit";
     write(cell, nothing ? "\u00b7" : text);
   }
 
@@ -186,7 +187,7 @@ function render({ model, el }) {
       const bad = leak > 0 && !reach[i][j];
       if (bad) wrong++;
       showButton(i, j, seen[i][j]);
-      showCell(weightCells[i][j], weights[i][j], weights[i][j], weights[i][j].toFixed(2).replace(/^0/, ""));
+      showCell(weightCells[i][j], weights[i][j], weights[i][j], weights[i][j].toFixed(2).replace(/^0|\.00$/, ""));
       showCell(leakCells[i][j], leak, leak / top, bad ? "!" : "", bad);
     });
     const rowSums = weights.map(sum);
