@@ -122,10 +122,10 @@ def test_softcap_bounds_the_scaled_scores(need_weights):
 
 # --- Heads and axes --------------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("h", [3, 6])
-def test_where_the_kernel_shares_keys_by_itself_it_gives_the_same(h):
+@pytest.mark.parametrize("batch,h,kv_heads", [(B, 3, 3), (B, 6, 3), (6, 6, 3), (3, 6, 3)])
+def test_where_the_kernel_shares_keys_by_itself_it_gives_the_same(batch, h, kv_heads):
     """As on a GPU in the triangle: the kernel's own flags, and no mask."""
-    q, k, v = random_qkv(heads=h, kv_heads=3, n=N, m=N, d_v=D_K)
+    q, k, v = (random(batch, heads, N, D_K) for heads in (h, kv_heads, kv_heads))
     close(_fused(q, k, v, None, None, D_K ** -0.5, True, 0.0), attention(q, k, v, causal=True)[0])
 
 
