@@ -146,6 +146,15 @@ def test_a_finite_bias_stays_finite_in_lower_precision(dtype, need_weights):
 
 
 @ROADS
+def test_a_bias_in_the_dtype_of_the_queries_stays_as_it_is(need_weights):
+    """Also where it is larger than what a wider one is cut to: of two such the larger takes all."""
+    q, k, v = random_qkv(d_v=D_K)
+    bias = torch.linspace(0.6, 0.9, M, dtype=torch.float64) * torch.finfo(torch.float64).max
+    out, _ = attention(q, k, v, bias=bias[None], need_weights=need_weights)
+    close(out, v[:, :, -1:].expand_as(out))
+
+
+@ROADS
 @pytest.mark.parametrize("axes", ["none", "mask", "per_head_mask", "padding", "bias", "one_query", "causal"])
 @pytest.mark.parametrize("d_v", [D_K, D_V])
 def test_adjacent_heads_share_a_key_head(axes, need_weights, d_v):
