@@ -370,6 +370,11 @@ def test_one_buffer_equals_the_definition():
     close(ours, definition(q, k, v, mask, bias, scale=0.4))
 
 
+def test_the_definition_divides_by_the_root_of_d_k_unless_told():
+    q, k, v = random_qkv()
+    close(definition(q, k, v)[0], F.scaled_dot_product_attention(q, k, v))
+
+
 @ROADS
 @pytest.mark.filterwarnings("ignore:There is a performance drop")
 def test_torch_func_differentiates_and_batches_it(need_weights):
