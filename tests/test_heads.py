@@ -26,6 +26,13 @@ def test_without_itself_a_token_gives_itself_no_weight():
     assert (head(x[:, :1])[0] == 0).all()
 
 
+def test_without_itself_a_token_sees_only_what_its_mask_shows():
+    head, x = SymmetricHead(D, D_K, exclude_self=True).double(), tokens(B, N, D)
+    mask = torch.rand(B, 1, N, N) > 0.3
+    weights = head(x, mask=mask, need_weights=True)[1]
+    assert torch.equal(weights > 0, mask[:, 0] & ~torch.eye(N, dtype=torch.bool))
+
+
 def test_the_asymmetric_head_carries_its_inputs():
     head, x = AsymmetricHead(D, D_K).double(), tokens(B, N, D)
     scores = (x @ head.W_Q.weight.T) @ (x @ head.W_K.weight.T).mT / D_K ** 0.5
