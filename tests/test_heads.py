@@ -53,6 +53,18 @@ def test_the_head_is_the_formula_of_the_paper(bias):
     assert (head.W_V.bias is not None) == bias
 
 
+@pytest.mark.parametrize("make", [SymmetricHead, AsymmetricHead, Head])
+def test_a_head_has_a_bias_only_where_it_is_asked_for(make):
+    for options, has in (({}, False), ({"bias": True}, True)):
+        assert any("bias" in name for name, _ in make(D, D_K, **options).named_parameters()) == has
+
+
+def test_dropout_of_a_head_acts_in_training_only():
+    head, x = Head(D, D_K, dropout=0.5).double(), tokens(B, N, D)
+    assert not torch.equal(head(x)[0], head(x)[0])
+    close(head.eval()(x, need_weights=True)[1].sum(-1), torch.ones(B, N, dtype=torch.float64))
+
+
 def test_nothing_leaks_from_the_future_of_a_causal_head():
     head = Head(D, D_K, causal=True).double()
     assert nothing_leaks(lambda x: head(x)[0], tokens(N, D))
