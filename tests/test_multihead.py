@@ -151,6 +151,7 @@ def test_dropout_acts_in_training_only():
     assert not torch.equal(layer(x)[0], layer(x)[0])
     layer.eval()
     assert torch.equal(layer(x)[0], layer(x)[0])
+    close(layer(x, need_weights=True)[1].sum(-1), torch.ones(B, H, N, dtype=torch.float64))
 
 
 def test_torch_and_we_draw_the_same_spread_of_weights():
