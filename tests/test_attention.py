@@ -5,6 +5,7 @@ import sys
 import pytest
 import torch
 import torch.nn.functional as F
+from torch.utils._python_dispatch import TorchDispatchMode
 
 import mha
 from mha.attention import _fused, attention, definition
@@ -118,6 +119,29 @@ def test_softcap_bounds_the_scaled_scores(need_weights):
     expected = torch.softmax((capped + bias).masked_fill(~mask, -1e300), -1) @ v
     out, _ = attention(3 * q, k, v, softcap=0.7, mask=mask, bias=bias, need_weights=need_weights)
     close(out, expected)
+
+
+class Largest(TorchDispatchMode):
+    """How many numbers the largest tensor holds that is made in this context."""
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        made = function(*args, **(kwargs or {}))
+        tensors = [t for t in (made if isinstance(made, (tuple, list)) else [made]) if isinstance(t, torch.Tensor)]
+        self.numbers = max([getattr(self, "numbers", 0), *(t.numel() for t in tensors)])
+        return made
+
+
+@pytest.mark.parametrize("kv_heads", [6, 2])
+@pytest.mark.parametrize("options", [{}, {"causal": True}, {"mask": mha.masks.window(61, left=3, right=5)},
+                                     {"bias": torch.zeros(61, 61)}], ids=["nothing", "causal", "mask", "bias"])
+def test_weights_that_nobody_asks_for_are_not_written(options, kv_heads):
+    q, k, v = random_qkv(heads=6, kv_heads=kv_heads, n=61, m=61, d_v=D_K)
+    with Largest() as largest:
+        attention(q, k, v, **options)
+    assert largest.numbers < B * 6 * 61 * 61
+    with largest:
+        attention(q, k, v, need_weights=True, **options)
+    assert largest.numbers >= B * 6 * 61 * 61
 
 
 # --- Heads and axes --------------------------------------------------------------------------------------------------
