@@ -79,7 +79,8 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *more, mask: Tensor | None = None
     Returns:
         out: (..., h, n, d_v).
         weights: (..., h, n, m) as applied (after dropout; before it, rows sum to 1), or None.
-        A query that may see no key has zero weights, a zero output and zero gradients.
+        A query that may see no key has zero weights, a zero output and zero gradients (without weights, one that is
+        NaN itself has NaN).
         NaN in a query, or in a key or value that it sees, makes its output NaN; so does an infinite query, unless a
         softcap bounds its scores. Three exceptions: without weights, torch's CPU kernel may answer a NaN or infinite
         *key* with numbers; a hidden NaN key reaches others without weights, or if a bias of -inf hides it; a hidden NaN

@@ -26,6 +26,13 @@ def test_without_itself_a_token_gives_itself_no_weight():
     assert (head(x[:, :1])[0] == 0).all()
 
 
+def test_without_itself_a_token_sees_only_what_its_mask_shows():
+    head, x = SymmetricHead(D, D_K, exclude_self=True).double(), tokens(B, N, D)
+    mask = torch.rand(B, 1, N, N) > 0.3
+    weights = head(x, mask=mask, need_weights=True)[1]
+    assert torch.equal(weights > 0, mask[:, 0] & ~torch.eye(N, dtype=torch.bool))
+
+
 def test_the_asymmetric_head_carries_its_inputs():
     head, x = AsymmetricHead(D, D_K).double(), tokens(B, N, D)
     scores = (x @ head.W_Q.weight.T) @ (x @ head.W_K.weight.T).mT / D_K ** 0.5
@@ -44,6 +51,18 @@ def test_the_head_is_the_formula_of_the_paper(bias):
     close(weights, (Q @ K.mT / D_K ** 0.5).softmax(-1))
     close(out, weights @ V)
     assert (head.W_V.bias is not None) == bias
+
+
+@pytest.mark.parametrize("make", [SymmetricHead, AsymmetricHead, Head])
+def test_a_head_has_a_bias_only_where_it_is_asked_for(make):
+    for options, has in (({}, False), ({"bias": True}, True)):
+        assert any("bias" in name for name, _ in make(D, D_K, **options).named_parameters()) == has
+
+
+def test_dropout_of_a_head_acts_in_training_only():
+    head, x = Head(D, D_K, dropout=0.5).double(), tokens(B, N, D)
+    assert not torch.equal(head(x)[0], head(x)[0])
+    close(head.eval()(x, need_weights=True)[1].sum(-1), torch.ones(B, N, dtype=torch.float64))
 
 
 def test_nothing_leaks_from_the_future_of_a_causal_head():

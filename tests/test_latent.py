@@ -140,6 +140,7 @@ def test_dropout_acts_in_training_only(absorbed):
     assert not torch.equal(layer(x)[0], layer(x)[0])
     layer.eval()
     assert torch.equal(layer(x)[0], layer(x)[0])
+    close(layer(x, need_weights=True)[1].sum(-1), torch.ones(B, H, N, dtype=torch.float64))
 
 
 @FORMS

@@ -80,6 +80,10 @@ def test_explain_says_what_stands_out(mask, words):
     assert re.search(words, masks.explain(mask))
 
 
+def test_explain_says_of_a_single_query_nothing_about_the_future():
+    assert "future" not in masks.explain(masks.causal(1, 4))
+
+
 def test_explain_does_not_take_a_causal_mask_for_padding():
     assert "batch, length" not in masks.explain(masks.causal(4))
 

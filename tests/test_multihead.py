@@ -59,6 +59,21 @@ def test_the_packed_layer_equals_the_loop_over_its_heads(context, masked):
     close(layer(x, other, mask=mask, need_weights=True), loop(x, other, mask=mask, need_weights=True))
 
 
+@pytest.mark.parametrize("lead", [(), (1,)], ids=["no_batch", "batch_of_one"])
+def test_the_loop_gives_each_head_its_own_part_of_a_mask_and_a_bias(lead):
+    layer, x = random_biases(MultiHeadAttention(D, H, dtype=torch.float64)), tokens(*lead, N, D)
+    loop = MultiHeadLoop([layer.head(i) for i in range(H)])
+    loop.W_O = layer.W_O
+    options = {"mask": torch.rand(*lead, H, N, N) > 0.4, "bias": tokens(*lead, H, N, N), "need_weights": True}
+    close(layer(x, **options), loop(x, **options))
+
+
+def test_a_loop_over_a_single_head_is_the_head_and_W_O():
+    head, x = Head(D, D_K, dtype=torch.float64), tokens(B, N, D)
+    loop = MultiHeadLoop([head])
+    close(loop(x)[0], loop.W_O(head(x)[0]))
+
+
 @pytest.mark.parametrize("bias", [False, True])
 @pytest.mark.parametrize("context", [False, True])
 def test_it_equals_torchs_layer_in_outputs_weights_and_gradients(bias, context):
@@ -138,6 +153,7 @@ def test_dropout_acts_in_training_only():
     assert not torch.equal(layer(x)[0], layer(x)[0])
     layer.eval()
     assert torch.equal(layer(x)[0], layer(x)[0])
+    close(layer(x, need_weights=True)[1].sum(-1), torch.ones(B, H, N, dtype=torch.float64))
 
 
 def test_torch_and_we_draw_the_same_spread_of_weights():

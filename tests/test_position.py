@@ -209,6 +209,12 @@ def test_layers_with_other_bases_compile_one_after_the_other():
         close(torch.compile(layer, fullgraph=True, backend="eager")(x)[0], layer(x)[0])
 
 
+def test_the_base_is_that_of_the_paper_unless_told():
+    x = tokens(N, D_K)
+    assert torch.equal(rope(x, NEAR), rope(x, NEAR, base=10000.0)) and Rope().base == 10000.0
+    assert torch.equal(sinusoids(N, D), sinusoids(N, D, base=10000.0))
+
+
 # --- Straight lines --------------------------------------------------------------------------------------------------
 
 # What get_slopes of github.com/ofirpress/attention_with_linear_biases gives.
