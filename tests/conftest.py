@@ -9,4 +9,5 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # what a test solves is nobody's progress
 os.environ["MHA_PROGRESS"] = os.path.join(tempfile.mkdtemp(), "progress.json")
 
-from support import seed, some  # noqa: E402, F401 (fixtures for every test; they import torch, so after the above)
+# fixtures for every test; they import torch, so after the above
+from support import compiled_afresh, seed, some  # noqa: E402, F401
