@@ -6,9 +6,9 @@
 The map of the package, in an order in which it reads well:
 
     the subject         `attention`, the formula; `masks`, who may look at whom; `position`, where a token stands;
-                        `heads`, one head in three attempts; `multihead`, many of them; `cache`, what decoding keeps;
-                        `latent`, heads that make keys and values from one short vector; `record`, the weights of a
-                        whole model; `device`, where to run
+                        `heads`, one head in three attempts; `multihead`, many of them, with keys of their own or shared
+                        (grouped and multi-query attention); `cache`, what decoding keeps; `latent`, multi-head latent
+                        attention; `record`, the weights of a whole model; `device`, where to run
     is measured with    `measure`, numbers for maps; `findings`, what the maps of a trained model say; `surgery`, heads
                         changed by hand; `bench`, seconds and memory
     what is trained     `data`, small worlds; `train`, a training for each question; `induction`, models that copy

@@ -24,10 +24,10 @@ class KVCache:
         d_k: size of a key. d_v: size of a value; d_k by default.
     Attributes:
         K, V: (batch, num_kv_heads, max_len, d_k or d_v), zeros where nothing was written.
-        length: number of tokens kept, an int; (batch,) whole numbers where sequences differ.
+        length: number of tokens kept: an int, which waits for no GPU; (batch,) whole numbers where sequences differ.
         filled: number of tokens in the longest sequence.
     Raises:
-        ValueError, TypeError: what does not fit. The cache then holds what it held.
+        ValueError, TypeError: what does not fit. The cache then holds the tokens that it held.
     """
 
     def __init__(self, batch: int, num_kv_heads: int, max_len: int, d_k: int, d_v: int | None = None, *,

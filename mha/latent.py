@@ -11,31 +11,33 @@ from mha.position import Rope, following
 
 
 class MultiHeadLatentAttention(nn.Module):
-    """Heads whose keys and values are made from a latent c = y W_DKV, which is all that decoding keeps of a token y.
+    """Heads whose keys and values are made from a latent c = x W_DKV: c and r are all that decoding keeps of a token x.
 
-        K_i = [c W_UK_i, r]        V_i = c W_UV_i        Q_i = [x W_Q_i, rope(x W_QR_i)]        r = rope(y W_KR)
+        K_i = [c W_UK_i, r]        V_i = c W_UV_i        Q_i = [x W_Q_i, rope(x W_QR_i)]        r = rope(x W_KR)
 
     The second part of each key, d_r numbers that turn with the position, is one for all heads. A rotation between W_Q
     and W_UK would keep them from being absorbed:
 
-        (x W_Q_i) (c W_UK_i)^T = (x W_Q_i W_UK_i^T) c^T        sum_j w_j (c_j W_UV_i) = (sum_j w_j c_j) W_UV_i
+        as written                  absorbed
+        (x W_Q_i) (c W_UK_i)^T   =  (x W_Q_i W_UK_i^T) c^T
+        sum_j w_j (c_j W_UV_i)   =  (sum_j w_j c_j) W_UV_i
 
-    By the right sides, `absorbed`, all heads look at c itself: one shared key head of d_c + d_r numbers, whose first
-    d_c numbers are the value too. The numbers are the same to rounding. The left sides cost less for many tokens at
-    once, a prompt or a training; the right ones for one new token and many kept.
+    Absorbed, all heads look at c itself: one shared key head of d_c + d_r numbers, of which the first d_c are the value
+    too. The outputs are the same to rounding. As written it costs less for many tokens at once, a prompt or a training;
+    absorbed for one new token and many kept.
 
     Args:
         d_model: size of a token. num_heads: number of heads, h.
         d_c: size of the latent.
         d_k: size of a query's and a key's unturned part; d_model / num_heads by default. d_v: size of a value; d_k by
             default.
-        d_r: size of the turned part, even; 0 is none, and then heads see no positions.
+        d_r: size of the turned part, even; 0 is none.
         base: of the rotation, as in `mha.position.rope`.
         dropout: probability of losing a weight while training. causal: no query sees a later key.
-        absorbed: compute by the right sides. May be set at any time: layer.absorbed = True.
+        absorbed: how to compute. May be set at any time: layer.absorbed = True.
     Source:
-        DeepSeek-AI 2024 (DeepSeek-V2), section 2.1 and appendix C. Left out: the queries' own latent, and the
-        normalisation of latents that the model's code adds.
+        DeepSeek-AI 2024 (DeepSeek-V2), section 2.1 and appendix C. Left out: the queries' own latent, the normalisation
+        of latents, and that the model's code turns neighbouring numbers as pairs.
     """
 
     def __init__(self, d_model: int, num_heads: int, *, d_c: int, d_k: int | None = None, d_v: int | None = None,
@@ -51,7 +53,7 @@ class MultiHeadLatentAttention(nn.Module):
         check.truths(causal=causal, absorbed=absorbed)
         check.probability("dropout", dropout)
         check.layer_dtype(dtype)
-        self.d_model = self.d_context = d_model
+        self.d_model = self.d_context = d_model  # it asks and answers itself
         self.num_heads, self.d_k, self.d_v, self.d_c, self.d_r = num_heads, d_k, d_v, d_c, d_r
         self.dropout, self.causal, self.absorbed = dropout, causal, absorbed
 
@@ -85,9 +87,9 @@ class MultiHeadLatentAttention(nn.Module):
         c = self.W_DKV(x).unsqueeze(-3)  # (..., 1, n, d_c)
         if self.d_r:
             i = following(offset, x)
-            R, r = self.rope(cut(self.W_QR(x), self.d_r), self.W_KR(x).unsqueeze(-3), i, i)  # (..., h or 1, n, d_r)
+            Q_R, r = self.rope(cut(self.W_QR(x), self.d_r), self.W_KR(x).unsqueeze(-3), i, i)  # (..., h or 1, n, d_r)
         else:
-            R, r = Q[..., :0], c[..., :0]
+            Q_R, r = Q[..., :0], c[..., :0]
         if cache is not None:
             c, r = cache.write(c, r)  # (..., 1, m, d_c), (..., 1, m, d_r)
         if self.absorbed:
@@ -96,7 +98,7 @@ class MultiHeadLatentAttention(nn.Module):
         else:
             latent = c.squeeze(-3)  # (..., m, d_c)
             K, V = cut(self.W_UK(latent), self.d_k), cut(self.W_UV(latent), self.d_v)  # (..., h, m, d_k or d_v)
-        out, weights = attention(torch.cat([Q, R], -1), torch.cat([K, r.expand(*K.shape[:-1], -1)], -1), V, mask=mask,
+        out, weights = attention(torch.cat([Q, Q_R], -1), torch.cat([K, r.expand(*K.shape[:-1], -1)], -1), V, mask=mask,
                                  causal=self.causal, offset=offset, scale=(self.d_k + self.d_r) ** -0.5,
                                  dropout=self.dropout if self.training else 0.0, need_weights=need_weights)
         if cache is not None:

@@ -22,8 +22,7 @@ def causal(n: int, m: int | None = None, offset: int = 0, *, device=None) -> Ten
     Source:
         Vaswani et al. 2017, section 3.2.3.
     """
-    i, j = _positions(n, n if m is None else m, offset, device)
-    return j <= i
+    return window(n, m, right=0, offset=offset, device=device)
 
 
 def window(n: int, m: int | None = None, left: int | None = None, right: int | None = None,
@@ -41,9 +40,11 @@ def window(n: int, m: int | None = None, left: int | None = None, right: int | N
     """
     check.window((left, right))
     i, j = _positions(n, n if m is None else m, offset, device)
-    if left is None:
-        return j <= i + right if right is not None else torch.ones_like(j - i, dtype=torch.bool)
-    return j >= i - left if right is None else (j >= i - left) & (j <= i + right)
+    ahead = j - i  # (n, m), or (B, 1, n, m)
+    seen = None if left is None else ahead >= -left
+    if right is not None:
+        seen = ahead <= right if seen is None else seen & (ahead <= right)
+    return torch.ones_like(ahead, dtype=torch.bool) if seen is None else seen
 
 
 def visible(n: int, m: int, no_future: bool, span, offset: int | Tensor, device=None) -> Tensor | None:
@@ -77,7 +78,7 @@ def padding(lengths, m: int, *, device=None) -> Tensor:
 
     Args:
         lengths: whole numbers from 0 to m, one for each sentence, a list or a tensor (B,); with any number of axes,
-            those of the batch; a single number where x has no batch.
+            those of the batch; a single number where x has no batch. In a tensor they are not looked at.
         m: number of keys, padding included.
         device: of the mask; by default that of lengths.
     Returns:
@@ -96,10 +97,10 @@ def from_torch(attn_mask: Tensor | None = None, *, key_padding_mask: Tensor | No
         key_padding_mask: (B, m), or (m,) without a batch; bool.
         num_heads: needed only to take (B * num_heads, n, m) apart.
     Returns:
-        bool, True = may attend: (n, m), (B, h, n, m) or (B, 1, 1, m). Where both are given a key must be
-        visible in both.
+        bool, True = may attend: (n, m), (B, h, n, m), (B, 1, 1, m), or (1, m) without a batch; without one and with
+        (num_heads, n, m) take [0]. Where both are given a key must be visible in both.
     Raises:
-        TypeError: a float mask. It is added to the scores, so it belongs in `bias=`.
+        TypeError: a mask that is not bool. One of floats is added to the scores, so it belongs in `bias=`.
         ValueError: neither mask given, or a number of axes that torch does not know.
     """
     check.torch_masks(attn_mask, key_padding_mask, num_heads)

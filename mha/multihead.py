@@ -58,7 +58,9 @@ class MultiHeadLoop(nn.Module):
 
     def forward(self, x: Tensor, context: Tensor | None = None, *more, mask: Tensor | None = None,
                 bias: Tensor | None = None, need_weights: bool = False, **unknown) -> tuple[Tensor, Tensor | None]:
-        """As `MultiHeadAttention.forward`: x (..., n, d_model) -> out (..., n, d_out), weights (..., h, n, m)."""
+        """As `MultiHeadAttention.forward`, with these options: x (..., n, d_model) -> out (..., n, d_out) and weights
+        (..., h, n, m) or None.
+        """
         check.call_style(more, unknown, "mask=, bias= and need_weights=")
         context = x if context is None else context
         check.layer_inputs(x, context, self.heads[0])
@@ -96,8 +98,9 @@ class MultiHeadAttention(nn.Module):
         dropout: probability of losing a weight while training.
         causal: no query sees a later key.
         on_qk: what happens to queries and keys in each head before they meet, such as `mha.position.Rope()`; a function
-            or a module (Q, K, i, j) -> (Q, K) that treats all heads alike. Q (..., h, n, d_k) stands at positions i,
-            K (..., num_kv_heads, m, d_k) at j: whole numbers, (n,) and (m,), or (B, 1, n) where sequences stand apart.
+            or a module (Q, K, i, j) -> (Q, K). Q (..., h, n, d_k) stands at positions i, K (..., num_kv_heads, m, d_k)
+            at j: whole numbers, (n,) and (m,), or (B, 1, n) where sequences stand apart. It treats all heads alike, for
+            `head` and `prune` take it along.
     Raises:
         ValueError, TypeError: sizes that do not fit; the message says how to mend it.
     Source:
@@ -109,7 +112,7 @@ class MultiHeadAttention(nn.Module):
                  bias: bool = True, dropout: float = 0.0, causal: bool = False, on_qk=None, device=None, dtype=None,
                  **unknown):
         super().__init__()
-        check.build_style(more, unknown)  # the None above: embed_dim= in place of d_model= is to reach this line
+        check.build_style(more, unknown)  # d_model and num_heads are None where torch's names stand in their place
         check.positive_ints(d_model=d_model, num_heads=num_heads)
         num_kv_heads = check.kv_heads(num_heads, num_kv_heads)
         d_k = check.head_size(d_model, num_heads, d_k)
@@ -130,7 +133,7 @@ class MultiHeadAttention(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw fresh parameters from the distributions of nn.MultiheadAttention."""
+        """Draw fresh parameters from the distributions of nn.MultiheadAttention, where its sizes are these."""
         # torch draws W_Q, W_K, W_V as one matrix of three times the outputs, by Xavier's rule. That makes each
         # smaller by sqrt(2): the first scores are halved, and training starts nearer to uniform weights.
         gain = 2 ** -0.5 if self.d_context == self.d_model else 1.0
@@ -153,7 +156,8 @@ class MultiHeadAttention(nn.Module):
             context: (..., m, d_context), the tokens that are asked; x by default.
             mask: bool, True = may attend; (n, m), or (B, h, n, m) with sizes equal or 1.
             bias: floats added to the scores, shaped like a mask.
-            head_mask: (h,) or (B, h), a factor for each head's output: 0 switches it off. The weights stay.
+            head_mask: (h,) or (B, h), a factor for each head's output: 0 switches it off (Michel et al. 2019, section
+                2.3). The weights stay.
             cache: what a causal layer keeps of earlier tokens (`new_cache`). x are the tokens that come next; they see
                 the earlier ones too, and are kept in their turn: m counts both.
             offset, window, scale, softcap: as in `mha.attention`; a cache brings its own offset.
@@ -230,10 +234,10 @@ class MultiHeadAttention(nn.Module):
     def prune(self, keep) -> "MultiHeadAttention":
         """A new, smaller module with only the heads in `keep`, in that order. The others' part of the output is gone.
 
-        Heads that share keys and values stay side by side, and each group keeps as many of them.
+        Heads that share keys and values stay side by side, and each group keeps as many of them. `on_qk` is copied too.
 
         Source:
-            Michel et al. 2019, section 2.3.
+            Michel et al. 2019, section 4.
         """
         keep = check.head_numbers(keep, self.num_heads)
         kv_heads = check.kept_groups(keep, self.num_heads // self.num_kv_heads)

@@ -3,7 +3,7 @@
 `sinusoids` are added to the tokens. `rope` turns queries and keys inside each head (`Rope` does so in a layer).
 `alibi_bias` is added to the scores. The fourth way, a learned vector for each position, is nn.Embedding.
 
-Positions are whole numbers from 0; angles are made in float32 or wider, for in 16 bits they are noise by position 1000.
+Positions are whole numbers from 0. Angles are made in float32 or wider: in bfloat16 they are noise by position 1000.
 """
 
 import torch
@@ -19,7 +19,8 @@ def sinusoids(n: int, d_model: int, base: float = 10000.0, *, device=None) -> Te
 
     Args:
         n: number of positions.
-        d_model: size of a token. base: the slowest wave is nearly 2 pi base tokens long.
+        d_model: size of a token.
+        base: the longer, the slower: waves are 2 pi to 2 pi base^(1 - 2 / d_model) tokens long.
     Returns:
         (n, d_model) float32.
     Source:
@@ -43,7 +44,7 @@ def rope(x: Tensor, positions: Tensor, *, base: float = 10000.0, interleaved: bo
     Args:
         x: (..., n, d_k) queries or keys; d_k is even.
         positions: (n,) whole numbers; or (B, 1, n) beside x (B, h, n, d_k), where sequences stand apart.
-        base: the slowest pair needs nearly 2 pi base tokens for a turn.
+        base: a turn takes 2 pi tokens in the fastest pair, 2 pi base^(1 - 2 / d_k) in the slowest.
         interleaved: pairs are neighbours, (0, 1), (2, 3), ..., as in the paper; by default they are halves,
             (0, d_k / 2), (1, d_k / 2 + 1), ..., as in Llama. The two differ by an order of the columns of W_Q and W_K;
             queries and keys must agree.
@@ -107,13 +108,15 @@ def alibi_bias(num_heads: int, n: int, m: int | None = None, offset: int | Tenso
         offset: number of keys before the first query; a tensor (B,) where sequences differ.
         slopes: (h,); `alibi_slopes(num_heads)` by default.
     Returns:
-        (h, n, m) float32, beside a batch write bias=alibi_bias(...)[None]; (B, h, n, m) where sequences differ.
+        (h, n, m) as the slopes, float32 by default, beside a batch write bias=alibi_bias(...)[None]; (B, h, n, m) where
+        sequences differ.
     Source:
         Press et al. 2022 (ALiBi), section 3. There causal attention hides the later keys; here so must the caller.
     """
     check.positive_ints(num_heads=num_heads)
-    slopes = alibi_slopes(num_heads, device=device) if slopes is None else slopes
+    slopes = alibi_slopes(num_heads) if slopes is None else slopes
     check.slopes(slopes, num_heads)
+    slopes = slopes.to(device)
     check.size("n", n)
     m = n if m is None else m
     check.size("m", m)

@@ -18,7 +18,7 @@ def record(model: nn.Module) -> Iterator[dict[str, Tensor]]:
             model(x)
         weights["blocks.0.attention"]    # (B, h, n, m)
 
-    What the model returns stays as it was. The weights are cut from the graph (detached); of a module that
+    What the model returns stays as it was, to rounding. The weights are cut from the graph (detached); of a module that
     runs several times, the last ones stay. The name of a model that is itself such a layer is "".
 
     Args:
@@ -53,6 +53,6 @@ def _listen(module: nn.Module, name: str, weights: dict[str, Tensor]) -> tuple:
         out, weights[name] = output[0], output[1].detach()
         return out, output[1] if asked.pop() else None
 
-    # Who listens last asks last, and so is answered first.
+    # prepend=True: of two that listen, the one that asked last takes what it asked for away first.
     return (module.register_forward_pre_hook(before, with_kwargs=True),
             module.register_forward_hook(after, with_kwargs=True, prepend=True))

@@ -8,7 +8,8 @@ import torch.nn.functional as F
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import mha
-from mha.attention import _fused, attention, definition
+from mha._roads import fused
+from mha.attention import attention, definition
 from support import ROADS, close, needs_compiler, needs_gpu, nothing_leaks, see
 
 B, H, N, M, D_K, D_V = 2, 3, 5, 7, 11, 13
@@ -150,7 +151,7 @@ def test_weights_that_nobody_asks_for_are_not_written(options, kv_heads):
 def test_where_the_kernel_shares_keys_by_itself_it_gives_the_same(batch, h, kv_heads):
     """As on a GPU in the triangle: the kernel's own flags, and no mask."""
     q, k, v = (random(batch, heads, N, D_K) for heads in (h, kv_heads, kv_heads))
-    close(_fused(q, k, v, None, None, D_K ** -0.5, True, 0.0), attention(q, k, v, causal=True)[0])
+    close(fused(q, k, v, None, None, D_K ** -0.5, True, 0.0), attention(q, k, v, causal=True)[0])
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])

@@ -37,7 +37,7 @@ ERRORS = {
     "rewind_set": (lambda: filled().rewind({1, 2}), TypeError, "or a list or tensor, a number for each sequence"),
     "base_0": (lambda: sinusoids(N, D, 0), ValueError, "base=0 must be above 0"),
     "text_for_base": (lambda: sinusoids(N, D, "10000"), TypeError, "base='10000' is a str"),
-    "tensor_for_base": (lambda: sinusoids(N, D, torch.ones(1)), TypeError, "base is a Tensor.*2 pi base tokens$"),
+    "tensor_for_base": (lambda: sinusoids(N, D, torch.ones(1)), TypeError, "base is a Tensor.*2 pi base.*tokens$"),
     "latent_base": (lambda: MultiHeadLatentAttention(D, H, d_c=4, base=0), ValueError, "base=0 must be above 0"),
     "text_for_heads": (lambda: alibi_bias("8", N, slopes=torch.ones(8)), TypeError, "num_heads='8' is a str"),
     "whole_slopes": (lambda: alibi_bias(8, N, slopes=torch.ones(8).long()), TypeError, r"try slopes.float\(\)"),

@@ -85,7 +85,7 @@ def runner(tmp_path, monkeypatch):
 
 
 def test_the_branch_holds_the_chapters_as_published_and_leaves_the_clone_alone(runner, somewhere):
-    git("push", "origin", f"HEAD:{publishing.BRANCH}", cwd=runner)      # it has something else already
+    git("push", "origin", f"HEAD:refs/heads/{publishing.BRANCH}", cwd=runner)      # it has something else already
     publish.notebooks()
     git("fetch", "origin", publishing.BRANCH, cwd=runner)
     assert git("rev-list", "--count", "FETCH_HEAD", cwd=runner) == "1"

@@ -91,9 +91,9 @@ def rope_options(base_, interleaved) -> None:
 
 
 def base(value) -> None:
-    number("base", value, "the slowest turn takes nearly 2 pi base tokens")
+    number("base", value, "the slowest pair turns once in 2 pi base^(1 - 2 / d_k) tokens")
     if value <= 0:
-        raise ValueError(f"base={value} must be above 0: the slowest turn takes nearly 2 pi base tokens")
+        raise ValueError(f"base={value} must be above 0: the slowest pair turns once in 2 pi base^(1 - 2 / d_k) tokens")
 
 
 def slopes(t, num_heads: int) -> None:

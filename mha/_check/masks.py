@@ -98,7 +98,8 @@ def options(q: Tensor, m: int, causal: bool, offset_, window_, scale, softcap, d
         what = "causal=True" if causal else "window="
         raise ValueError(
             f"{what} with n={n} queries and m={m} keys can mean two things: give offset=0 (query i sees keys up to "
-            f"key i) or offset={m - n} (m - n: the last query sees the last key)"
+            f"key i) or offset={m - n} (m - n: the last query sees the last key). Where there is no offset=, take "
+            f"causal=False and mask=mha.masks.causal(n, m, offset)"
         )
 
 

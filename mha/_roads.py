@@ -1,0 +1,112 @@
+"""Two roads that lead where `mha.attention.definition` does: a single buffer of weights, and torch's fused kernels."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from mha._shapes import in_both
+
+
+def in_one_buffer(Q, K, V, mask, bias, blind, scale) -> tuple[Tensor, Tensor]:
+    """The definition once more, in a single (B, h, n, m) buffer: scores become weights in place.
+
+    On a CPU that is most of the gain, for a fresh buffer of that size is dear to touch.
+    `blind`, (B, 1 or h, 1 or n, 1) bool, marks the queries that see no key.
+    """
+    weights = scale * Q @ K.mT  # (B, h, n, m): scores at first
+    if bias is not None:
+        weights += bias
+    if mask is not None:
+        weights.masked_fill_(~mask, -math.inf)
+    torch.softmax(weights, dim=-1, out=weights)
+    if blind is not None:
+        weights.masked_fill_(blind, 0.0)
+    return weights @ V, weights  # (B, h, n, d_v)
+
+
+class OneBuffer(torch.autograd.Function):
+    """`in_one_buffer`, with its gradient worked out by hand."""
+
+    @staticmethod
+    def forward(ctx, Q, K, V, mask, bias, blind, scale):
+        out, weights = in_one_buffer(Q, K, V, mask, bias, blind, scale)
+        ctx.scale = scale
+        ctx.save_for_backward(Q, K, V, bias, out, weights)
+        ctx.set_materialize_grads(False)
+        return out, weights
+
+    @staticmethod
+    def backward(ctx, d_out, d_weights):
+        """The softmax's gradient is d_scores_ij = w_ij (g_ij - sum_j w_ij g_ij), with g_ij the gradient of w_ij.
+
+        Of g = d_out V^T that sum is d_out_i . out_i, so no pass over (n, m) is needed for it.
+
+        Source:
+            Dao et al. 2022 (FlashAttention), appendix B.2.
+        """
+        Q, K, V, bias, out, weights = ctx.saved_tensors
+        d_out = torch.zeros_like(out) if d_out is None else d_out
+        mean = (d_out * out).sum(-1, keepdim=True)  # (B, h, n, 1)
+        d_scores = d_out @ V.mT  # (B, h, n, m): the gradient of the weights at first
+        if d_weights is not None:
+            d_scores += d_weights
+            mean = mean + (d_weights * weights).sum(-1, keepdim=True)
+        d_scores.sub_(mean).mul_(weights)
+        # Each is a product as large as those above: none is made for an input that needs no gradient.
+        for_Q, for_K, for_V, _, for_bias, *_ = ctx.needs_input_grad
+        d_Q = d_scores @ (ctx.scale * K) if for_Q else None  # (B, h, n, d_k)
+        d_K = d_scores.mT @ (ctx.scale * Q) if for_K else None  # (B, h, m, d_k)
+        d_V = weights.mT @ d_out if for_V else None  # (B, h, m, d_v)
+        d_bias = d_scores.sum_to_size(bias.shape) if for_bias else None
+        return d_Q, d_K, d_V, None, d_bias, None, None
+
+
+def fused(Q, K, V, mask, bias, scale, triangle, dropout) -> Tensor:
+    """Attention by torch's kernels, which work through the scores tile by tile and keep none."""
+    # To a query that sees no key, torch's CPU kernel gives zeros by itself, with gradients of zero.
+    blind = None if Q.is_cpu else blind_rows(mask, bias)
+    mask, bias = opened(mask, bias, blind)
+    if bias is not None and mask is not None:
+        bias, mask = bias.masked_fill(~mask, -math.inf), None
+    shared = {} if Q.shape[1] == K.shape[1] else {"enable_gqa": True}
+    out = F.scaled_dot_product_attention(Q, K, V, attn_mask=mask if bias is None else bias, dropout_p=dropout,
+                                         is_causal=triangle, scale=scale, **shared)
+    # But it may also give zeros to a query of NaN or infinity: over fewer keys than fill a vector register (64 bytes),
+    # and in 16 bits. Q - Q is NaN for those and 0 for all others. (What is compiled must not depend on a size.)
+    if Q.is_cpu and (torch.compiler.is_compiling() or K.shape[2] * K.element_size() < 64 or Q.element_size() == 2):
+        Q = Q.detach()
+        out = out + (Q - Q).sum(-1, keepdim=True)
+    return out if blind is None else out.masked_fill(blind, 0.0)
+
+
+def kernel_is_unsuitable(Q, K, V, mask, bias, triangle) -> bool:
+    """Where torch has no fused kernel, or a slower one than ours that writes the weights."""
+    if 0 in Q.shape or 0 in K.shape:  # nothing to fuse
+        return True
+    if not Q.is_cpu:
+        return False
+    if K.shape[-1] != V.shape[-1]:  # torch's CPU kernel takes equal sizes only
+        return True
+    if bias is not None:
+        return bias.requires_grad
+    return Q.dtype == torch.bfloat16 and mask is None and not triangle  # measured: `python -m mha.bench`
+
+
+def blind_rows(mask, bias) -> Tensor | None:
+    """The queries that see no key, (B, 1 or h, 1 or n, 1) bool; None where there is neither mask nor bias."""
+    if mask is None and bias is None:
+        return None
+    seen = mask if bias is None else in_both(mask, bias != -math.inf)
+    return ~seen.any(-1, keepdim=True)
+
+
+def opened(mask, bias, blind) -> tuple[Tensor | None, Tensor | None]:
+    """Mask and bias with the blind rows open: a softmax over nothing would be NaN, and so would its gradient.
+
+    Whoever computes the weights sets those rows to zero afterwards, which makes their gradient zero too.
+    """
+    if blind is None:
+        return mask, bias
+    return None if mask is None else mask | blind, None if bias is None else bias.masked_fill(blind, 0.0)
