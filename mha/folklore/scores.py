@@ -127,9 +127,9 @@ def spread():
         return torch.stack([(draw(20_000, d) * draw(20_000, d)).sum(-1) for d in widths.tolist()])
     std, mean = products(torch.randn).std(-1), products(torch.randn).mean(-1)
     grown = products(torch.rand).mean(-1)
-    return (f"With numbers of mean 0 their mean does not grow: it stays within {near} of 0. Their standard deviation "
-            f"does, as the root of d_k: {row(std, 1)} for d_k = {widths.tolist()}. With numbers between 0 and 1 their "
-            f"mean grows too: {row(grown, 1)}.",
+    return (f"With numbers of mean 0 the products' mean does not grow: it stays within {near} of 0. Their standard "
+            f"deviation does, as the root of d_k: {row(std, 1)} for d_k = {widths.tolist()}. With numbers between 0 "
+            f"and 1 the products' mean grows too: {row(grown, 1)}.",
             mean.abs().max() < near and (std / widths.sqrt() - 1).abs().max() < 0.03
             and (grown / widths - 0.25).abs().max() < 0.02)
 

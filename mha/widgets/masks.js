@@ -78,8 +78,8 @@ function render({ model, el }) {
   const everything = { wrong: 35, own: true, short: true, asks: true, after: true, blind: [words[0]], layers: 3 };
   const status = statusLine(sentenceFor(everything));
   const legend = h("p", { class: "soft" },
-    "Rows look, columns are looked at. Dark is little, light is much; a dot is exactly zero; a thick frame with "
-      + "\u201c!\u201d is a leak.");
+    "Rows look, columns are looked at. A dark frame or cell is little, a light one much; a dot is exactly zero, .00 "
+      + "only rounded; a thick frame with \u201c!\u201d is a leak.");
   const root = figureBox(model, "mask-painter", "masks", boards, status, legend);
   el.append(root);
 

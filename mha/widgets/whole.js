@@ -165,7 +165,7 @@ function sentenceOf(step, all, { words, features, asks, brings, t, on, masked, s
     () => (sizes[moved] > 5e-13
       ? `Added to what ${name(t)} was. Most moved: ${features[moved]}, ${brief(all.x[t][moved])} `
         + `${change < 0 ? "\u2212" : "+"} ${two(Math.abs(change))} = ${two(all.Y[t][moved])}`
-        + (ties.length ? `; as far, ${ties.join(" and ")}.` : ".")
+        + (ties.length ? `. Just as far moved: ${ties.map((tie) => `\u201c${tie}\u201d`).join(" and ")}.` : ".")
       : "Nothing was written, and nothing moved."),
   ][step]();
 }
