@@ -53,7 +53,11 @@ def address():
 
 @pytest.fixture(scope="session", params=engines.ENGINES)
 def engine(request):
+    """An engine that has seen the book: its fonts are optional, and a first page may be drawn without them."""
     with engines.ENGINES[request.param]() as browser:
+        for _ in range(2):
+            browser.go(request.getfixturevalue("address") + "chapters/00_the_whole.html")
+            browser.evaluate(served.SETTLED)
         yield browser
 
 
