@@ -259,7 +259,7 @@ ARROWS = {  # module: what it may import, the standard library and torch aside
     "surgery": CORE,
     "transformer": CORE,
     "real": CORE | {"transformer", "safetensors", "tokenizers"},
-    "assets": CORE | {"numpy", "induction"},
+    "assets": CORE | {"numpy", "induction", "train"},
     "findings": CORE | {"assets", "measure", "sentences"},
     "folklore": CORE | {"__init__", "assets", "data", "findings", "measure", "sentences", "train"},
     "exercises": CORE | {"assets", "viz"},

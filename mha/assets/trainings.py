@@ -1,5 +1,5 @@
-"""Small models that were trained for the book: the layers of chapter 7 (`trained_heads.npz`) and the language models of
-chapter 8 (`induction.npz`).
+"""Small models that were trained for the book: the layers of chapter 7 (`trained_heads.npz`), the language models of
+chapter 8 (`induction.npz`) and the layers of chapter 10 (`positions.npz`).
 """
 from dataclasses import dataclass
 
@@ -8,8 +8,10 @@ from torch import Tensor
 
 from mha.assets._load import FOLDER, arrays
 from mha.induction import Scores
+from mha.train import POSITIONS, TASKS
 
 TRAINED_HEADS, INDUCTION = FOLDER / "trained_heads.npz", FOLDER / "induction.npz"
+POSITION_RUNS = FOLDER / "positions.npz"
 RELATIONS, HEADS = (1, 2, 4, 8), (1, 2, 4, 8, 16, 32)           # r and h of trained_heads, with d_k = 64 / h
 FIXED_HEADS, FIXED_WIDTHS = (1, 2, 4, 8, 16, 32), (1, 4, 16, 64)          # h and d_k for r = 4
 LONG_HEADS = ((4, 4, None), (4, 8, None), (4, 16, None), (8, 8, None), (1, 1, 2))    # r, h, d_k after 3000 steps
@@ -108,3 +110,40 @@ def induction_runs(kind):
     history, tests = (Scores(*(part.pop(f"{name}.{field}") for field in Scores.__dataclass_fields__))
                       for name in ("history", "tests"))
     return InductionRuns(history=history, tests=tests, maps=part.pop("maps") / 255, **part)
+
+
+# --- Where a token stands ------------------------------------------------------------------------------------------
+
+@dataclass(frozen=True)
+class PositionRuns:
+    """Eight causal layers trained by `mha.train.fit_positions` on sentences of 24 tokens.
+
+    An error is the part of the contents' variance that is not answered: 1 knows nothing.
+    """
+    lengths: Tensor
+    """(3,), the tokens of the sentences that each was tried on: 24, 48 and 96."""
+    errors: Tensor
+    """(8 runs, 3 lengths)."""
+    windowed: Tensor
+    """(8 runs, 3 lengths), where each token sees no further back than in training, 23 places."""
+    without: Tensor | None
+    """(8 runs, 8), on 24 tokens, with one pair of the queries' numbers at 0, the fastest first; "rotary" only."""
+    parameters: int
+
+
+def position_runs(task, positions):
+    """How the layers ended that found tokens by where they stand.
+
+    Args:
+        task: "offsets", the contents 1 and 3 places back; or "nearest", those of the nearest token of the same name.
+        positions: how places are told: "none", "sinusoids", "learned", "rotary" or "ALiBi".
+    Returns:
+        PositionRuns.
+    Raises:
+        ValueError: nothing is stored for these.
+    """
+    part = arrays(POSITION_RUNS, start=f"{task}, {positions}: ")
+    if not part:
+        raise ValueError(f"task must be one of {TASKS} and positions one of {POSITIONS}, got {task!r} and "
+                         f"{positions!r}")
+    return PositionRuns(part["lengths"], part["errors"], part["windowed"], part.get("without"), int(part["parameters"]))
