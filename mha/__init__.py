@@ -10,7 +10,7 @@ The map of the package, in an order in which it reads well:
                         (grouped and multi-query attention); `cache`, what decoding keeps; `latent`, multi-head latent
                         attention; `record`, the weights of a whole model; `device`, where to run
     is measured with    `measure`, numbers for maps; `findings`, what the maps of a trained model say; `surgery`, heads
-                        changed by hand; `bench`, seconds and memory
+                        changed by hand; `bench`, seconds and memory; `races`, layers side by side
     what is trained     `data`, small worlds; `train`, a training for each question; `induction`, models that copy
     is stored or read   `assets`, results of long computations; `sentences`, texts with known answers; `real` and
                         `transformer`, models that others trained

@@ -16,7 +16,6 @@ from time import perf_counter
 import torch
 import torch.nn.functional as F
 from torch.profiler import ProfilerActivity, profile
-from torch.utils.flop_counter import FlopCounterMode
 
 from mha import MultiHeadAttention, MultiHeadLoop, masks, merge_heads, pick_device, split_heads
 
@@ -189,58 +188,6 @@ def measure(case, device, d_model=512, num_heads=8, rounds=9):
     found = ways(layer, case)
     times = seconds(found, x, case, rounds)
     return {name: (times[name], peak_bytes(way, x, case)) for name, way in found.items()}
-
-
-def race(lengths=(16, 64, 256, 1024), width=64, batch=4, device=None):
-    """One head against an LSTM of as many parameters, forward and backward, on this machine.
-
-    Args:
-        lengths: numbers of tokens.
-        width: size of a token.
-        batch: sentences at once.
-        device: `mha.pick_device()` by default.
-    Returns:
-        str, a table of the steps that must wait for each other, the median milliseconds of both, and how many times
-        longer the LSTM took.
-    """
-    device = device or pick_device()
-    lstm = torch.nn.LSTM(width, width // 4 * 3, batch_first=True, device=device)
-    head = MultiHeadAttention(width, 1, d_k=width * 5 // 4, d_v=width * 5 // 4, device=device)
-    lines = [f"{machine(device).split(';')[0]}",
-             f"{count(lstm):,} and {count(head):,} parameters, tokens of width d = {width}",
-             "  tokens   steps LSTM/head   ms LSTM   ms head   ratio"]
-    for n in lengths:
-        x = torch.randn(batch, n, width, device=device, requires_grad=True)
-        times = seconds({"lstm": lstm, "head": head}, x, Case(batch, n, training=True), rounds=7)
-        lstm_ms, head_ms = 1e3 * times["lstm"], 1e3 * times["head"]
-        lines.append(f"{n:8}{f'{n} / 1':>18}{lstm_ms:10.2f}{head_ms:10.2f}{lstm_ms / head_ms:8.2f}")
-    return "\n".join(lines)
-
-
-def multiplications(cell, n, width):
-    """How many numbers a layer multiplies on n tokens, as torch counts them.
-
-    Args:
-        cell: "LSTM", "RNN" (one product with the token and one with the state, no gates), or "head".
-        n: number of tokens.
-        width: of a token, of a state, and of the queries, keys and values of the head.
-    Returns:
-        int, the multiplications of its matrix products, forward.
-    """
-    x = torch.randn(n, width)
-    with FlopCounterMode(display=False) as seen, torch.no_grad():
-        if cell == "head":
-            MultiHeadAttention(width, 1, bias=False)(x, need_weights=True)
-        else:
-            step, state = getattr(torch.nn, f"{cell}Cell")(width, width, bias=False), None
-            for token in x:
-                state = step(token[None], state)
-    return seen.get_total_flops() // 2  # torch counts an addition for each multiplication
-
-
-def count(module):
-    """How many numbers a module learns."""
-    return sum(p.numel() for p in module.parameters())
 
 
 def cases(quick=False):

@@ -251,6 +251,7 @@ ARROWS = {  # module: what it may import, the standard library and torch aside
     "record": {"_check", "latent", "multihead"},
     "__init__": CORE,
     "bench": CORE | {"__init__"},
+    "races": CORE | {"__init__", "bench"},
     "data": CORE,
     "train": CORE | {"data"},
     "induction": CORE | {"train"},
