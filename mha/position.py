@@ -3,7 +3,8 @@
 `sinusoids` are added to the tokens. `rope` turns queries and keys inside each head (`Rope` does so in a layer).
 `alibi_bias` is added to the scores. The fourth way, a learned vector for each position, is nn.Embedding.
 
-Positions are whole numbers from 0. Angles are made in float32 or wider: in bfloat16 they are noise by position 1000.
+Positions are whole numbers from 0. Angles are made in float32 or wider: in bfloat16 the fastest pair's are off by up to
+2 radians by position 1000.
 """
 
 import torch

@@ -1,4 +1,4 @@
-"""Trainings of one causal layer that finds its tokens by where they stand, each way of telling positions in its turn."""
+"""Trainings of one causal layer that finds its tokens by where they stand, each way of telling it in its turn."""
 import math
 from dataclasses import dataclass
 
