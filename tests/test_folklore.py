@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from mha import folklore, masks, sentences
-from mha.assets import Agreement, Itself, Places, Special, pruning, real_heads
+from mha.assets import Agreement, Itself, Places, Special, position_runs, pruning, real_heads
 from mha.findings import number_of
-from mha.folklore import choices, layers, matrices, scores, trained
+from mha.folklore import choices, layers, matrices, position, scores, sharing, trained
 
 CHAPTERS = Path(__file__).resolve().parent.parent / "chapters"
 PAGE = nbformat.read(CHAPTERS / "A_folklore.ipynb", as_version=4)
@@ -39,6 +39,14 @@ LISTED = {  # what the book set out to check: a word of each claim, and its verd
     "much is handed on": "true under a condition", "W_O could be left out": "true under a condition",
     "W_i^A": "wrong", "in one text": "true under a condition", "h d_k by d_model": "true under a condition",
     "representational diversity": "true under a condition", "introduced as an alternative": "true under a condition",
+    "model cannot tell them apart": "true under a condition", "number of predecessors": "true under a condition",
+    "easily learn to attend": "true under a condition", "rotate_half": "wrong", "gets \"rotated\"": "wrong",
+    "in 16 bits": "true under a condition", "gradually diminishes": "true under a condition",
+    "extrapolates better": "true under a condition", "32×+": "true under a condition",
+    "each head's specialization": "true under a condition", "sacrificing quality": "true under a condition",
+    "smaller than MQA": "true under a condition", "approximation error": "true under a condition",
+    "absorbed into": "true under a condition", "per-sequence": "true under a condition",
+    "bit-for-bit": "true under a condition",
     "Causality": "not found here", "(batch, queries, keys)": "true under a condition",
 }
 
@@ -124,6 +132,11 @@ def pruning_with(**fields):
     return lambda: replace(pruning(), **fields)
 
 
+def runs_with(**fields):
+    """A loader that gives what is stored of layers and positions but for these fields."""
+    return lambda task, positions: replace(position_runs(task, positions), **fields)
+
+
 def equal_errors(r, h, **options):
     return torch.full((8,), 0.3), torch.full((8, h, r), 0.3)
 
@@ -179,6 +192,34 @@ def equal_errors(r, h, **options):
     ("derivative of the loss", trained, "pruning", pruning_with(slope=pruning().size)),
     ("derivative of the loss", trained, "pruning",
      pruning_with(flat_gradient=pruning().size)),
+    ("cannot tell them apart", position, "shuffled", lambda depth, causal: torch.tensor(0.0)),
+    ("cannot tell them apart", position, "shuffled", lambda depth, causal: torch.tensor(0.5)),
+    ("number of predecessors", position, "deep", lambda layers, x: x * torch.arange(len(x))[:, None]),
+    ("number of predecessors", position, "attention", lambda q, k, v, causal: (v / 2, None)),
+    ("easily learn", position, "sinusoids", lambda n, d: torch.arange(n)[:, None].expand(n, d) / n),
+    ("easily learn", position, "position_runs", runs_with(errors=torch.zeros(8, 3), windowed=torch.zeros(8, 3))),
+    ("gets \"rotated\"", position, "rope", lambda x, i, **_: x),
+    ("gets \"rotated\"", position, "rope", lambda x, i, **_: x + i[:, None]),
+    ("rotate_half", position, "rope", lambda x, i, interleaved=False: x),
+    ("rotate_half", position, "rope", lambda x, i, real=position.rope, **_: real(x, i)),
+    ("in 16 bits", position, "angles", lambda i, dtype, real=position.angles: real(i, torch.double)),
+    ("gradually diminishes", position, "rope", lambda x, i: x * torch.exp(-i.abs() / 100)[:, None]),
+    ("extrapolates better", position, "position_runs", runs_with(errors=torch.zeros(8, 3))),
+    ("extrapolates better", position, "position_runs", lambda task, _: position_runs(task, "sinusoids")),
+    ("32×+", position, "position_runs", lambda task, _: position_runs(task, "sinusoids")),
+    ("32×+", position, "alibi_bias", lambda h, n, m, offset, slopes=None: torch.zeros(h, n, m)),
+    ("specialization", sharing, "padded", lambda Q: Q.repeat(1, 1, len(Q))),
+    ("specialization", sharing, "serves", lambda order, mark: True),
+    ("sacrificing quality", sharing, "kept", lambda layer: 7),
+    ("sacrificing quality", sharing, "unread", lambda g: torch.tensor(0.0)),
+    ("smaller than MQA", sharing, "kept", lambda layer: 256),
+    ("approximation error", sharing, "as_latent",
+     lambda layer, real=sharing.as_latent: real(layer if layer.num_kv_heads > 2 else sharing.MultiHeadAttention(
+         48, 6, num_kv_heads=2, bias=False, causal=True).double())),
+    ("absorbed into", sharing, "rope", lambda x, i: x),
+    ("per-sequence", sharing, "decoded", lambda layer, x: (x, 4 * x.shape[1])),
+    ("bit-for-bit", sharing, "decoded", lambda layer, x: (layer(x, need_weights=True)[0], 0)),
+    ("bit-for-bit", sharing, "decoded", lambda layer, x: (x, 0)),
     ("subject-verb", trained.findings, "relations",
      lambda real=trained.findings.relations: {name: real()["nsubj"] for name in real()}),
 ])

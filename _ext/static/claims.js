@@ -71,7 +71,8 @@
       `judged, and ${name}`, ({ number, verdict }) => said[number] && verdict === name,
     ])),
   };
-  const chapters = [...new Set(cards.map(({ chapter }) => chapter))].sort((a, b) => a.localeCompare(b, "en"));
+  const chapters = [...new Set(cards.map(({ chapter }) => chapter))]
+    .sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
   const sum = element("p", { role: "status" });
   const which = select("Show", Object.keys(SHOWN));
   const where = select("of", ["all chapters", ...chapters.map((chapter) => `chapter ${chapter}`)]);

@@ -1,0 +1,187 @@
+"""Claims about position: what attention knows of it by itself, and what sinusoids, RoPE and ALiBi tell it."""
+import torch
+
+from mha import MultiHeadAttention, attention
+from mha.assets import position_runs
+from mha.folklore.claim import CONDITION, ROUNDING, WRONG, claim, row
+from mha.position import alibi_bias, rope, sinusoids
+
+TEN = "10_position"
+FAR = torch.arange(4097)  # distances
+
+
+# --- Without positions ------------------------------------------------------------------------------------------------
+
+def deep(layers, x):
+    """What comes out of layers one after the other, each adding to what it gets."""
+    for layer in layers:
+        x = x + layer(x)[0]
+    return x
+
+
+def stack(depth, causal=True):
+    """Layers of three heads for tokens of 12 numbers."""
+    return [MultiHeadAttention(12, 3, causal=causal).double() for _ in range(depth)]
+
+
+def shuffled(depth, causal):
+    """How far the last output of so many layers moves when the six tokens before it change places."""
+    layers, x = stack(depth, causal), torch.randn(7, 12).double()
+    return (deep(layers, x)[-1] - deep(layers, x[[3, 0, 5, 1, 2, 4, 6]])[-1]).abs().max()
+
+
+@claim("position", '"Without an explicit position signal, the model cannot tell them apart", of two orders.',
+       CONDITION, TEN)
+def order_of_the_past():
+    blind = max(shuffled(1, False), shuffled(3, False), shuffled(1, True))
+    deeper = shuffled(2, True)
+    return ("If no mask says who comes first, or if there is one layer. Six tokens change places before a last one: "
+            f"without a mask its output stays, of one layer and of three, to {ROUNDING:.0e}, and so it does with a "
+            f"causal mask and one layer. With two causal layers it moves by up to {deeper:.2f}: the first makes each "
+            "token different by what stands before it.",
+            blind < ROUNDING and deeper > 0.01)
+
+
+@claim("position", '"causal attention enables the model to infer the number of predecessors that each token can attend '
+       'to"', CONDITION, TEN)
+def counting():
+    same = deep(stack(2), torch.randn(1, 12).double().expand(64, 12))
+    first = torch.eye(64)[:, :1].double()  # 1 marks the first token
+    read = attention(0 * first, 0 * first, first, causal=True)[0][:, 0]  # equal scores, so even weights
+    spread, gap = (same - same[0]).abs().max(), (read * torch.arange(1, 65) - 1).abs().max()
+    return ("A conjecture, its authors say, about language models. It needs tokens that differ. Of one token, 64 "
+            f"times, two causal layers make 64 equal outputs, to {ROUNDING:.0e}: the mean of equal values is that "
+            "value, however many they are. Where the first token is marked, even weights read 1 / (i + 1) from it: "
+            f"{row(read[[0, 1, 3, 63]])} for i = 0, 1, 3 and 63.",
+            spread < ROUNDING and gap < ROUNDING)
+
+
+# --- Waves, added or turned -------------------------------------------------------------------------------------------
+
+def ends(task, positions):
+    """The errors of trained layers on 24 tokens, as in training, on 96, and on 96 where each sees no further back than
+    in training, as text: the mean, and the range.
+    """
+    runs = position_runs(task, positions)
+    return [f"{one.mean():.2f} ({one.min():.2f} to {one.max():.2f})"
+            for one in (runs.errors[:, 0], runs.errors[:, 2], runs.windowed[:, 2])]
+
+
+@claim("position", 'Sinusoids "allow the model to easily learn to attend by relative positions".', CONDITION, TEN)
+def relative():
+    rounding, runs, waves = 1e-4, position_runs("offsets", "sinusoids"), sinusoids(200, 32)
+    shifted = rope(waves, 0 * FAR[:200] - 5, interleaved=True)  # one matrix for all positions: a turn by 5 places
+    gap, (near, far, windowed) = (shifted[:-5] - waves[5:]).abs().max(), ends("offsets", "sinusoids")
+    return ("Its authors call it a hypothesis. They could: one matrix moves all positions on by 5, to "
+            f"{rounding:.0e} in float32. Trained on 24 tokens to fetch what stands 1 and 3 places back, a layer ends "
+            f"with an error of {near}. But what it learned is no relation: on 96 tokens the error is {far}, and "
+            f"{windowed} if no token sees further back than in training; 1 is knowing nothing.",
+            gap < rounding and runs.errors[:, 0].max() < 0.05 < 0.3 < runs.windowed[:, 2].min())
+
+
+@claim("position", '"each token\'s embedding gets "rotated" based on its position in the sequence", by RoPE.', WRONG,
+       TEN)
+def turned_tokens():
+    x, W_Q, W_K = torch.randn(50, 16).double(), torch.randn(16, 16).double() / 4, torch.randn(16, 16).double() / 4
+    inside, before = ([rope(x @ W_Q, i) @ rope(x @ W_K, i).T for i in (FAR[:50], FAR[7:57])],
+                      [rope(x, i) @ W_Q @ (rope(x, i) @ W_K).T for i in (FAR[:50], FAR[7:57])])
+    stay, move = ((there - here).abs().max() for here, there in (inside, before))
+    return ("Queries and keys are turned, inside each head. Then a text of 50 tokens may stand 7 places further on, "
+            f"and the scores stay, to {ROUNDING:.0e}. Turn the embeddings, before W_Q and W_K, and the scores move by "
+            f"up to {move:.1f}, beside a standard deviation of {before[0].std():.1f}: they depend on more than the "
+            "distance.",
+            stay < ROUNDING and move > before[0].std())
+
+
+@claim("position", '"there is maybe a bug in the rotate_half function", which pairs number i with i + d_k / 2.', WRONG,
+       TEN)
+def halves():
+    q, k, order = torch.randn(50, 16).double(), torch.randn(50, 16).double(), torch.arange(16).view(8, 2).T.flatten()
+    def mixed(i):
+        return rope(q, i) @ rope(k, i, interleaved=True).T
+    gap = (rope(q[:, order], FAR[:50]) - rope(q, FAR[:50], interleaved=True)[:, order]).abs().max()
+    moved = (mixed(FAR[7:57]) - mixed(FAR[:50])).abs().max()
+    return ("The paper pairs neighbours, but with the columns of W_Q and W_K in another order, the same for both, "
+            f"halves give the same numbers, to {ROUNDING:.0e}. A bug it is to mix the two: with halves in the query "
+            "and neighbours in the key, a text that stands 7 places further on moves its scores by up to "
+            f"{moved:.0f}.",
+            gap < ROUNDING and moved > 5)
+
+
+def angles(i, dtype):
+    """The angles of a pair of numbers at positions i, (n, 16), rounded to this dtype on the way."""
+    return (i[:, None].to(dtype) * (10000 ** (-torch.arange(0, 32, 2).double() / 32)).to(dtype)).double()
+
+
+def off_by(first, dtype):
+    """The root of the mean squared error of scores between 50 positions, as a share of their spread, by such angles."""
+    q, k = torch.randn(2, 50, 16, 2).double()
+    exact, rounded = ((turn(q, a).flatten(1) @ turn(k, a).flatten(1).T)
+                      for a in (angles(FAR[first:first + 50], kind) for kind in (torch.double, dtype)))
+    return (rounded - exact).square().mean().sqrt() / exact.std()
+
+
+def turn(x, a):
+    """Pairs of numbers (n, 16, 2), each turned by its angle (n, 16)."""
+    return torch.view_as_real(torch.view_as_complex(x) * torch.polar(torch.ones_like(a), a))
+
+
+@claim("position", "A model of 16 bits may compute RoPE in 16 bits.", CONDITION, TEN)
+def sixteen_bits():
+    firsts, last, small = (0, 200, 950), FAR[950:1000], 1e-4
+    brain, half, full = (torch.stack([off_by(first, dtype) for first in firsts])
+                         for dtype in (torch.bfloat16, torch.float16, torch.float32))
+    left, wrong = len(last.bfloat16().unique()), (last.bfloat16().double() - last).abs().max()
+    return ("What comes out may be rounded; the angles may not. Errors of scores between 50 neighbouring positions, as "
+            f"a share of the scores' spread, from position {firsts[0]}, {firsts[1]} and {firsts[2]}: {row(brain)} "
+            f"with angles in bfloat16, {row(half)} in float16, below {small} in float32. In bfloat16 the last 50 "
+            f"positions are {left} numbers, and the angle of the fastest pair is off by up to {wrong:.0f} radians.",
+            brain[2] > 0.3 > 0.2 > brain[1] and half[2] > 0.02 and full.max() < small and left < 25 and wrong > 1)
+
+
+@claim("position", '"the dot product between queries and keys gradually diminishes for tokens that are distant from '
+       'one another", with RoPE.', CONDITION, TEN)
+def decay():
+    one, near = torch.ones(4097, 64).double(), 0.2
+    like = rope(one, FAR) @ one[0] / 64                                                 # (4097,), query = key
+    apart = (rope(torch.randn(500, 1, 64).expand(-1, 17, -1), FAR[::256]) * torch.randn(500, 1, 64)).sum(-1) / 8
+    peak, rising = (rope(rope(one, 0 * FAR + 37), -FAR) @ one[0]).argmax(), like.diff().gt(0).double().mean()
+    return ("Where query and key are one vector, and on the whole: with as much in each of 32 pairs, "
+            f"{row(like[[0, 1, 32, 1024]], 2)} of its length squared is left at distances 0, 1, 32 and 1024, but "
+            f"{rising:.0%} of the steps rise, and beyond 100 it is {like[100:].max():.2f} again. Where they are "
+            f"independent, the mean is within {near} of 0 and the spread within {near} of 1 at each distance tried. "
+            f"And a query turned by 37 places scores highest {peak} back: a head may peak anywhere.",
+            peak == 37 and 0.4 < rising < 0.6 and like[:32].mean() > 0.5 > like[1024:].mean() and like[100:].max() > 0.5
+            and apart.mean(0).abs().max() < near and (apart.std(0) - 1).abs().max() < near)
+
+
+# --- Longer than in training ------------------------------------------------------------------------------------------
+
+@claim("position", '"extrapolates better to longer sequences", of RoPE.', CONDITION, TEN)
+def longer():
+    tasks, others = ("offsets", "nearest"), ("sinusoids", "learned")
+    ours = [position_runs(task, "rotary") for task in tasks]
+    theirs = [torch.stack([position_runs(task, way).errors[:, 2] for way in others]) for task in tasks]
+    (near, far, windowed), (near_name, far_name, _) = (ends(task, "rotary") for task in tasks)
+    return (f"Better than sinusoids and learned positions in all {len(ours[0].errors)} runs here, on two tasks; worse "
+            f"than in training, too. What stands 1 and 3 places back: an error of {near} on 24 tokens, as in training, "
+            f"of {far} on 96, and of {windowed} if no token sees further back than in training. The nearest token of "
+            f"the same name: {near_name}, then {far_name}. Kazemnejad et al. (2023) report of tasks of reasoning and "
+            "mathematics that RoPE, like ALiBi, is not well suited to longer texts.",
+            all(run.errors[:, 2].max() < other.min() and (run.errors[:, 2] > run.errors[:, 0] + 0.005).all()
+                for run, other in zip(ours, theirs)) and ours[0].windowed[:, 2].max() < 0.005)
+
+
+@claim("position", '"Max Extrapolation: 32×+ without drop!", of ALiBi.', CONDITION, TEN)
+def without_drop():
+    slopes, runs = torch.linspace(0.01, 3, 300), position_runs("offsets", "ALiBi").errors  # (runs, 3 lengths)
+    most = alibi_bias(300, 1, 2000, 1999, slopes=slopes).softmax(-1)[:, 0, -2].max()  # on the token before
+    weights = alibi_bias(8, 1, 9000, 8999)[:, 0].softmax(-1).flip(-1)  # (8 heads, 9000), the nearest first
+    within, (names, more, _) = (weights.cumsum(-1) < 0.99).sum(-1) + 1, ends("nearest", "ALiBi")
+    (near, far, _), rise = ends("offsets", "ALiBi"), position_runs("nearest", "ALiBi").errors[:, [0, 2]].diff()
+    return ("Nothing drops where little was found. Trained on 24 tokens to fetch what stands 1 and 3 places back, the "
+            f"error is {near} on 24, {far} on 96. A head that does not see contents gives the token before it at most "
+            f"{most:.3f} of its weight, at any slope; and with the paper's 8 slopes 99 % of its weight is within "
+            f"{within[0]}, {within[1]}, ..., {within[-1]:,} tokens, whatever the length. To fetch the nearest token of "
+            f"the same name, where contents count, it does get worse: {names}, then {more}.",
+            (runs[:, 2] - runs[:, 0]).max() < 0.1 < 0.4 < runs.min() and 0.249 < most <= 0.25 and rise.min() > 0.1)
