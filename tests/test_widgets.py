@@ -2,8 +2,10 @@
 import torch
 
 from mha.attention import attention
-from mha.widgets import (FIGURES, explained, head_grid, head_sum, heads_gone, hidden_share, key_ring, loudest, margin,
-                         masks, price, row_shift, scale, split_heads)
+from mha.multihead import MultiHeadAttention
+from mha.position import Rope
+from mha.widgets import (FIGURES, clock_hands, explained, head_grid, head_sum, heads_gone, hidden_share, key_ring,
+                         loudest, margin, masks, price, row_shift, scale, split_heads)
 
 
 def simulated(d_k, power, queries=2000, n=64):
@@ -114,6 +116,32 @@ def test_a_head_and_an_lstm_cost_the_same_at_twice_the_width_and_their_ratio_kno
         assert shown["head"] == shown["LSTM"] == 2 * shown["quadratic"]
     narrow, wide = figure.numbers(n=96, d=0), figure.numbers(n=192, d=1)
     assert narrow["head"] / narrow["LSTM"] == wide["head"] / wide["LSTM"]
+
+
+def test_a_layer_with_rope_that_sees_no_content_has_the_weights_of_the_clock():
+    figure = clock_hands.ClockHands()
+    layer = MultiHeadAttention(3, 1, d_k=clock_hands.D_K, on_qk=Rope(), dtype=torch.float64)
+    for hands, offset in ((1, 1), (2, 7), (4, 0), (4, 20)):
+        vectors = clock_hands.query_and_keys(hands, offset, 30, 1)   # of one token, whose position is 0
+        with torch.no_grad():
+            for projection, vector in zip((layer.W_Q, layer.W_K), vectors):
+                projection.weight.zero_()
+                projection.bias.copy_(vector[0])
+        weights = layer(torch.randn(32, 3, dtype=torch.float64), need_weights=True)[1][0]    # (n, m)
+        shown = figure.numbers(hands, offset, strength=clock_hands.STRENGTHS.index(30), places=0, look=0)
+        assert torch.allclose(weights[-1].flip(0), shown["weight"], atol=1e-12)
+
+
+def test_one_hand_looks_back_by_whole_turns_too_and_slower_hands_part_them():
+    def looks(hands, strength, places):
+        shown = clock_hands.ClockHands().numbers(hands, 1, clock_hands.STRENGTHS.index(strength),
+                                                 clock_hands.PLACES.index(places), look=0)
+        return float(shown["target"]), shown["rival"].tolist()
+
+    for hands, strength, places, place in ((1, 1000, 128, 45), (1, 30000, 1024, 711), (2, 1000, 1024, 378)):
+        target, rival = looks(hands, strength, places)
+        assert target < 0.5 and rival[0] == place and rival[1] > 0.85 * target
+    assert all(looks(*setting)[0] > 0.99 for setting in ((2, 1000, 128), (3, 1000, 1024), (1, 30000, 128)))
 
 
 def test_every_figure_shows_its_first_setting_as_text_and_picture():

@@ -8,6 +8,7 @@ from mha.widgets.asks import WhoAsks
 from mha.widgets.browser import HeadBrowser
 from mha.widgets.by_hand import HeadByHand
 from mha.widgets.channel import OneChannel
+from mha.widgets.clock_hands import ClockHands
 from mha.widgets.cycle import BeatsCycle
 from mha.widgets.explained import ExplainedShares
 from mha.widgets.fitter import PatternFitter
@@ -85,6 +86,7 @@ FIGURES = {  # data-figure -> constructor
     "loudest": LoudestSentences,
     "heads-gone": HeadsGone,
     "hit-margin": HitMargin,
+    "clock-hands": ClockHands,
 }
 
 __all__ = ["FIGURES", *(figure.__name__ for figure in FIGURES.values())]
