@@ -3,9 +3,9 @@ import torch
 
 from mha.attention import attention
 from mha.multihead import MultiHeadAttention
-from mha.position import Rope
-from mha.widgets import (FIGURES, clock_hands, explained, head_grid, head_sum, heads_gone, hidden_share, key_ring,
-                         loudest, margin, masks, price, row_shift, scale, split_heads)
+from mha.position import Rope, alibi_slopes
+from mha.widgets import (FIGURES, alibi_slope, clock_hands, explained, head_grid, head_sum, heads_gone, hidden_share,
+                         key_ring, loudest, margin, masks, price, row_shift, scale, split_heads)
 
 
 def simulated(d_k, power, queries=2000, n=64):
@@ -142,6 +142,15 @@ def test_one_hand_looks_back_by_whole_turns_too_and_slower_hands_part_them():
         target, rival = looks(hands, strength, places)
         assert target < 0.5 and rival[0] == place and rival[1] > 0.85 * target
     assert all(looks(*setting)[0] > 0.99 for setting in ((2, 1000, 128), (3, 1000, 1024), (1, 30000, 128)))
+
+
+def test_no_slope_of_alibi_gives_an_offset_more_than_its_bound_and_one_comes_near():
+    figure = alibi_slope.AlibiSlope()
+    assert set(alibi_slopes(8).tolist()) < set(alibi_slope.SLOPES)
+    for offset in (1, 2, 3, 12):
+        shown = [figure.numbers(slope, offset) for slope in range(len(alibi_slope.SLOPES))]
+        largest, bound = max(float(one["weight"][offset]) for one in shown), float(shown[0]["most"])
+        assert 0.995 * bound < largest <= bound
 
 
 def test_every_figure_shows_its_first_setting_as_text_and_picture():

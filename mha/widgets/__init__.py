@@ -2,6 +2,7 @@
 
 A figure is one .py, one hand-written .js and one .css.
 """
+from mha.widgets.alibi_slope import AlibiSlope
 from mha.widgets.arcs import HeadArcs
 from mha.widgets.arrows import TwoArrows
 from mha.widgets.asks import WhoAsks
@@ -87,6 +88,7 @@ FIGURES = {  # data-figure -> constructor
     "heads-gone": HeadsGone,
     "hit-margin": HitMargin,
     "clock-hands": ClockHands,
+    "alibi-slope": AlibiSlope,
 }
 
 __all__ = ["FIGURES", *(figure.__name__ for figure in FIGURES.values())]

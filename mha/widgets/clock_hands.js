@@ -191,7 +191,7 @@ function render({ model, el }) {
       tables: () => [
         [`The hands at ${look} back`, used.map((_, p) => `hand ${p + 1}`), [["cosine", ...cosines]]],
         ["The largest weight elsewhere", ["place", "weight"], [["rival", first, weights[first]]]],
-        ["Weights, tokens back", tabulate(16, (i) => `+${i}`), rows(weights)],
+        ["Weights by the hands, tokens back", tabulate(16, (i) => `+${i}`), rows(weights)],
         ["Means of the cosines, tokens back", tabulate(16, (i) => `+${i}`), rows(means)],
       ],
     };

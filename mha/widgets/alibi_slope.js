@@ -1,0 +1,62 @@
+const [LEFT, RIGHT, TOP, HIGH, FOOT] = [40, 10, 10, 190, 42];
+const y = (weight) => TOP + HIGH * (1 - weight);
+const most = (k) => k ** k / (k + 1) ** (k + 1); // of the weight at offset k, whatever the slope
+
+function render({ model, el }) {
+  const [slopes, tokens, shown] = ["slopes", "tokens", "shown"].map((name) => model.get(name));
+  const svg = drawing({ height: TOP + HIGH + FOOT });
+  const add = (tag, attributes = {}, ...inside) => svg.appendChild(h(tag, attributes, ...inside));
+  const rules = [0, 0.25, 0.5, 0.75, 1].map((weight) => {
+    add("text", { class: "tick end", x: LEFT - 8, y: y(weight) + 4 }, weight);
+    return add("line", { class: "rule", x1: LEFT, y1: y(weight), y2: y(weight) });
+  });
+  const bars = tabulate(shown, () => add("rect"));
+  const bounds = add("path", { class: "bounds" });
+  const number = add("text", { class: "target" });
+  const places = tabulate(shown / 4, () => add("text", { class: "tick", y: y(0) + 19 }));
+  const axis = add("text", { class: "tick", y: y(0) + 38 }, "tokens back");
+  const status = statusLine(sentenceFor(0.00391, 12, 0.888));
+  const title = planeTitle("Weights", "and, as lines, the most that any slope gives to each place");
+  const root = figureBox(model, "alibi-slope", "alibi-slope", title, svg, status);
+  el.append(root);
+
+  function sentenceFor(slope, k, weight) {
+    const best = Math.log((k + 1) / k).toFixed(3);
+    return `With slope ${Number(slope.toPrecision(3))} the token ${k} back gets ${weight.toFixed(3)} of the weight. `
+      + `No slope gives it more than ${most(k).toFixed(3)}, which it has at ln(${k + 1}/${k}) = ${best}.`;
+  }
+
+  function draw(room) {
+    const slope = slopes[model.get("slope")];
+    const offset = model.get("offset");
+    const all = (1 - Math.exp(-slope * tokens)) / (1 - Math.exp(-slope)); // the sum of e^(-slope t)
+    const weights = tabulate(shown, (t) => Math.exp(-slope * t) / all);
+    const unit = (room - LEFT - RIGHT) / shown;
+    const x = (t) => LEFT + (t + 0.5) * unit;
+    set(svg, { viewBox: `0 0 ${room} ${TOP + HIGH + FOOT}` });
+    rules.forEach((rule) => set(rule, { x2: room - RIGHT }));
+    bars.forEach((bar, t) => set(bar, {
+      x: x(t) - 0.35 * unit, width: 0.7 * unit, y: y(weights[t]), height: y(0) - y(weights[t]),
+      class: t === offset ? "bar-at target" : "bar-at",
+    }));
+    set(bounds, { d: tabulate(shown, (t) => `M${x(t - 0.5)},${y(most(t))}h${unit}`).join("") });
+    write(number, weights[offset].toFixed(3));
+    set(number, { x: x(offset), y: y(Math.max(weights[offset], most(offset))) - 7 });
+    places.forEach((place, i) => {
+      write(place, 4 * i);
+      set(place, { x: x(4 * i) });
+    });
+    set(axis, { x: LEFT + (room - LEFT - RIGHT) / 2 });
+    say(status, sentenceFor(slope, offset, weights[offset]));
+    return {
+      numbers: { weight: weights, most: most(offset) },
+      tables: () => [
+        ["Weights by the slope, tokens back", tabulate(12, (i) => `+${i}`), rowsOf(["from 0", "from 12"], weights)],
+        [`The most at ${offset} back`, ["weight"], [["largest possible", most(offset)]]],
+      ],
+    };
+  }
+  return redraw(model, root, ["slope", "offset"], draw);
+}
+
+export default { render };
