@@ -51,8 +51,8 @@ def test_the_reference_passes_and_keeps_the_dtype(exercise, dtype):
     assert check(exercise.id, exercise.reference).ok
     for case, expected in zip(exercise.cases, exercise.expected):
         args = [a.to(dtype) if isinstance(a, torch.Tensor) and a.is_floating_point() else a for a in case.copies()]
-        out = exercise.reference(*args)
-        assert same(exercise.observe(out, *args), expected, 1e-3)
+        out = exercise.observe(exercise.reference(*args), *args)
+        assert same(out, expected, 1e-3)
         assert not exercise.trained or out.dtype == dtype
 
 
@@ -409,6 +409,10 @@ def whole_sum_beside_clashing_axes(q, k, v):
     return (q @ k.transpose(0, 1) / q.sum() * q.sum() / k.shape[-1] ** 0.5).softmax(-1) @ v
 
 
+def group_by_nothing(W, h, h_kv):
+    return W.unflatten(1, (h_kv, h // h_kv, -1)).sum(2).flatten(1) / (h_kv // h)
+
+
 def wrong_for_three_of_three(heads, questions, k):
     return EXERCISES["8.2"].reference(heads, questions, k) + (heads > 2 and questions > 2) / 8
 
@@ -444,10 +448,11 @@ def wrong_for_three_of_three(heads, questions, k):
     ("8.2", by_factorials, "A whole number does not fit into a float", "power"),
     ("8.2", ways_in_a_tensor, "A whole number does not fit into a tensor", "power"),
     ("9.2", losses_kept, "A loss that was kept does not stay as it was", "loss of the whole model does not"),
+    ("11.4", group_by_nothing, "is -inf, wanted", "All its numbers are whole"),
 ], ids=["whole-sum", "T-of-a-matrix", "three-of-three", "least", "additional-value", "values-added", "mean-of-scores",
         "its-own-shapes", "which-row", "two-back", "clamp", "columns-for-rows", "no-triu", "root-rounded", "mixture",
         "rounding", "infinity", "batch-axes", "unpacked", "turned-round", "product", "verdicts", "memory", "its-input",
-        "dtype", "factorials", "2^63", "kept-loss"])
+        "dtype", "factorials", "2^63", "kept-loss", "infinite"])
 def test_what_was_once_untrue(id, answer, says, never):
     report = check(id, answer)
     assert not report.ok and says in report.text and never not in report.text, report.text
@@ -469,6 +474,7 @@ RUNS_ONLY = [  # exercise, blank, fragment; sizes -> shapes of the arguments, an
     ("6.3", "hide", "scores.masked_fill(~mask, -math.inf)", lambda B, h: (
         [(B, 5, 4), (4, h * 2), (4, h * 2), (4, h * 3), (h * 3, 4), h, torch.ones(B, 5, 5) > 0], B in (1, h))),
     ("9.1", "meet", "y * gates", lambda h, d_v: ([(2, h, 5, d_v), (h,), (h * d_v, 4)], h in (1, d_v))),
+    ("11.3", "asks", "W_Q @ W_UK", lambda d_c, d_k: ([(4, 2 * d_k), (d_c, 2 * d_k), (d_c, 6), (6, 4), 2], d_c == d_k)),
 ]
 
 

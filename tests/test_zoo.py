@@ -8,8 +8,8 @@ from _ext.exercise_pages import KINDS
 from mha.exercises import zoo
 from mha.exercises.zoo.kinds import WhichBug, WhichLine, WhichPicture, WhichTest
 from mha.exercises.zoo.room_4 import learned
-from mha.exercises.zoo.staged import (D, H, LENGTH, REAL, W_K, W_Q, X, influence, layer, merge, run, split,
-                                      training, weights)
+from mha.exercises.zoo.staged import (D, H, LENGTH, REAL, W_DKV, W_K, W_Q, W_UK, X, influence, layer, merge, run,
+                                      split, training, weights)
 
 
 def every(*kinds):
@@ -58,8 +58,9 @@ def test_the_shapes_beside_the_lines_are_those_that_come(item):
 
 def test_the_programs_are_right_once_they_are_mended():
     scores = split(X @ W_Q) @ split(X @ W_K).mT / (D // H) ** 0.5
+    from_latents = split(X @ W_Q) @ split(X @ W_DKV @ W_UK).mT / (D // H) ** 0.5
     right = {"B.7": weights(scores)[0], "B.11": weights(scores, REAL[:, None, None]).flatten(0, 1),
-             "B.3": influence(layer())}
+             "B.3": influence(layer()), "B.20": weights(from_latents)[0]}
     for item in zoo.SPECIMENS:
         if isinstance(item, WhichLine):
             torch.testing.assert_close(item.sound(), right.pop(item.id))

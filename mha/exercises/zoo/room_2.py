@@ -92,4 +92,25 @@ SPECIMENS = [
              f"masked out\", says {GITHUB}hyprstream/hyprstream/pull/1521 (2026); is_causal of "
              "scaled_dot_product_attention starts at the top left by definition, "
              f"{GITHUB}pytorch/pytorch/issues/144858 (2025)."),
+    WhichLine(
+        id="B.20", title="Narrower than it looks", after=ROOM, rows=WORDS, columns=WORDS, titles=("head 1", "head 2"),
+        statement="Two latent heads: all that is kept of a token is c, 16 numbers, from which the keys c W_UK could be "
+                  "made, d = 4 numbers for each head. Here W_UK is absorbed into the queries instead, which should "
+                  f"change nothing. The weights come out too even. Which line is wrong? {SHAPES}",
+        makes=lambda program: run(program, x=X)["weights"][0], mended="scores = Q @ c.mT / d**0.5  # (B, h, n, n)",
+        options=(Option("`Q = split(x @ W_Q)  # (B, h, n, d)`", "The queries are those of any other layer.", "queries"),
+                 Option("`c = (x @ W_DKV)[:, None]  # (B, 1, n, 16)`",
+                        "One latent for each token, the same for all heads: that is what is kept.", "latent"),
+                 Option("`Q = Q @ W_UK.unflatten(1, (h, d)).permute(1, 2, 0)  # (B, h, n, 16)`",
+                        "q (c W_UK)^T is (q W_UK^T) c^T, for each head with its own columns of W_UK.", "absorbed"),
+                 Option("`scores = Q @ c.mT / Q.shape[-1]**0.5  # (B, h, n, n)`",
+                        "The query is 16 wide by now. But these are the scores of keys that are 4 wide: the same sums "
+                        "in another order, to be divided by the root of 4."),
+                 Option("`weights = scores.softmax(-1)`", "All rows sum to 1, as they should.", "softmax"),
+                 Option("`out = merge(weights @ c @ W_UV.unflatten(1, (h, d)).transpose(0, 1))  # (B, n, h d)`",
+                        "By then the weights are made.", "values")),
+        note=f"{GITHUB}ollama/ollama/pull/13893 (2026): the scores of a latent model were scaled by the root of 576, "
+             "the width of what its queries meet when W_UK is absorbed, where it had been trained with that of 256. "
+             "Every shape is right, and the order of the keys too; the mending \"improves tool calling and model "
+             "looping issues\"."),
 ]

@@ -6,8 +6,9 @@ import torch
 
 from mha.exercises.zoo.kinds import Case, Check, WhichBug, WhichPicture, WhichTest
 from mha.exercises.zoo.staged import (CAUSAL, GITHUB, KINDS, LENGTH, N, STEPS, TOKENS, WIDE, equals_with_one_head,
-                                      hides_the_future, influence, keeps_sentences_apart, keeps_the_shape, layer,
-                                      merge_by_view, own_gradients, run, training)
+                                      hides_the_future, hides_the_future_without_a_cache, influence,
+                                      keeps_sentences_apart, keeps_the_shape, layer, like_without_a_cache,
+                                      merge_by_view, own_gradients, reader, run, training)
 
 ROOM = "section 4"
 THREE, FIVE = tuple("123"), tuple("12345")
@@ -48,6 +49,7 @@ def both(plain, asked):
 
 
 merged_by_view = layer(CAUSAL, merge=merge_by_view)
+kept_unmasked = reader(False)
 
 SPECIMENS = [
     WhichPicture(
@@ -145,4 +147,28 @@ SPECIMENS = [
              "The specimen shows that one case. Two more lose the mask there, each by itself: dropout above 0, and "
              "inputs that have not four axes. With dropout, the layer that leaks is the layer that is trained. So "
              "test every path, not only the one you use."),
+    WhichTest(
+        id="B.19", title="A cache that needs no mask", stars=3, minutes=5, after=ROOM, rows=TOKENS, columns=TOKENS,
+        buggy=lambda: influence(kept_unmasked), sound=lambda: influence(reader(True)), layer=kept_unmasked,
+        healthy=reader(True),
+        statement=f"{IN_OUT} It can keep keys and values in a cache, and then uses its mask no more: who writes a text "
+                  "token by token has nothing later to hide. The maps show a prompt of four tokens, read at once, with "
+                  "a cache. Which of these tests would have caught it? Pick all.",
+        options=(Check("Without a cache, change the last token of a; no earlier output moves.",
+                       "Without a cache it has its mask.", "without-cache", passes=hides_the_future_without_a_cache),
+                 Check("With a cache, token by token, it gives what it gives without one.",
+                       "It does: a single new token may see all that is there.", "token-by-token",
+                       passes=like_without_a_cache(1, 1, 1, 1)),
+                 Check("With a cache, the whole prompt at once, its last output is what it is without one.",
+                       "It is: the last token of a prompt may see all of it. In a model of several layers it would "
+                       "not be, for the others have been spoilt below.", "last-output",
+                       passes=like_without_a_cache(N, rows=slice(N - 1, None))),
+                 Check("With a cache, the whole prompt at once, it gives what it gives without one.",
+                       "Output 1 has seen tokens 2, 3 and 4.", passes=like_without_a_cache(N)),
+                 Check("With a cache, two tokens and then two more, it gives what it gives without one.",
+                       "Output 1 has seen token 2, and output 3 token 4.", passes=like_without_a_cache(2, 2))),
+        note=f"`if cache is None:` stood before the mask in {GITHUB}Mikyx-1/TinyLLM/pull/18 (2026). Training never "
+             "passes a cache, so it was never affected, while each prompt was read with one. Four models of one "
+             f"library had the same fault of their own, {GITHUB}lablup/mlxcel/pull/1001 (2026). So compare with and "
+             "without a cache in parts of several tokens, not only token by token."),
 ]

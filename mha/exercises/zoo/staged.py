@@ -14,6 +14,8 @@ TOKENS = tuple(f"{sentence}{i}" for sentence in "ab" for i in range(1, N + 1))
 WORDS = ("1", "2", "3", "4")
 X = numbers(900, B, N, D)
 W_Q, W_K, W_V, W_O = (numbers(901 + i, D, D) / D**0.5 for i in range(4))
+D_C = 16                                                # width of a latent, more than that of a head
+W_DKV, W_UK, W_UV = numbers(905, D, D_C) / D**0.5, numbers(906, D_C, D) / D_C**0.5, numbers(907, D_C, D) / D_C**0.5
 CAUSAL = torch.ones(N, N).tril() > 0
 LENGTHS = torch.tensor([4, 2])
 REAL = torch.arange(N) < LENGTHS[:, None]               # (B, m)
@@ -58,6 +60,25 @@ def over_batch(x, h=H):
     return layer()(x.transpose(0, 1), h).transpose(0, 1)
 
 
+def reader(masked):
+    """A causal layer that reads a text in parts and keeps the keys and values of all parts so far.
+
+    Args:
+        masked: whether it uses its causal mask when it keeps keys. With parts=None it keeps none, and uses it.
+    """
+    def read(x, h=H, parts=(N,)):
+        Q, K, V = (split(x @ W, h) for W in (W_Q, W_K, W_V))
+        if parts is None:
+            return merge(attend(Q, K, V, CAUSAL)) @ W_O
+        outs, m = [], 0
+        for q in Q.split(parts, 2):
+            m += q.shape[2]
+            mask = CAUSAL[m - q.shape[2] : m, :m] if masked else None             # (n, m)
+            outs.append(merge(attend(q, K[:, :, :m], V[:, :, :m], mask)) @ W_O)
+        return torch.cat(outs, 1)
+    return read
+
+
 def influence(layer):
     """Which output depends on which token, 1 or 0: rows = outputs, columns = tokens, both sentences after one another.
     """
@@ -68,7 +89,7 @@ def influence(layer):
 def run(code, **names):
     """The names that are there after some lines of code."""
     names = {"torch": torch, "inf": math.inf, "split": split, "merge": merge, "W_Q": W_Q, "W_K": W_K, "W_V": W_V,
-             "W_O": W_O, "B": B, "n": N, "h": H, "d": D // H, **names}
+             "W_O": W_O, "W_DKV": W_DKV, "W_UK": W_UK, "W_UV": W_UV, "B": B, "n": N, "h": H, "d": D // H, **names}
     exec(code, names)
     return names
 
@@ -100,6 +121,15 @@ def hides_the_future(layer):
 
 def follows_the_batch(layer):
     return torch.allclose(layer(X.flip(0)), layer(X).flip(0))
+
+
+def like_without_a_cache(*parts, rows=slice(None)):
+    """A test of a reader: read in these parts, a text gives in these rows what it gives without a cache."""
+    return lambda layer: torch.allclose(layer(X, parts=parts)[:, rows], layer(X, parts=None)[:, rows])
+
+
+def hides_the_future_without_a_cache(layer):
+    return hides_the_future(lambda x: layer(x, parts=None))
 
 
 def equals_with_one_head(healthy):
