@@ -346,6 +346,7 @@ ERRORS = {
     "complex": (lambda: layer(dtype=torch.complex64), TypeError, "dtype=torch.complex64 must be a floating-point"),
     "dtype_text": (lambda: layer(dtype="float32"), TypeError, "dtype='float32' must be .* as torch.float32"),
     "whole_numbers": (lambda: Head(D, 11, dtype=torch.int64), TypeError, "dtype=torch.int64 must be"),
+    "eight_bits": (lambda: layer(dtype=torch.float8_e4m3fn), TypeError, "float8_e4m3fn must be .* of 16 bits or more"),
     "on_qk": (lambda: Head(D, 11, on_qk="rope"), TypeError, r"on_qk is a str; .*\(Q, K, i, j\)"),
     "own_seats": (lambda: MultiHeadAttention.from_heads([Head(D, 11, on_qk=print), Head(D, 11)]), ValueError,
                   "the heads have on_qk = .* must be the same"),
