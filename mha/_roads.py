@@ -73,9 +73,9 @@ def fused(Q, K, V, mask, bias, scale, triangle, dropout) -> Tensor:
     shared = {} if Q.shape[1] == K.shape[1] else {"enable_gqa": True}
     out = F.scaled_dot_product_attention(Q, K, V, attn_mask=mask if bias is None else bias, dropout_p=dropout,
                                          is_causal=triangle, scale=scale, **shared)
-    # But it may also give zeros to a query of NaN or infinity: over fewer keys than fill a vector register (64 bytes),
-    # and in 16 bits. Q - Q is NaN for those and 0 for all others. (What is compiled must not depend on a size.)
-    if Q.is_cpu and (torch.compiler.is_compiling() or K.shape[2] * K.element_size() < 64 or Q.element_size() == 2):
+    # But it may also give zeros to a query of NaN or infinity: where all scores are -inf, over fewer keys than fill a
+    # vector register (64 bytes), and in 16 bits. Q - Q is NaN for those queries and 0 for all others.
+    if Q.is_cpu:
         Q = Q.detach()
         out = out + (Q - Q).sum(-1, keepdim=True)
     return out if blind is None else out.masked_fill(blind, 0.0)

@@ -543,14 +543,29 @@ def test_nan_stays_in_its_own_query_and_spreads_from_a_key(need_weights):
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16])
 @pytest.mark.parametrize("m", [5, 15, 16, 31, 40, 64])
 @pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("h", [H, 32])
-def test_an_infinite_query_is_nan_and_a_large_one_is_not(h, masked, m, dtype, need_weights):
+def test_an_infinite_query_is_nan_and_a_large_one_is_not(h, sign, masked, m, dtype, need_weights):
     q, k, v = (t.to(dtype) for t in random_qkv(heads=h, m=m, d_v=D_K))
     q[0, 1, 3], q[0, 1, 4] = math.inf, 0.5 * torch.finfo(dtype).max ** 0.5
-    k[0, 1] = k[0, 1].abs()  # all scores of the infinite query are infinite
+    k[0, 1] = sign * k[0, 1].abs()  # all scores of the infinite query are infinite
     mask = torch.ones(N, m, dtype=torch.bool) if masked else None
     bad = attention(q, k, v, mask=mask, need_weights=need_weights)[0].isnan()
     assert bad[0, 1, 3].all() and bad.sum() == D_K
+
+
+@ROADS
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("kv_heads", [1, 2, 6])
+@pytest.mark.parametrize("n", [5, 37])
+def test_in_the_triangle_only_a_bad_query_is_nan(n, kv_heads, value, dtype, need_weights):
+    """The first ones see a few keys only, so that their scores may all have one sign."""
+    for i in (0, 2, n - 1):
+        q, k, v = (t.to(dtype) for t in random_qkv(heads=6, kv_heads=kv_heads, n=n, m=n, d_v=D_K))
+        q[0, 1, i, 3] = value
+        bad = attention(q, k, v, causal=True, need_weights=need_weights)[0].isnan()
+        assert bad[0, 1, i].all() and bad.sum() == D_K
 
 
 def test_a_hidden_key_of_nan_leaves_the_weights_alone():
