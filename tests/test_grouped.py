@@ -106,15 +106,6 @@ def test_any_batch_axes_will_do(shape):
     close(layer(x, need_weights=True), repeated(layer)(x, need_weights=True))
 
 
-@pytest.mark.parametrize("batch,n,m", [(B, N, 0), (B, 0, M), (0, N, M)])
-def test_no_keys_give_the_bias_and_no_queries_give_nothing(batch, n, m):
-    layer = grouped()
-    out, weights = layer(tokens(batch, n, D), tokens(batch, m, D), need_weights=True)
-    assert out.shape == (batch, n, D) and weights.shape == (batch, H, n, m)
-    if m == 0:
-        close(out, layer.W_O.bias.expand_as(out))
-
-
 def test_record_gives_a_map_for_each_head():
     layer, x = grouped(), tokens(B, N, D)
     with record(nn.Sequential(layer)) as weights:

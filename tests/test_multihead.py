@@ -277,9 +277,10 @@ def test_the_projections_may_be_quantised():
 
 # --- Edges and errors ------------------------------------------------------------------------------------------------
 
+@pytest.mark.parametrize("num_kv_heads", [H, 1])
 @pytest.mark.parametrize("batch,n,m", [(B, N, 0), (B, 0, M), (0, N, M)])
-def test_no_keys_give_the_bias_and_no_queries_give_nothing(batch, n, m):
-    layer = odd_layer()
+def test_no_keys_give_the_bias_and_no_queries_give_nothing(batch, n, m, num_kv_heads):
+    layer = odd_layer(num_kv_heads=num_kv_heads)
     out, weights = layer(tokens(batch, n, D), tokens(batch, m, D_CONTEXT), need_weights=True)
     assert out.shape == (batch, n, D_OUT) and weights.shape == (batch, H, n, m)
     if m == 0:
