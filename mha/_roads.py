@@ -65,9 +65,9 @@ class OneBuffer(torch.autograd.Function):
 
 def fused(Q, K, V, mask, bias, scale, triangle, dropout) -> Tensor:
     """Attention by torch's kernels, which work through the scores tile by tile and keep none."""
-    # To a query that sees no key, torch's CPU kernel gives zeros by itself, with gradients of zero. But it may also give
-    # them to a query of NaN or infinity: where all scores are -inf, over fewer keys than fill a vector register (64
-    # bytes), and in 16 bits. Q - Q is NaN for those queries and 0 for all others.
+    # To a query that sees no key, torch's CPU kernel gives zeros by itself, with gradients of zero. But a query of NaN
+    # or infinity may get them too: where all scores are -inf, over fewer keys than fill a vector register (64 bytes),
+    # and in 16 bits. Q - Q is NaN for those queries and 0 for all others.
     bad = (Q.detach() - Q.detach()).sum(-1, keepdim=True) if Q.is_cpu else None  # (B, h, n, 1)
     blind = None if Q.is_cpu else blind_rows(mask, bias)
     mask, bias = opened(mask, bias, blind)

@@ -207,8 +207,8 @@ def test_adjacent_heads_share_a_key_head(axes, need_weights, d_v):
 
 @ROADS
 @pytest.mark.parametrize("kv_heads", [1, 2, 6])
-@pytest.mark.parametrize("n,m,offset", [(5, 5, None), (5, 5, 2), (5, 7, 0), (5, 7, 2), (7, 5, 0), (1, 7, 6), (0, 0, None),
-                                        (0, 5, 5), (5, 0, 0), (5, 5, [0, 3]), (5, 7, [2, 0])], ids=str)
+@pytest.mark.parametrize("n,m,offset", [(5, 5, None), (5, 5, 2), (5, 7, 0), (5, 7, 2), (7, 5, 0), (1, 7, 6),
+                                        (0, 0, None), (0, 5, 5), (5, 0, 0), (5, 5, [0, 3]), (5, 7, [2, 0])], ids=str)
 def test_causal_heads_share_keys_as_they_would_have_their_own(n, m, offset, kv_heads, need_weights):
     """torch's own flag puts the triangle's corner at the first key, whatever m is."""
     q, k, v = random_qkv(heads=6, kv_heads=kv_heads, n=n, m=m, d_v=D_K)
