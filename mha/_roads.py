@@ -65,7 +65,10 @@ class OneBuffer(torch.autograd.Function):
 
 def fused(Q, K, V, mask, bias, scale, triangle, dropout) -> Tensor:
     """Attention by torch's kernels, which work through the scores tile by tile and keep none."""
-    # To a query that sees no key, torch's CPU kernel gives zeros by itself, with gradients of zero.
+    # To a query that sees no key, torch's CPU kernel gives zeros by itself, with gradients of zero. But a query of NaN
+    # or infinity may get them too: where all scores are -inf, over fewer keys than fill a vector register (64 bytes),
+    # and in 16 bits. Q - Q is NaN for those queries and 0 for all others.
+    bad = (Q.detach() - Q.detach()).sum(-1, keepdim=True) if Q.is_cpu else None  # (B, h, n, 1)
     blind = None if Q.is_cpu else blind_rows(mask, bias)
     mask, bias = opened(mask, bias, blind)
     if bias is not None and mask is not None:
@@ -73,11 +76,8 @@ def fused(Q, K, V, mask, bias, scale, triangle, dropout) -> Tensor:
     shared = {} if Q.shape[1] == K.shape[1] else {"enable_gqa": True}
     out = F.scaled_dot_product_attention(Q, K, V, attn_mask=mask if bias is None else bias, dropout_p=dropout,
                                          is_causal=triangle, scale=scale, **shared)
-    # But it may also give zeros to a query of NaN or infinity: over fewer keys than fill a vector register (64 bytes),
-    # and in 16 bits. Q - Q is NaN for those and 0 for all others. (What is compiled must not depend on a size.)
-    if Q.is_cpu and (torch.compiler.is_compiling() or K.shape[2] * K.element_size() < 64 or Q.element_size() == 2):
-        Q = Q.detach()
-        out = out + (Q - Q).sum(-1, keepdim=True)
+    if bad is not None:
+        out = out + bad if torch.is_grad_enabled() else out.add_(bad)  # out may be kept for the gradient
     return out if blind is None else out.masked_fill(blind, 0.0)
 
 

@@ -117,7 +117,7 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *more, mask: Tensor | None = None
     scale = q.shape[-1] ** -0.5 if scale is None else scale
     Q, K, V, mask, bias = (four_axes(t, shape[:-3]) for t in (q, k, v, mask, bias))  # (B, h, ., .)
     use_kernel = not (need_weights or softcap or kernel_is_unsuitable(Q, K, V, mask, bias, triangle))
-    by_flags = use_kernel and triangle and Q.is_cuda  # is_causal and enable_gqa: no mask is made
+    by_flags = use_kernel and triangle and (Q.is_cuda or Q.is_cpu)  # is_causal and enable_gqa: no mask is made
     if Q.shape[1] != K.shape[1] and not by_flags:
         Q, mask, bias, triangle = fold_groups(Q, K, mask, bias, triangle)  # (B, h_kv, h/h_kv n, d_k)
     if use_kernel:

@@ -27,7 +27,8 @@ class KVCache:
         length: number of tokens kept: an int, which waits for no GPU; (batch,) whole numbers where sequences differ.
         filled: number of tokens in the longest sequence.
     Raises:
-        ValueError, TypeError: what does not fit. The cache then holds the tokens that it held.
+        ValueError, TypeError: what does not fit. The cache then holds the tokens that it held, and what a refused call
+            has written behind them, even NaN, reaches no output.
     """
 
     def __init__(self, batch: int, num_kv_heads: int, max_len: int, d_k: int, d_v: int | None = None, *,
@@ -39,6 +40,7 @@ class KVCache:
         self.K, self.V = (torch.zeros(batch, num_kv_heads, max_len, d, device=device, dtype=dtype) for d in (d_k, d_v))
         self.length: int | Tensor = 0
         self.filled = 0
+        self._uncounted = 0  # tokens written behind those that are kept, by a call that was refused afterwards
 
     def append(self, K: Tensor, V: Tensor) -> tuple[Tensor, Tensor]:
         """Keep the keys and values of n more tokens, (batch, num_kv_heads, n, d): `write`, then `advance`."""
@@ -57,17 +59,24 @@ class KVCache:
         end = self.filled + K.shape[2]
         for kept, new in ((self.K, K), (self.V, V)):
             if isinstance(self.length, Tensor):
-                rows = torch.arange(len(new), device=new.device)[:, None]  # (batch, 1)
-                slots = self.length[:, None] + torch.arange(new.shape[2], device=new.device)  # (batch, n)
-                kept[rows, :, slots] = new.transpose(1, 2)
+                if self._uncounted:  # what a shorter sequence would not write over
+                    kept[self._places(self._uncounted)] = 0.0
+                kept[self._places(new.shape[2])] = new.transpose(1, 2)
             else:
                 kept[:, :, self.length:end] = new
+        self._uncounted = K.shape[2]
         return self.K[:, :, :end], self.V[:, :, :end]
+
+    def _places(self, n: int) -> tuple:
+        """The index of the n tokens behind each sequence's end: kept[places] is (batch, n, num_kv_heads, d)."""
+        rows = torch.arange(len(self.K), device=self.K.device)[:, None]  # (batch, 1)
+        return rows, slice(None), self.length[:, None] + torch.arange(n, device=self.K.device)  # (batch, n)
 
     def advance(self, n: int) -> None:
         """Count the n tokens that were written last."""
         check.advancing(self, n)
         self.length, self.filled = self.length + n, self.filled + n
+        self._uncounted = max(self._uncounted - n, 0)
 
     def rewind(self, length) -> None:
         """Forget the last tokens: keep the first `length` of each sequence, and zeros behind them.
@@ -80,7 +89,7 @@ class KVCache:
         self.filled = max(lengths)
         alike = min(lengths) == self.filled
         lengths = torch.tensor(lengths, device=self.K.device)
-        self.length = self.filled if alike else lengths
+        self.length, self._uncounted = self.filled if alike else lengths, 0
         forgotten = torch.arange(self.K.shape[2], device=self.K.device) >= lengths[:, None]  # (batch, max_len)
         for kept in (self.K, self.V):
             kept.masked_fill_(forgotten[:, None, :, None], 0.0)  # a NaN would reach the others, hidden or not

@@ -65,6 +65,20 @@ class MultiHeadLatentAttention(nn.Module):
         self.W_QR, self.W_KR = (linear(d_model, num_heads * d_r), linear(d_model, d_r)) if d_r else (None, None)
         self.W_O = linear(num_heads * d_v, d_model)
         self.rope = Rope(base) if d_r else None
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw fresh parameters as `MultiHeadAttention` does, so that the two may be compared.
+
+        What reads tokens is drawn as W_Q, W_K and W_V there. What reads latents has Xavier's rule without the factor
+        1/sqrt(2), which W_DKV has brought in already.
+        """
+        for W in (self.W_Q, self.W_DKV, self.W_QR, self.W_KR):
+            if W is not None:
+                nn.init.xavier_uniform_(W.weight, 2 ** -0.5)
+        for W in (self.W_UK, self.W_UV):
+            nn.init.xavier_uniform_(W.weight)
+        self.W_O.reset_parameters()
 
     def forward(self, x: Tensor, *more, mask: Tensor | None = None, cache: KVCache | None = None,
                 need_weights: bool = False, **unknown) -> tuple[Tensor, Tensor | None]:

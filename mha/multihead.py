@@ -6,8 +6,6 @@
 heads side by side, projects once, and cuts the result into heads. Vectors are rows, as in `mha.heads`.
 """
 
-import copy
-
 import torch
 from torch import Tensor, nn
 
@@ -100,7 +98,7 @@ class MultiHeadAttention(nn.Module):
         on_qk: what happens to queries and keys in each head before they meet, such as `mha.position.Rope()`; a function
             or a module (Q, K, i, j) -> (Q, K). Q (..., h, n, d_k) stands at positions i, K (..., num_kv_heads, m, d_k)
             at j: whole numbers, (n,) and (m,), or (B, 1, n) where sequences stand apart. It treats all heads alike, for
-            `head` and `prune` take it along.
+            `head`, `prune` and `from_heads` take it along: that same object, so what one layer learns in it, all have.
     Raises:
         ValueError, TypeError: sizes that do not fit; the message says how to mend it.
     Source:
@@ -234,7 +232,8 @@ class MultiHeadAttention(nn.Module):
     def prune(self, keep) -> "MultiHeadAttention":
         """A new, smaller module with only the heads in `keep`, in that order. The others' part of the output is gone.
 
-        Heads that share keys and values stay side by side, and each group keeps as many of them. `on_qk` is copied too.
+        Heads that share keys and values stay side by side, and each group keeps as many of them. All is copied, but for
+        `on_qk`, which is shared.
 
         Source:
             Michel et al. 2019, section 4.
@@ -242,7 +241,7 @@ class MultiHeadAttention(nn.Module):
         keep = check.head_numbers(keep, self.num_heads)
         kv_heads = check.kept_groups(keep, self.num_heads // self.num_kv_heads)
         small = type(self)(self.d_model, len(keep), num_kv_heads=len(kv_heads), d_k=self.d_k, d_v=self.d_v,
-                           d_context=self.d_context, d_out=self.d_out, **copy.deepcopy(self._options()))
+                           d_context=self.d_context, d_out=self.d_out, **self._options())
         for name, rows in self._slices(keep, kv_heads).items():
             copy_rows(getattr(self, name), getattr(small, name), rows)
         copy_rows(self.W_O, small.W_O, columns=rows_of(keep, self.d_v))

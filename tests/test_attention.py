@@ -145,11 +145,19 @@ def test_weights_that_nobody_asks_for_are_not_written(options, kv_heads):
     assert largest.numbers >= B * 6 * 61 * 61
 
 
+@pytest.mark.parametrize("kv_heads", [1, 2, 6])
+def test_the_triangle_needs_no_mask_whoever_shares_its_keys(kv_heads):
+    q, k, v = random_qkv(heads=6, kv_heads=kv_heads, n=61, m=61, d_v=D_K)
+    with Largest() as largest:
+        attention(q, k, v, causal=True)
+    assert largest.numbers <= q.numel()
+
+
 # --- Heads and axes --------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("batch,h,kv_heads", [(B, 3, 3), (B, 6, 3), (6, 6, 3), (3, 6, 3)])
 def test_where_the_kernel_shares_keys_by_itself_it_gives_the_same(batch, h, kv_heads):
-    """As on a GPU in the triangle: the kernel's own flags, and no mask."""
+    """As in the triangle: the kernel's own flags, and no mask."""
     q, k, v = (random(batch, heads, N, D_K) for heads in (h, kv_heads, kv_heads))
     close(fused(q, k, v, None, None, D_K ** -0.5, True, 0.0), attention(q, k, v, causal=True)[0])
 
@@ -189,11 +197,30 @@ def test_adjacent_heads_share_a_key_head(axes, need_weights, d_v):
             "padding": torch.rand(B, 1, 1, m) > 0.3}.get(axes)
     bias = random(1, 6, 1, m) if axes == "bias" else None
     out, weights = attention(q, k, v, mask=mask, bias=bias, causal=axes == "causal", need_weights=need_weights)
-    expected = F.scaled_dot_product_attention(q, k, v, attn_mask=mask if bias is None else bias,
-                                              is_causal=axes == "causal", enable_gqa=True)
+    repeated = (t.repeat_interleave(3, 1) for t in (k, v))
+    expected = F.scaled_dot_product_attention(q, *repeated, attn_mask=mask if bias is None else bias,
+                                              is_causal=axes == "causal")
     close(out, expected)
     assert weights is None or weights.shape == (B, 6, n, m)
     close(torch.autograd.grad(out.sum(), (q, k, v)), torch.autograd.grad(expected.sum(), (q, k, v)))
+
+
+@ROADS
+@pytest.mark.parametrize("kv_heads", [1, 2, 6])
+@pytest.mark.parametrize("n,m,offset", [(5, 5, None), (5, 5, 2), (5, 7, 0), (5, 7, 2), (7, 5, 0), (1, 7, 6),
+                                        (0, 0, None), (0, 5, 5), (5, 0, 0), (5, 5, [0, 3]), (5, 7, [2, 0])], ids=str)
+def test_causal_heads_share_keys_as_they_would_have_their_own(n, m, offset, kv_heads, need_weights):
+    """torch's own flag puts the triangle's corner at the first key, whatever m is."""
+    q, k, v = random_qkv(heads=6, kv_heads=kv_heads, n=n, m=m, d_v=D_K)
+    offset = torch.tensor(offset) if isinstance(offset, list) else offset
+    first = 0 if offset is None else offset
+    seen = torch.arange(m) <= (torch.arange(n) + torch.as_tensor(first)[..., None])[..., None, :, None]  # (., 1, n, m)
+    repeated = (t.repeat_interleave(6 // kv_heads, 1) for t in (k, v))
+    out = attention(q, k, v, causal=True, offset=offset, need_weights=need_weights)[0]
+    if m == 0:
+        assert torch.equal(out, torch.zeros_like(q))
+    else:
+        close(out, definition(q, *repeated, seen)[0])
 
 
 @ROADS
@@ -543,14 +570,29 @@ def test_nan_stays_in_its_own_query_and_spreads_from_a_key(need_weights):
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16])
 @pytest.mark.parametrize("m", [5, 15, 16, 31, 40, 64])
 @pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("h", [H, 32])
-def test_an_infinite_query_is_nan_and_a_large_one_is_not(h, masked, m, dtype, need_weights):
+def test_an_infinite_query_is_nan_and_a_large_one_is_not(h, sign, masked, m, dtype, need_weights):
     q, k, v = (t.to(dtype) for t in random_qkv(heads=h, m=m, d_v=D_K))
     q[0, 1, 3], q[0, 1, 4] = math.inf, 0.5 * torch.finfo(dtype).max ** 0.5
-    k[0, 1] = k[0, 1].abs()  # all scores of the infinite query are infinite
+    k[0, 1] = sign * k[0, 1].abs()  # all scores of the infinite query are infinite
     mask = torch.ones(N, m, dtype=torch.bool) if masked else None
     bad = attention(q, k, v, mask=mask, need_weights=need_weights)[0].isnan()
     assert bad[0, 1, 3].all() and bad.sum() == D_K
+
+
+@ROADS
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("kv_heads", [1, 2, 6])
+@pytest.mark.parametrize("n", [5, 37])
+def test_in_the_triangle_only_a_bad_query_is_nan(n, kv_heads, value, dtype, need_weights):
+    """The first ones see a few keys only, so that their scores may all have one sign."""
+    for i in (0, 2, n - 1):
+        q, k, v = (t.to(dtype) for t in random_qkv(heads=6, kv_heads=kv_heads, n=n, m=n, d_v=D_K))
+        q[0, 1, i, 3] = value
+        bad = attention(q, k, v, causal=True, need_weights=need_weights)[0].isnan()
+        assert bad[0, 1, i].all() and bad.sum() == D_K
 
 
 def test_a_hidden_key_of_nan_leaves_the_weights_alone():

@@ -361,6 +361,31 @@ def test_what_is_refused_leaves_the_cache_as_it_was(case, ragged):
     close(LAYER(ONE, cache=cache)[0], LAYER(ONE, cache=untouched)[0], 0)
 
 
+@pytest.mark.parametrize("ragged", [False, True], ids=["alike", "ragged"])
+@pytest.mark.parametrize("refused", [(3,), (3, 1), (1, 3)], ids=str)
+@pytest.mark.parametrize("wrong", [{"head_mask": torch.ones(2)}, {"scale": "no"}], ids=lambda wrong: next(iter(wrong)))
+@ROADS
+def test_what_a_refused_call_has_written_reaches_nobody_even_if_it_was_nan(wrong, refused, ragged, need_weights):
+    """Behind a shorter sequence lies what was written last: hidden, but no weight of 0 makes 0 of a NaN."""
+    cache, untouched = started(ragged), started(ragged)
+    for n in refused:
+        with pytest.raises((ValueError, TypeError)):
+            LAYER(torch.full((B, n, D), torch.nan, dtype=torch.float64), cache=cache, **wrong)
+    for _ in range(3):
+        close(LAYER(ONE, cache=cache, need_weights=need_weights)[0],
+              LAYER(ONE, cache=untouched, need_weights=need_weights)[0], 0)
+
+
+def test_of_tokens_written_and_counted_in_part_the_rest_is_cleared():
+    cache = KVCache(2, 1, 9, 1)
+    cache.append(torch.ones(2, 1, 5, 1), torch.ones(2, 1, 5, 1))
+    cache.rewind([1, 5])
+    cache.write(torch.full((2, 1, 4, 1), 2.0), torch.full((2, 1, 4, 1), 2.0))
+    cache.advance(1)
+    K, V = cache.append(torch.full((2, 1, 1, 1), 3.0), torch.full((2, 1, 1, 1), 3.0))
+    assert torch.equal(K, V) and K[:, 0, :, 0].tolist() == [[1, 2, 3, 0, 0, 0, 0], [1, 1, 1, 1, 1, 2, 3]]
+
+
 def append(*shape, dtype=torch.float32, **options):
     KVCache(2, 3, 7, 5).append(torch.zeros(shape, dtype=dtype, **options), torch.zeros(shape, dtype=dtype, **options))
 

@@ -31,6 +31,7 @@ ERRORS = {
                  r"make one that fits: layer.new_cache\(batch, max_len, dtype=torch.float32\)"),
     "tensor_for_batch": (lambda: LAYER.new_cache(X, 9), TypeError, r"batch is a Tensor of shape \(2, 5, 12\)"),
     "dtype": (lambda: KVCache(B, H, 9, 4, dtype=torch.int64), TypeError, "dtype=torch.int64 must be a floating-point"),
+    "eight_bits": (lambda: KVCache(B, H, 9, 4, dtype=torch.float8_e5m2), TypeError, "float8_e5m2 .* 16 bits or more"),
     "advance_back": (lambda: filled().advance(-1), ValueError, r"n=-1 tokens.*cache.rewind\(length\)"),
     "advance_too_far": (lambda: filled().advance(7), ValueError, "room for max_len=9 and holds 3"),
     "advance_half": (lambda: filled().advance(1.5), TypeError, "n=1.5 is a float"),

@@ -106,15 +106,6 @@ def test_any_batch_axes_will_do(shape):
     close(layer(x, need_weights=True), repeated(layer)(x, need_weights=True))
 
 
-@pytest.mark.parametrize("batch,n,m", [(B, N, 0), (B, 0, M), (0, N, M)])
-def test_no_keys_give_the_bias_and_no_queries_give_nothing(batch, n, m):
-    layer = grouped()
-    out, weights = layer(tokens(batch, n, D), tokens(batch, m, D), need_weights=True)
-    assert out.shape == (batch, n, D) and weights.shape == (batch, H, n, m)
-    if m == 0:
-        close(out, layer.W_O.bias.expand_as(out))
-
-
 def test_record_gives_a_map_for_each_head():
     layer, x = grouped(), tokens(B, N, D)
     with record(nn.Sequential(layer)) as weights:
@@ -178,10 +169,32 @@ def test_pruning_equals_switching_the_others_off(case, need_weights):
 def test_a_pruned_layer_stands_by_itself():
     layer = grouped(on_qk=Rope()).eval()
     small = layer.prune([0, 3])
-    assert small.on_qk is not layer.on_qk and not small.training
+    assert not small.training
     before = layer.W_K.weight.clone()
     nn.init.zeros_(small.W_K.weight)
     assert torch.equal(layer.W_K.weight, before)
+
+
+class Stretch(nn.Module):
+    """Queries times a number that is learned."""
+
+    def __init__(self):
+        super().__init__()
+        self.factor = nn.Parameter(torch.tensor(2.0))
+
+    def forward(self, Q, K, i, j):
+        return self.factor * Q, K
+
+
+def test_what_acts_on_queries_and_keys_is_one_object_in_all_that_is_made_from_a_layer():
+    layer, x, on = grouped(on_qk=Stretch()), tokens(B, N, D), torch.tensor([1.0, 0, 0, 1, 0, 0]).double()
+    heads = [layer.head(i) for i in range(H)]
+    small, again = layer.prune([0, 3]), MultiHeadAttention.from_heads(heads, layer.W_O)
+    nn.init.constant_(layer.on_qk.factor, 5.0)
+    close(small(x)[0], layer(x, head_mask=on)[0])
+    close(again(x)[0], layer(x)[0])
+    close(heads[1](x, need_weights=True)[1], layer(x, need_weights=True)[1][:, 1])
+    assert copy.deepcopy(layer).on_qk is not layer.on_qk
 
 
 @pytest.mark.parametrize("again", [copy.deepcopy, lambda layer: pickle.loads(pickle.dumps(layer))],

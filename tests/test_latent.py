@@ -167,6 +167,21 @@ def test_half_of_the_heads_each_add_up_to_the_whole(absorbed, d_r):
     close(total, layer(x)[0])
 
 
+def test_its_weights_start_as_those_of_multi_head_attention():
+    """The same rule for each matrix from tokens: that of an ordinary layer whose matrix is of that size."""
+    layer, ordinary = MultiHeadLatentAttention(64, 4, d_c=48, d_r=8), MultiHeadAttention(64, 4)
+    spreads = [(layer.W_O.weight.std(), ordinary.W_O.weight.std())]
+    sizes = {"W_Q": (64, 16), "W_DKV": (48, 12), "W_QR": (32, 8), "W_KR": (8, 2)}  # four heads of d_k numbers
+    for name, (d_out, d_k) in sizes.items():
+        alike = MultiHeadAttention(64, 4, d_k=d_k).W_Q.weight
+        weight = layer.get_submodule(name).weight
+        assert weight.shape == alike.shape == (d_out, 64)
+        spreads.append((weight.std(), alike.std()))
+    spreads += [(W.weight.std(), (2 / (48 + 64)) ** 0.5) for W in (layer.W_UK, layer.W_UV)]
+    for ours, expected in spreads:
+        assert abs(ours / expected - 1) < 0.1
+
+
 # --- What decoding keeps ---------------------------------------------------------------------------------------------
 
 @TURNED

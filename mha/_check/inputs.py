@@ -165,8 +165,9 @@ BUILDS = {
 
 
 def layer_dtype(dtype) -> None:
-    if dtype is not None and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
-        raise TypeError(f"dtype={dtype!r} must be a floating-point torch.dtype, as torch.float32 or torch.bfloat16")
+    if dtype is not None and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point and dtype.itemsize > 1):
+        raise TypeError(f"dtype={dtype!r} must be a floating-point torch.dtype of 16 bits or more, as torch.float32 or "
+                        f"torch.bfloat16")
 
 
 def tensors(**named) -> None:
