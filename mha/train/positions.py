@@ -46,7 +46,7 @@ def draw(task: str, names: Tensor, batch: int, n: int, generator: torch.Generato
 
 @dataclass
 class Fitted:
-    """What `fit_positions` found. An error is the part of the contents' variance that is not answered: 1 knows nothing."""
+    """What `fit_positions` found. An error is the part of the contents' variance that is not answered, 1 for nothing."""
 
     errors: Tensor
     """(runs, lengths), on sentences of each length."""
@@ -73,7 +73,8 @@ def fit_positions(task: str, positions: str, *, n=24, lengths=(24, 48, 96), step
         ValueError: an unknown task or way of telling positions.
     """
     if task not in TASKS or positions not in POSITIONS:
-        raise ValueError(f"task must be one of {TASKS} and positions one of {POSITIONS}, got {task!r} and {positions!r}")
+        raise ValueError(f"task must be one of {TASKS} and positions one of {POSITIONS}, got {task!r} and "
+                         f"{positions!r}")
     g = torch.Generator().manual_seed(seed)
     names = torch.randn(runs, NAMES, D_NAME, generator=g)
     names = names * (D_NAME ** 0.5 / names.norm(dim=-1, keepdim=True))
