@@ -46,7 +46,7 @@ def draw(task: str, names: Tensor, batch: int, n: int, generator: torch.Generato
 
 @dataclass
 class Fitted:
-    """What `fit_positions` found. An error is the part of the contents' variance that is not answered, 1 for nothing."""
+    """What `fit_positions` found. An error is the part of the contents' variance not answered; 1 knows nothing."""
 
     errors: Tensor
     """(runs, lengths), on sentences of each length."""
