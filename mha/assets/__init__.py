@@ -7,6 +7,7 @@ Of a trained encoder (`NOTICE.md` names it, its licence and the changes):
 Of small models trained for the book:
     trained_heads.npz  the layers of chapter 7: `trained_heads`, `trained_samples`
     induction.npz      the language models of chapter 8: `induction_runs`
+    sharing.npz        the layers of chapter 11, which share keys and values: `shared_runs`
 
 What a loader returns is a dataclass, with a line under each field that says what it holds. Each file is made again by
 `python -m tools.make_NAME`, all in about an hour on one core; tests make a part of each again, drawn at random.
@@ -16,13 +17,14 @@ from mha.assets.encoder import (BROWSED, MINILM, REAL_HEADS, UNTRAINED, Agreemen
                                 trained_qk)
 from mha.assets.removal import PRUNING, PRUNING_ORDERS, RANDOM_ORDERS, Kept, Pruning, Retrieval, pruning
 from mha.assets.trainings import (FIXED_HEADS, FIXED_VALUES, FIXED_WIDTHS, HEADS, INDUCTION, KINDS, LONG_HEADS,
-                                  RELATIONS, TRAINED_HEADS, InductionRuns, induction_runs, trained_heads,
-                                  trained_samples)
+                                  RELATIONS, SHARING, SHARING_FILE, TRAINED_HEADS, InductionRuns, induction_runs,
+                                  shared_runs, trained_heads, trained_samples)
 
 __all__ = [
     "BROWSED", "FIXED_HEADS", "FIXED_VALUES", "FIXED_WIDTHS", "HEADS", "INDUCTION", "KINDS", "LONG_HEADS", "MINILM",
-    "PRUNING", "PRUNING_ORDERS", "RANDOM_ORDERS", "REAL_HEADS", "RELATIONS", "TRAINED_HEADS", "UNTRAINED",
+    "PRUNING", "PRUNING_ORDERS", "RANDOM_ORDERS", "REAL_HEADS", "RELATIONS", "SHARING", "SHARING_FILE",
+    "TRAINED_HEADS", "UNTRAINED",
     "Agreement", "Browsed", "InductionRuns", "Itself", "Kept", "LookedAt", "Places", "PronounRows", "Pruning",
     "RealHeads", "Retrieval", "Special", "Surgery", "TokenBefore", "TrainedQK",
-    "induction_runs", "pruning", "real_heads", "trained_heads", "trained_qk", "trained_samples",
+    "induction_runs", "pruning", "real_heads", "shared_runs", "trained_heads", "trained_qk", "trained_samples",
 ]

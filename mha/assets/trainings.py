@@ -1,5 +1,5 @@
-"""Small models that were trained for the book: the layers of chapter 7 (`trained_heads.npz`) and the language models of
-chapter 8 (`induction.npz`).
+"""Small models that were trained for the book: the layers of chapter 7 (`trained_heads.npz`), the language models of
+chapter 8 (`induction.npz`) and the layers of chapter 11 (`sharing.npz`).
 """
 from dataclasses import dataclass
 
@@ -10,6 +10,7 @@ from mha.assets._load import FOLDER, arrays
 from mha.induction import Scores
 
 TRAINED_HEADS, INDUCTION = FOLDER / "trained_heads.npz", FOLDER / "induction.npz"
+SHARING_FILE = FOLDER / "sharing.npz"
 RELATIONS, HEADS = (1, 2, 4, 8), (1, 2, 4, 8, 16, 32)           # r and h of trained_heads, with d_k = 64 / h
 FIXED_HEADS, FIXED_WIDTHS = (1, 2, 4, 8, 16, 32), (1, 4, 16, 64)          # h and d_k for r = 4
 LONG_HEADS = ((4, 4, None), (4, 8, None), (4, 16, None), (8, 8, None), (1, 1, 2))    # r, h, d_k after 3000 steps
@@ -20,6 +21,13 @@ KINDS = {                                                       # of induction_r
     "one layer, smeared keys": {"layers": 1, "smeared": True},
     "one layer, fixed period": {"layers": 1, "period": 16},
 }
+SHARING = (                                                     # of shared_runs: task, h_kv, h, d_k, d_v, d_c
+    *((task, h_kv, 4, 8, 4, None) for task in ("same", "slices", "fields") for h_kv in (4, 2, 1)),
+    *((task, None, 4, 8, 4, d_c) for task in ("same", "slices", "fields") for d_c in (12, 24)),
+    *(("fields", 1, 4, d_k, 4, None) for d_k in (16, 32)),      # width of the one key
+    *(("slices", 1, 4, 8, d_v, None) for d_v in (8, 16)),       # width of the one value
+    *(("slices", h_kv, 8, 8, 2, None) for h_kv in (8, 4, 2, 1)),    # a floor with more steps
+)
 
 
 # --- h heads on r relations ----------------------------------------------------------------------------------------
@@ -60,6 +68,37 @@ def trained_samples(r, h):
     trained_heads(r, h)                                                # refuses what is not stored
     with np.load(TRAINED_HEADS, allow_pickle=False) as stored:
         return torch.from_numpy(stored[f"r{r}_h{h}_samples"]) / 255
+
+
+# --- Heads that share keys and values ------------------------------------------------------------------------------
+
+def shared_runs(task, h_kv=None, *, h=4, d_k=8, d_v=4, d_c=None):
+    """How layers ended whose h heads share h_kv keys and values, trained on one task by `mha.train.fit_sharing`.
+
+    Args:
+        task: "same", "slices" or "fields".
+        h_kv: number of keys and values; None where a latent of d_c numbers stands for them.
+        h: number of heads. d_k: width of a key. d_v: width of a value. d_c: width of the latent. What is stored of
+            them, SHARING lists.
+    Returns:
+        (runs,), the mean squared error of each run; 1 is knowing nothing.
+    Raises:
+        ValueError: nothing is stored for these numbers.
+    """
+    import numpy as np
+
+    cell = (task, h_kv, h, d_k, d_v, d_c)
+    if cell not in SHARING:
+        raise ValueError(f"nothing is stored for task={task!r}, h_kv={h_kv}, h={h}, d_k={d_k}, d_v={d_v}, d_c={d_c}; "
+                         "SHARING lists what is")
+    with np.load(SHARING_FILE, allow_pickle=False) as stored:
+        return torch.from_numpy(stored[sharing_name(*cell)])
+
+
+def sharing_name(task, h_kv, h, d_k, d_v, d_c):
+    """How the errors of one cell of SHARING are called in the file."""
+    shared = f"dc{d_c}" if d_c else f"kv{h_kv}"
+    return f"{task}_h{h}_{shared}_dk{d_k}_dv{d_v}"
 
 
 # --- Induction -----------------------------------------------------------------------------------------------------
