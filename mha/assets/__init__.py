@@ -17,13 +17,13 @@ from mha.assets.encoder import (BROWSED, MINILM, REAL_HEADS, UNTRAINED, Agreemen
                                 trained_qk)
 from mha.assets.removal import PRUNING, PRUNING_ORDERS, RANDOM_ORDERS, Kept, Pruning, Retrieval, pruning
 from mha.assets.trainings import (FIXED_HEADS, FIXED_VALUES, FIXED_WIDTHS, HEADS, INDUCTION, KINDS, LONG_HEADS,
-                                  RELATIONS, SHARING, SHARING_FILE, TRAINED_HEADS, InductionRuns, induction_runs,
-                                  shared_runs, trained_heads, trained_samples)
+                                  LONG_SHARING, RELATIONS, SHARING, SHARING_FILE, TRAINED_HEADS, InductionRuns,
+                                  induction_runs, shared_runs, trained_heads, trained_samples)
 
 __all__ = [
-    "BROWSED", "FIXED_HEADS", "FIXED_VALUES", "FIXED_WIDTHS", "HEADS", "INDUCTION", "KINDS", "LONG_HEADS", "MINILM",
-    "PRUNING", "PRUNING_ORDERS", "RANDOM_ORDERS", "REAL_HEADS", "RELATIONS", "SHARING", "SHARING_FILE",
-    "TRAINED_HEADS", "UNTRAINED",
+    "BROWSED", "FIXED_HEADS", "FIXED_VALUES", "FIXED_WIDTHS", "HEADS", "INDUCTION", "KINDS", "LONG_HEADS",
+    "LONG_SHARING", "MINILM", "PRUNING", "PRUNING_ORDERS", "RANDOM_ORDERS", "REAL_HEADS", "RELATIONS", "SHARING",
+    "SHARING_FILE", "TRAINED_HEADS", "UNTRAINED",
     "Agreement", "Browsed", "InductionRuns", "Itself", "Kept", "LookedAt", "Places", "PronounRows", "Pruning",
     "RealHeads", "Retrieval", "Special", "Surgery", "TokenBefore", "TrainedQK",
     "induction_runs", "pruning", "real_heads", "shared_runs", "trained_heads", "trained_qk", "trained_samples",

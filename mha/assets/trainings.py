@@ -24,10 +24,12 @@ KINDS = {                                                       # of induction_r
 SHARING = (                                                     # of shared_runs: task, h_kv, h, d_k, d_v, d_c
     *((task, h_kv, 4, 8, 4, None) for task in ("same", "slices", "fields") for h_kv in (4, 2, 1)),
     *((task, None, 4, 8, 4, d_c) for task in ("same", "slices", "fields") for d_c in (12, 24)),
-    *(("fields", 1, 4, d_k, 4, None) for d_k in (16, 32)),      # width of the one key
-    *(("slices", 1, 4, 8, d_v, None) for d_v in (8, 16)),       # width of the one value
-    *(("slices", h_kv, 8, 8, 2, None) for h_kv in (8, 4, 2, 1)),    # a floor with more steps
+    *(("fields", h_kv, 4, d_k, 4, None) for d_k in (2, 4) for h_kv in (4, 2, 1)),    # narrow keys
+    *(("fields", 1, 4, d_k, 4, None) for d_k in (16, 32)),      # one wide key
+    *(("slices", 1, 4, 8, d_v, None) for d_v in (8, 16)),       # one wide value
+    *(("slices", h_kv, 8, 8, 2, None) for h_kv in (8, 4, 2, 1)),    # a floor with four stairs
 )
+LONG_SHARING = tuple(cell for cell in SHARING if cell[0] != "same" and cell[2] == 4 and cell[3] > 2)    # 4800 steps
 
 
 # --- h heads on r relations ----------------------------------------------------------------------------------------
@@ -72,33 +74,34 @@ def trained_samples(r, h):
 
 # --- Heads that share keys and values ------------------------------------------------------------------------------
 
-def shared_runs(task, h_kv=None, *, h=4, d_k=8, d_v=4, d_c=None):
-    """How layers ended whose h heads share h_kv keys and values, trained on one task by `mha.train.fit_sharing`.
+def shared_runs(task, h_kv=None, *, h=4, d_k=8, d_v=4, d_c=None, long=False):
+    """How eight layers ended whose h heads share h_kv keys and values: trained on one task by `mha.train.fit_sharing`.
 
     Args:
         task: "same", "slices" or "fields".
-        h_kv: number of keys and values; None where a latent of d_c numbers stands for them.
-        h: number of heads. d_k: width of a key. d_v: width of a value. d_c: width of the latent. What is stored of
-            them, SHARING lists.
+        h_kv: number of heads of keys and values; None where they are made from a latent.
+        h: number of heads. d_k: width of a key. d_v: width of a value. d_c: width of the latent. SHARING lists what is
+            stored of them.
+        long: after 4800 steps, not 1200; what is stored of them is in LONG_SHARING.
     Returns:
-        (runs,), the mean squared error of each run; 1 is knowing nothing.
+        (8,), the mean squared error of each run; 1 is knowing nothing.
     Raises:
         ValueError: nothing is stored for these numbers.
     """
     import numpy as np
 
     cell = (task, h_kv, h, d_k, d_v, d_c)
-    if cell not in SHARING:
-        raise ValueError(f"nothing is stored for task={task!r}, h_kv={h_kv}, h={h}, d_k={d_k}, d_v={d_v}, d_c={d_c}; "
-                         "SHARING lists what is")
+    if cell not in (LONG_SHARING if long else SHARING):
+        raise ValueError(f"nothing is stored for task={task!r}, h_kv={h_kv}, h={h}, d_k={d_k}, d_v={d_v}, d_c={d_c}, "
+                         f"long={long}; mha.assets.{'LONG_' * long}SHARING lists what is")
     with np.load(SHARING_FILE, allow_pickle=False) as stored:
-        return torch.from_numpy(stored[sharing_name(*cell)])
+        return torch.from_numpy(stored[sharing_name(*cell, long)])
 
 
-def sharing_name(task, h_kv, h, d_k, d_v, d_c):
-    """How the errors of one cell of SHARING are called in the file."""
-    shared = f"dc{d_c}" if d_c else f"kv{h_kv}"
-    return f"{task}_h{h}_{shared}_dk{d_k}_dv{d_v}"
+def sharing_name(task, h_kv, h, d_k, d_v, d_c, long):
+    """How the errors of one cell of SHARING or LONG_SHARING are called in the file."""
+    heads = f"dc{d_c}" if d_c else f"kv{h_kv}"
+    return f"{task}_h{h}_{heads}_dk{d_k}_dv{d_v}" + "_long" * long
 
 
 # --- Induction -----------------------------------------------------------------------------------------------------
