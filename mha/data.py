@@ -173,3 +173,66 @@ class KeyTask:
         named = self.vectors.take_along_dim(everyone.flatten(1)[..., None], 1).unflatten(1, everyone.shape[1:])
         tokens = torch.cat([named, contents], -1)
         return tokens[:, :, -1], tokens[:, :, :-1], contents[:, :, :self.r]
+
+
+class SliceTask(KeyTask):
+    """`KeyTask`, with another part of the content wanted from each related token.
+
+    A content has r slices, and of the token of relation k slice k is wanted. So a value that serves all r relations has
+    to hold the whole content.
+
+    Args:
+        wanted: numbers in a slice.
+        runs, r and the others: as in KeyTask.
+    """
+
+    def __init__(self, runs, r, *, wanted=4, **others):
+        super().__init__(runs, r, content=r * wanted, **others)
+
+    def draw(self, batch: int) -> tuple[Tensor, Tensor, Tensor]:
+        """As in KeyTask, but the third are the slices that are wanted: (R, B, r, wanted)."""
+        asking, x, contents = super().draw(batch)
+        slices = contents.unflatten(-1, (self.r, -1))  # (R, B, r, r, wanted): token, slice, number
+        return asking, x, slices.diagonal(dim1=2, dim2=3).mT
+
+
+class FieldTask:
+    """Bring back the contents of the tokens that share a name with the asking token, each in another field.
+
+    A token is [r names, content], one name for each field; names and contents are those of KeyTask. The first r tokens
+    of a sentence are the related ones: token k has the asking token's name in field k. No other name of the sentence
+    is the asking token's. Wanted are the r contents. So a key that serves all r relations has to hold all r names.
+
+    Args:
+        runs: independent runs, each with its own names.
+        r: number of fields, and of related tokens.
+        names: how many names there are in a field.
+        d_name: width of a name.
+        n, content, seed: as in KeyTask.
+    Raises:
+        ValueError: more related tokens than the sentence has room for, or fewer than two names in a field.
+    """
+
+    def __init__(self, runs, r, *, names=8, d_name=8, n=8, content=4, seed=0):
+        if r > n:
+            raise ValueError(f"{r} related tokens do not fit into a sentence of n={n}")
+        if names < 2:
+            raise ValueError(f"names must be at least 2, for other tokens need other names; got {names}")
+        self.n, self.r, self.content, self.d_model = n, r, content, r * d_name + content
+        self.generator = torch.Generator().manual_seed(seed)
+        vectors = torch.randn(runs, r, names, d_name, generator=self.generator)
+        self.vectors = vectors * (d_name**0.5 / vectors.norm(dim=-1, keepdim=True))
+
+    def draw(self, batch: int) -> tuple[Tensor, Tensor, Tensor]:
+        """As in KeyTask."""
+        runs, r, names = self.vectors.shape[:3]
+        asking = torch.randint(names, (runs, batch, 1, r), generator=self.generator)  # the numbers of its names
+        others = torch.randint(names - 1, (runs, batch, self.n, r), generator=self.generator)
+        others = others + (others >= asking)  # any name of the field but the asking token's
+        related = torch.eye(self.n, r, dtype=torch.bool)
+        everyone = torch.cat([torch.where(related, asking, others), asking], 2)  # (R, B, n + 1, r)
+        run, field = torch.arange(runs)[:, None, None, None], torch.arange(r)
+        named = self.vectors[run, field, everyone].flatten(3)  # (R, B, n + 1, r d_name)
+        contents = torch.randn(runs, batch, self.n + 1, self.content, generator=self.generator)
+        tokens = torch.cat([named, contents], -1)
+        return tokens[:, :, -1], tokens[:, :, :-1], contents[:, :, :r]

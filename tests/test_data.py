@@ -2,7 +2,8 @@
 import pytest
 import torch
 
-from mha.data import POINTERS, KeyTask, follow_gradient, library, pointers, rock_paper_scissors, turn
+from mha.data import (POINTERS, FieldTask, KeyTask, SliceTask, follow_gradient, library, pointers, rock_paper_scissors,
+                      turn)
 
 
 def test_the_library_has_a_key_and_a_value_for_each_book():
@@ -68,3 +69,23 @@ def test_key_task_holds_each_related_token_once_and_wants_its_content():
         a, names = number(asking[run, :, :16]), number(x[run, :, :, :16])
         assert torch.equal(names[:, :2], task.relations[run][:, a].T)
         assert all(len(set(row.tolist())) == 8 for row in names)
+
+
+def test_slice_task_wants_another_slice_of_each_related_token():
+    task = SliceTask(2, 3, wanted=5, seed=1)
+    asking, x, wanted = task.draw(7)
+    assert asking.shape == (2, 7, 31) and x.shape == (2, 7, 8, 31) and wanted.shape == (2, 7, 3, 5)
+    for k in range(3):
+        assert torch.equal(wanted[:, :, k], x[:, :, k, 16 + 5 * k : 21 + 5 * k])
+    assert torch.equal(x, KeyTask(2, 3, content=15, seed=1).draw(7)[1])
+
+
+def test_field_task_shares_each_field_with_one_token_and_wants_its_content():
+    task = FieldTask(2, 3, names=4, d_name=5, n=7, content=2, seed=1)
+    asking, x, wanted = task.draw(11)
+    assert asking.shape == (2, 11, 17) and x.shape == (2, 11, 7, 17) and torch.equal(wanted, x[:, :, :3, 15:])
+    names, asked = x[..., :15].unflatten(-1, (3, 5)), asking[:, :, None, :15].unflatten(-1, (3, 5))
+    assert torch.equal((names == asked).all(-1), torch.eye(7, 3, dtype=torch.bool).expand(2, 11, -1, -1))
+    for run, field in [(0, 0), (1, 2)]:
+        drawn = torch.cdist(names[run, ..., field, :], task.vectors[run, field]).min(-1)
+        assert drawn.values.max() < 1e-3 and set(drawn.indices.unique().tolist()) == set(range(4))

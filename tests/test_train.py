@@ -7,7 +7,7 @@ import torch
 
 from mha import train
 from mha.assets import RELATIONS, trained_heads, trained_samples
-from mha.data import KeyTask
+from mha.data import FieldTask, KeyTask
 from mha.train import fit_heads, fit_pattern, layers, single
 from tools import make_trained_heads
 
@@ -114,6 +114,8 @@ def test_carrying_the_inputs_fails_only_where_they_must_be_turned():
     (lambda: train.fit_carrier("nothing"), "carries must be one of 'the inputs', .*got 'nothing'"),
     (lambda: train.fit_carrier("the inputs", places=2), "one content of 4 numbers, and 2 places are wanted"),
     (lambda: KeyTask(1, 9, n=8), "9 related tokens do not fit into a sentence of n=8"),
+    (lambda: FieldTask(1, 9, n=8), "9 related tokens do not fit into a sentence of n=8"),
+    (lambda: FieldTask(1, 2, names=1), "names must be at least 2, .* got 1"),
     (lambda: KeyTask(1, 2, names=8, n=9), "n=9 tokens need different names, and there are 8"),
 ])
 def test_bad_input_is_named(call, message):

@@ -8,6 +8,7 @@ Of small models trained for the book:
     trained_heads.npz  the layers of chapter 7: `trained_heads`, `trained_samples`
     induction.npz      the language models of chapter 8: `induction_runs`
     positions.npz      the layers of chapter 10: `position_runs`
+    sharing.npz        the layers of chapter 11, which share keys and values: `shared_runs`
 
 What a loader returns is a dataclass, with a line under each field that says what it holds. Each file is made again by
 `python -m tools.make_NAME`, all in about an hour on one core; tests make a part of each again, drawn at random.
@@ -17,13 +18,16 @@ from mha.assets.encoder import (BROWSED, MINILM, REAL_HEADS, UNTRAINED, Agreemen
                                 trained_qk)
 from mha.assets.removal import PRUNING, PRUNING_ORDERS, RANDOM_ORDERS, Kept, Pruning, Retrieval, pruning
 from mha.assets.trainings import (FIXED_HEADS, FIXED_VALUES, FIXED_WIDTHS, HEADS, INDUCTION, KINDS, LONG_HEADS,
-                                  POSITION_RUNS, RELATIONS, TRAINED_HEADS, InductionRuns, PositionRuns,
-                                  induction_runs, position_runs, trained_heads, trained_samples)
+                                  LONG_SHARING, POSITION_RUNS, RELATIONS, SHARING, SHARING_FILE, TRAINED_HEADS,
+                                  InductionRuns, PositionRuns, induction_runs, position_runs, shared_runs,
+                                  trained_heads, trained_samples)
 
 __all__ = [
-    "BROWSED", "FIXED_HEADS", "FIXED_VALUES", "FIXED_WIDTHS", "HEADS", "INDUCTION", "KINDS", "LONG_HEADS", "MINILM",
-    "POSITION_RUNS", "PRUNING", "PRUNING_ORDERS", "RANDOM_ORDERS", "REAL_HEADS", "RELATIONS", "TRAINED_HEADS",
-    "UNTRAINED", "Agreement", "Browsed", "InductionRuns", "Itself", "Kept", "LookedAt", "Places", "PositionRuns",
-    "PronounRows", "Pruning", "RealHeads", "Retrieval", "Special", "Surgery", "TokenBefore", "TrainedQK",
-    "induction_runs", "position_runs", "pruning", "real_heads", "trained_heads", "trained_qk", "trained_samples",
+    "BROWSED", "FIXED_HEADS", "FIXED_VALUES", "FIXED_WIDTHS", "HEADS", "INDUCTION", "KINDS", "LONG_HEADS",
+    "LONG_SHARING", "MINILM", "POSITION_RUNS", "PRUNING", "PRUNING_ORDERS", "RANDOM_ORDERS", "REAL_HEADS",
+    "RELATIONS", "SHARING", "SHARING_FILE", "TRAINED_HEADS", "UNTRAINED",
+    "Agreement", "Browsed", "InductionRuns", "Itself", "Kept", "LookedAt", "Places", "PositionRuns", "PronounRows",
+    "Pruning", "RealHeads", "Retrieval", "Special", "Surgery", "TokenBefore", "TrainedQK",
+    "induction_runs", "position_runs", "pruning", "real_heads", "shared_runs", "trained_heads", "trained_qk",
+    "trained_samples",
 ]

@@ -1,5 +1,5 @@
 """Small models that were trained for the book: the layers of chapter 7 (`trained_heads.npz`), the language models of
-chapter 8 (`induction.npz`) and the layers of chapter 10 (`positions.npz`).
+chapter 8 (`induction.npz`), and the layers of chapters 10 (`positions.npz`) and 11 (`sharing.npz`).
 """
 from dataclasses import dataclass
 
@@ -12,6 +12,7 @@ from mha.train import POSITIONS, TASKS
 
 TRAINED_HEADS, INDUCTION = FOLDER / "trained_heads.npz", FOLDER / "induction.npz"
 POSITION_RUNS = FOLDER / "positions.npz"
+SHARING_FILE = FOLDER / "sharing.npz"
 RELATIONS, HEADS = (1, 2, 4, 8), (1, 2, 4, 8, 16, 32)           # r and h of trained_heads, with d_k = 64 / h
 FIXED_HEADS, FIXED_WIDTHS = (1, 2, 4, 8, 16, 32), (1, 4, 16, 64)          # h and d_k for r = 4
 LONG_HEADS = ((4, 4, None), (4, 8, None), (4, 16, None), (8, 8, None), (1, 1, 2))    # r, h, d_k after 3000 steps
@@ -22,6 +23,15 @@ KINDS = {                                                       # of induction_r
     "one layer, smeared keys": {"layers": 1, "smeared": True},
     "one layer, fixed period": {"layers": 1, "period": 16},
 }
+SHARING = (                                                     # of shared_runs: task, h_kv, h, d_k, d_v, d_c
+    *((task, h_kv, 4, 8, 4, None) for task in ("same", "slices", "fields") for h_kv in (4, 2, 1)),
+    *((task, None, 4, 8, 4, d_c) for task in ("same", "slices", "fields") for d_c in (12, 24)),
+    *(("fields", h_kv, 4, d_k, 4, None) for d_k in (2, 4) for h_kv in (4, 2, 1)),    # narrow keys
+    *(("fields", 1, 4, d_k, 4, None) for d_k in (16, 32)),      # one wide key
+    *(("slices", 1, 4, 8, d_v, None) for d_v in (8, 16)),       # one wide value
+    *(("slices", h_kv, 8, 8, 2, None) for h_kv in (8, 4, 2, 1)),    # a floor with four stairs
+)
+LONG_SHARING = tuple(cell for cell in SHARING if cell[0] != "same" and cell[2] == 4 and cell[3] > 2)    # 4800 steps
 
 
 # --- h heads on r relations ----------------------------------------------------------------------------------------
@@ -62,6 +72,38 @@ def trained_samples(r, h):
     trained_heads(r, h)                                                # refuses what is not stored
     with np.load(TRAINED_HEADS, allow_pickle=False) as stored:
         return torch.from_numpy(stored[f"r{r}_h{h}_samples"]) / 255
+
+
+# --- Heads that share keys and values ------------------------------------------------------------------------------
+
+def shared_runs(task, h_kv=None, *, h=4, d_k=8, d_v=4, d_c=None, long=False):
+    """How eight layers ended whose h heads share h_kv keys and values: trained on one task by `mha.train.fit_sharing`.
+
+    Args:
+        task: "same", "slices" or "fields".
+        h_kv: number of heads of keys and values; None where they are made from a latent.
+        h: number of heads. d_k: width of a key. d_v: width of a value. d_c: width of the latent. SHARING lists what is
+            stored of them.
+        long: after 4800 steps, not 1200; what is stored of them is in LONG_SHARING.
+    Returns:
+        (8,), the mean squared error of each run; 1 is knowing nothing.
+    Raises:
+        ValueError: nothing is stored for these numbers.
+    """
+    import numpy as np
+
+    cell = (task, h_kv, h, d_k, d_v, d_c)
+    if cell not in (LONG_SHARING if long else SHARING):
+        raise ValueError(f"nothing is stored for task={task!r}, h_kv={h_kv}, h={h}, d_k={d_k}, d_v={d_v}, d_c={d_c}, "
+                         f"long={long}; mha.assets.{'LONG_' * long}SHARING lists what is")
+    with np.load(SHARING_FILE, allow_pickle=False) as stored:
+        return torch.from_numpy(stored[sharing_name(*cell, long)])
+
+
+def sharing_name(task, h_kv, h, d_k, d_v, d_c, long):
+    """How the errors of one cell of SHARING or LONG_SHARING are called in the file."""
+    heads = f"dc{d_c}" if d_c else f"kv{h_kv}"
+    return f"{task}_h{h}_{heads}_dk{d_k}_dv{d_v}" + "_long" * long
 
 
 # --- Induction -----------------------------------------------------------------------------------------------------

@@ -1,11 +1,13 @@
 """Small trainings for the chapters: many independent runs in one process.
 
-`loop` holds what all of them share, `single` the trainings of one head, or of heads that are added up, and `layers`
-those of whole layers with their W_O. `positions` has layers that find tokens by where they stand.
+`loop` holds what all of them share, `single` the trainings of one head, or of heads that are added up, `layers` those
+of whole layers with their W_O, `positions` those of layers that find tokens by where they stand, and `sharing` those of
+layers whose heads share keys and values.
 """
 from mha.train.layers import TARGETS, fit_heads, fit_layers, fit_output, prune_heads
 from mha.train.loop import fit, normal, small_steps, xavier
 from mha.train.positions import POSITIONS, TASKS, fit_positions
+from mha.train.sharing import SHARING_TASKS, fit_sharing, slices_floor
 from mha.train.single import CARRIERS, SCORES, fit_carrier, fit_lookup, fit_pattern, fit_pointers, fit_recall
 
 __all__ = [
@@ -13,4 +15,5 @@ __all__ = [
     "SCORES", "CARRIERS", "fit_lookup", "fit_recall", "fit_pointers", "fit_carrier", "fit_pattern",
     "TARGETS", "fit_heads", "prune_heads", "fit_output", "fit_layers",
     "TASKS", "POSITIONS", "fit_positions",
+    "SHARING_TASKS", "fit_sharing", "slices_floor",
 ]

@@ -21,6 +21,7 @@ from mha.widgets.heads_gone import HeadsGone
 from mha.widgets.hidden_share import HiddenShare
 from mha.widgets.inside import HullPoint
 from mha.widgets.key_ring import KeyRing
+from mha.widgets.left_behind import LeftBehind
 from mha.widgets.lookup import SoftLookup
 from mha.widgets.loudest import LoudestSentences
 from mha.widgets.lucky import LuckyBest
@@ -36,6 +37,7 @@ from mha.widgets.removal import HeadRemoval
 from mha.widgets.row import ScaledRow
 from mha.widgets.row_shift import RowShift
 from mha.widgets.scale import ScoreScale
+from mha.widgets.sharing_costs import SharingCosts
 from mha.widgets.split_heads import SplitHeads
 from mha.widgets.stairs import WeightStairs
 from mha.widgets.strokes import SoftmaxStrokes
@@ -89,6 +91,8 @@ FIGURES = {  # data-figure -> constructor
     "hit-margin": HitMargin,
     "clock-hands": ClockHands,
     "alibi-slope": AlibiSlope,
+    "left-behind": LeftBehind,
+    "sharing-costs": SharingCosts,
 }
 
 __all__ = ["FIGURES", *(figure.__name__ for figure in FIGURES.values())]
