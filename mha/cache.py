@@ -26,6 +26,7 @@ class KVCache:
         K, V: (batch, num_kv_heads, max_len, d_k or d_v), zeros where nothing was written.
         length: number of tokens kept: an int, which waits for no GPU; (batch,) whole numbers where sequences differ.
         filled: number of tokens in the longest sequence.
+        per_token: how many numbers one token leaves behind: num_kv_heads (d_k + d_v).
     Raises:
         ValueError, TypeError: what does not fit. The cache then holds the tokens that it held.
     """
@@ -39,6 +40,10 @@ class KVCache:
         self.K, self.V = (torch.zeros(batch, num_kv_heads, max_len, d, device=device, dtype=dtype) for d in (d_k, d_v))
         self.length: int | Tensor = 0
         self.filled = 0
+
+    @property
+    def per_token(self) -> int:
+        return sum(kept.shape[1] * kept.shape[3] for kept in (self.K, self.V))
 
     def append(self, K: Tensor, V: Tensor) -> tuple[Tensor, Tensor]:
         """Keep the keys and values of n more tokens, (batch, num_kv_heads, n, d): `write`, then `advance`."""

@@ -239,6 +239,7 @@ def test_it_is_as_large_as_the_keys_and_values_it_keeps():
     cache = causal_layer(3).new_cache(B, ROOM)
     assert cache.K.shape == (B, 3, ROOM, D_K) and cache.V.shape == (B, 3, ROOM, D_V)
     assert cache.K.dtype == cache.V.dtype == torch.float64 and not cache.K.any() and not cache.V.any()
+    assert cache.per_token == 3 * (D_K + D_V) == (cache.K.numel() + cache.V.numel()) / (B * ROOM)
     assert repr(cache) == "KVCache(length=0 of 17, batch=3, num_kv_heads=3, d_k=4, d_v=5)"
 
 

@@ -173,7 +173,8 @@ def test_half_of_the_heads_each_add_up_to_the_whole(absorbed, d_r):
 def test_a_token_leaves_its_latent_and_its_turned_key_behind(d_r):
     layer = latent(d_r, causal=True)
     cache, x = layer.new_cache(B, ROOM), tokens(B, N, D)
-    assert cache.K[0, :, 0].numel() + cache.V[0, :, 0].numel() == D_C + d_r and cache.K.dtype == torch.float64
+    assert cache.K[0, :, 0].numel() + cache.V[0, :, 0].numel() == cache.per_token == D_C + d_r
+    assert cache.K.dtype == torch.float64
     with torch.no_grad():
         layer(x, cache=cache)
         close(cache.K[:, 0, :N], layer.W_DKV(x))
