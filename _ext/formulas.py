@@ -29,8 +29,8 @@ TOUCHING = re.compile(f"{OPENING}+{FORMULA}{CLOSING}*|{FORMULA}{CLOSING}+", re.S
 HUES = {"q": "hue-query", "k": "hue-key", "v": "hue-value"}
 INDEXED = {"msub", "msup", "msubsup", "munder", "mover", "munderover"}
 PLAIN = "{}"
-SYMBOL = re.compile(r"\b([Wd])_(\w)\b")
-TITLE = re.compile(r"(?<=>)[^<>]*\b[Wd]_\w\b[^<>]*(?=</a>|</h\d>|<a class=\"headerlink\")")
+SYMBOL = re.compile(r"\b([Wdh])_(kv|\w)\b")
+TITLE = re.compile(r"(?<=>)[^<>]*\b[Wdh]_(?:kv|\w)\b[^<>]*(?=</a>|</h\d>|<a class=\"headerlink\")")
 NAMED = re.compile("&(?!lt;|gt;|amp;|quot;)\\w+;")          # of HTML; XML has no such names
 
 
@@ -103,7 +103,7 @@ class Index(search.IndexBuilder):
 
 
 def set_symbols(text):
-    """Plain W_Q and d_k of a title or a label, as HTML: a letter with a low index."""
+    """Plain W_Q, d_k and h_kv of a title or a label, as HTML: a letter with a low index."""
     return SYMBOL.sub(r'<i class="formula">\1<sub>\2</sub></i>', text)
 
 

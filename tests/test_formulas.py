@@ -82,7 +82,7 @@ def test_queries_keys_and_values_have_their_colours_and_indices_have_none(tex, w
 
 def test_symbols_are_set_in_titles_and_links_and_nowhere_else():
     page = ('<h1>Why d_k?<a class="headerlink" href="#why-d_k">#</a></h1>\n'
-            '<p>d_k, <code>W_Q</code>, <a href="#d_k">no W_Q_x, one W_Q</a></p>')
+            '<p>d_k, <code>W_Q</code>, <a href="#d_k">no W_Q_x, one W_Q</a>, <a href="#h">h_kv</a></p>')
     low = '<i class="formula">{}<sub>{}</sub></i>'.format
     assert formulas.set_in_titles(page) == page.replace("Why d_k?", f"Why {low('d', 'k')}?").replace(
-        "one W_Q<", f"one {low('W', 'Q')}<")
+        "one W_Q<", f"one {low('W', 'Q')}<").replace(">h_kv<", f">{low('h', 'kv')}<")

@@ -110,11 +110,11 @@ function h(tag, attributes = {}, ...children) {
   return el;
 }
 
-// A text with its symbols set: "W_Q" and "d_k" become a letter with a low index. What is no text stays as it is
+// A text with its symbols set: "W_Q", "d_k" and "h_kv" become a letter with a low index. What is no text stays as it is
 function typeset(text) {
   if (typeof text !== "string" || !text.includes("_")) return [text];
-  return text.split(/\b([Wd]_\w)\b/).filter(Boolean).map((part) =>
-    (/^[Wd]_\w$/.test(part) ? h("i", { class: "formula" }, part[0], h("sub", {}, part[2])) : part));
+  return text.split(/\b([Wdh]_(?:kv|\w))\b/).filter(Boolean).map((part) =>
+    (/^[Wdh]_(kv|\w)$/.test(part) ? h("i", { class: "formula" }, part[0], h("sub", {}, part.slice(2))) : part));
 }
 
 // Only what changes is written: each writing makes the browser style, lay out and paint anew
