@@ -2,8 +2,8 @@
 import torch
 
 from mha.attention import attention
-from mha.widgets import (FIGURES, explained, head_grid, head_sum, heads_gone, hidden_share, key_ring, loudest, margin,
-                         masks, price, row_shift, scale, split_heads)
+from mha.widgets import (FIGURES, explained, head_grid, head_sum, heads_gone, hidden_share, key_ring, left_behind,
+                         loudest, margin, masks, price, row_shift, scale, split_heads)
 
 
 def simulated(d_k, power, queries=2000, n=64):
@@ -114,6 +114,32 @@ def test_a_head_and_an_lstm_cost_the_same_at_twice_the_width_and_their_ratio_kno
         assert shown["head"] == shown["LSTM"] == 2 * shown["quadratic"]
     narrow, wide = figure.numbers(n=96, d=0), figure.numbers(n=192, d=1)
     assert narrow["head"] / narrow["LSTM"] == wide["head"] / wide["LSTM"]
+
+
+def left_at(**sizes):
+    """What the figure of the cache shows where its controls say these sizes."""
+    at = {name: left_behind.CHOICES[name].index(size) for name, size in {**left_behind.FIRST, **sizes}.items()}
+    return left_behind.LeftBehind().numbers(**at)
+
+
+def test_sharing_among_four_leaves_a_quarter_and_no_more_is_shared_than_there_are_heads():
+    shared, alone = left_at(h=32, h_kv=8), left_at(h=8, h_kv=128)
+    for here, own in zip(shared["GiB"][::2], shared["GiB"][1::2]):
+        assert own == 4 * here
+    assert torch.equal(alone["left"], torch.full((2,), 2.0 * 8 * 128, dtype=torch.float64))
+
+
+def test_a_latent_keeps_more_than_one_shared_key_and_value_and_knows_no_heads():
+    one, few, many = left_at(h_kv=1), left_at(h=4, latent=[512, 64]), left_at(h=128, latent=[512, 64])
+    assert few["left"][0] == many["left"][0] == 2.25 * one["left"][0]
+
+
+def test_bytes_are_numbers_times_layers_times_their_size():
+    for sizes in ({"bits": 8, "layers": 1}, {"bits": 32, "layers": 126, "n": 131072}, {"latent": [256, 32], "d_k": 32}):
+        size, shown = {**left_behind.FIRST, **sizes}, left_at(**sizes)
+        token = shown["left"] * size["layers"] * size["bits"] / 8
+        assert torch.equal(shown["KiB"] * 2**10, token)
+        assert torch.equal(shown["GiB"].view(2, 2) * 2**30, token * size["n"] * torch.tensor([[1.0], [32.0]]))
 
 
 def test_every_figure_shows_its_first_setting_as_text_and_picture():

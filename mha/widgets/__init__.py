@@ -19,6 +19,7 @@ from mha.widgets.heads_gone import HeadsGone
 from mha.widgets.hidden_share import HiddenShare
 from mha.widgets.inside import HullPoint
 from mha.widgets.key_ring import KeyRing
+from mha.widgets.left_behind import LeftBehind
 from mha.widgets.lookup import SoftLookup
 from mha.widgets.loudest import LoudestSentences
 from mha.widgets.lucky import LuckyBest
@@ -85,6 +86,7 @@ FIGURES = {  # data-figure -> constructor
     "loudest": LoudestSentences,
     "heads-gone": HeadsGone,
     "hit-margin": HitMargin,
+    "left-behind": LeftBehind,
 }
 
 __all__ = ["FIGURES", *(figure.__name__ for figure in FIGURES.values())]
