@@ -2,8 +2,10 @@
 import torch
 
 from mha.attention import attention
+from mha.train import slices_floor
 from mha.widgets import (FIGURES, explained, head_grid, head_sum, heads_gone, hidden_share, key_ring, left_behind,
-                         loudest, margin, masks, price, row_shift, scale, split_heads)
+                         loudest, margin, masks, price, row_shift, scale, sharing_costs, split_heads)
+from tools import make_sharing
 
 
 def simulated(d_k, power, queries=2000, n=64):
@@ -140,6 +142,18 @@ def test_bytes_are_numbers_times_layers_times_their_size():
         token = shown["left"] * size["layers"] * size["bits"] / 8
         assert torch.equal(shown["KiB"] * 2**10, token)
         assert torch.equal(shown["GiB"].view(2, 2) * 2**30, token * size["n"] * torch.tensor([[1.0], [32.0]]))
+
+
+def test_the_floor_of_the_sharing_figure_is_the_proved_one_and_samples_alone_pass_it():
+    figure = sharing_costs.SharingCosts()
+    assert sharing_costs.STEPS == [make_sharing.STEPS, make_sharing.LONG]
+    for task, (name, columns) in enumerate(sharing_costs.TASKS.values()):
+        shown = figure.numbers(task=task, column=1, steps=1)
+        assert (shown["floor"].isnan() == (name != "slices")).all()
+        for cell, low, runs in zip(filter(None, columns), shown["floor"], shown["error"].view(-1, make_sharing.RUNS)):
+            h, h_kv, d_k, d_v, d_c = cell
+            if name == "slices":
+                assert low == (slices_floor(1, d_v=d_c) if d_c else slices_floor(h_kv, d_v=d_v)) <= runs.mean() + 0.01
 
 
 def test_every_figure_shows_its_first_setting_as_text_and_picture():

@@ -35,6 +35,7 @@ from mha.widgets.removal import HeadRemoval
 from mha.widgets.row import ScaledRow
 from mha.widgets.row_shift import RowShift
 from mha.widgets.scale import ScoreScale
+from mha.widgets.sharing_costs import SharingCosts
 from mha.widgets.split_heads import SplitHeads
 from mha.widgets.stairs import WeightStairs
 from mha.widgets.strokes import SoftmaxStrokes
@@ -87,6 +88,7 @@ FIGURES = {  # data-figure -> constructor
     "heads-gone": HeadsGone,
     "hit-margin": HitMargin,
     "left-behind": LeftBehind,
+    "sharing-costs": SharingCosts,
 }
 
 __all__ = ["FIGURES", *(figure.__name__ for figure in FIGURES.values())]

@@ -1,0 +1,132 @@
+const LEFT = 50; // room for names, in pixels
+const TOP = 8;
+const BOTTOM = 190; // of the errors; below it stands what a column is
+const ROW = 18;
+const SYMBOLS = ["h_kv", "d_k", "d_v", "d_c"];
+const TASKS = {
+  same: "Four tokens are wanted, of each the same 4 numbers.",
+  slices: "Four tokens are wanted, of each another 4 of its 16 numbers.",
+  fields: "Four tokens are wanted, and each is found by another name.",
+};
+
+// A symbol with a low index, in a drawing
+const symbol = (name, x, y) => h("text", { x, y, class: "symbol" }, name[0], h("tspan", { dy: 3 }, name.slice(2)));
+
+// What a token leaves behind: [h, h_kv, d_k, d_v, d_c] -> numbers
+const keptOf = ([, h_kv, d_k, d_v, d_c]) => d_c || h_kv * (d_k + d_v);
+
+// The number in the middle, or the mean of the two there
+function median(numbers) {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  const half = (sorted.length - 1) / 2;
+  return (sorted[Math.floor(half)] + sorted[Math.ceil(half)]) / 2;
+}
+
+function render({ model, el }) {
+  const [names, columns, long, errors, counts, wanted] = ["names", "columns", "long", "errors", "counts", "wanted"]
+    .map((name) => model.get(name));
+  const taskOf = (task) => names[task].split(",")[0];
+  const many = columns[0].length;
+  const runs = errors[0][0][0].length;
+  const high = BOTTOM + (SYMBOLS.length + 1) * ROW + 6;
+
+  const svg = drawing();
+  const add = (tag, attributes = {}, ...inside) => svg.appendChild(h(tag, attributes, ...inside));
+  const y = (error) => TOP + (1 - error) * (BOTTOM - TOP);
+  const rowAt = (row) => BOTTOM + (row + 1) * ROW - 2;
+  const band = add("rect", { y: 0, height: high, class: "band" });
+  const rules = [0, 0.25, 0.5, 0.75, 1].map((error) => {
+    add("text", { x: LEFT - 8, y: y(error) + 4, class: "tick end" }, error);
+    return add("line", { x1: LEFT, y1: y(error), y2: y(error), class: "rule" });
+  });
+  SYMBOLS.forEach((name, row) => svg.append(symbol(name, 0, rowAt(row))));
+  add("text", { x: 0, y: rowAt(SYMBOLS.length), class: "kept" }, "kept");
+  const cells = tabulate(many, () => tabulate(SYMBOLS.length + 1, (row) =>
+    add("text", { y: rowAt(row), class: row < SYMBOLS.length ? "size" : "size kept" })));
+  const stairs = add("path", { class: "floor" });
+  const dots = tabulate(many, () => tabulate(runs, () => add("circle", { r: 4 })));
+  const title = roomFor(longestOf(Object.values(TASKS)), "div");
+  const steps = counts.map(comma);
+  const heading = planeTitle("Error", `of each run (\u25cb ${steps[0]} steps, \u25cf ${steps[1]}); line: the floor`);
+  const longest = { cell: [8, 8, 32, 16, null], ends: [0.888, 0.888, 0.888], count: counts[1], low: 0.875 };
+  const status = statusLine(sentenceFor(longest));
+  const root = figureBox(model, "sharing-costs", "sharing-costs", title, heading, svg, status);
+  el.append(root);
+
+  function sentenceFor({ cell, ends, count, low }) {
+    const [heads, h_kv, d_k, d_v, d_c] = cell;
+    const [best, middle, last] = ends.map((error) => error.toFixed(3));
+    const shared = d_c ? `one latent of ${d_c} numbers` : `h_kv = ${h_kv}, keys of ${d_k} and values of ${d_v}`;
+    const bound = low > 0 ? ` Heads that choose by names alone cannot get below ${low.toFixed(3)} in the mean; `
+      + "a sample may be kind." : "";
+    return `${heads} heads, ${shared}: a token leaves ${keptOf(cell)} numbers behind. `
+      + `Errors after ${comma(count)} steps from ${best} to ${last}, in the middle ${middle}.${bound}`;
+  }
+
+  const floorOf = (task, [, h_kv, , d_v, d_c]) =>
+    (taskOf(task) === "slices" ? Math.max(0, 1 - (d_c || h_kv * d_v) / wanted) : NaN);
+
+  // A path along the floor of each column that has one, from left to right
+  function stairsOf(floors, x, wide) {
+    const step = (low, i) => `${floors[i - 1] >= 0 ? "L" : "M"}${x(i)},${y(low)}h${wide}`;
+    return floors.map((low, i) => (low >= 0 ? step(low, i) : "")).join("");
+  }
+
+  function drawColumn(i, cell, found, look, x, wide) {
+    const words = cell ? [...cell.slice(1).map((size) => size ?? "\u2013"), keptOf(cell)] : Array(5).fill("");
+    cells[i].forEach((text, row) => {
+      set(text, { x: x(i) + wide / 2 });
+      write(text, words[row]);
+    });
+    const visibility = cell ? "visible" : "hidden";
+    dots[i].forEach((dot, k) => {
+      const cx = x(i) + wide / 2 + (k - (runs - 1) / 2) * Math.min(5, wide / 11);
+      set(dot, { cx, cy: y(found[k] ?? 0), class: look, visibility });
+    });
+  }
+
+  function draw(room) {
+    const [task, column, longer] = [model.get("task"), model.get("column") - 1, model.get("steps")];
+    const shown = columns[task].map((cell, i) => {
+      const found = errors[longer][task][i];
+      const low = cell ? floorOf(task, cell) : NaN;
+      const ends = cell ? [Math.min(...found), median(found), Math.max(...found)] : [NaN, NaN, NaN];
+      return { cell, found, ends, low, count: counts[longer && long[task][i] ? 1 : 0] };
+    });
+    const all = Math.min(room, 660);
+    const wide = (all - LEFT) / many;
+    const x = (i) => LEFT + i * wide;
+    set(svg, { viewBox: `0 0 ${all} ${high}`, style: `height: ${high}px; max-width: ${all}px` });
+    set(band, { x: x(column), width: wide });
+    rules.forEach((rule) => set(rule, { x2: all }));
+    shown.forEach(({ cell, found, count }, i) => {
+      const look = `run ${count === counts[1] ? "long" : "short"} ${i === column ? "chosen" : ""}`;
+      drawColumn(i, cell, found, look, x, wide);
+    });
+    set(stairs, { d: stairsOf(shown.map(({ low }) => low), x, wide) });
+
+    const chosen = shown[column];
+    say(title, TASKS[taskOf(task)]);
+    say(status, chosen.cell ? sentenceFor(chosen) : `Column ${column + 1} was not trained for this task.`);
+    const trained = shown.filter(({ cell }) => cell);
+    const of = (what) => trained.map((one) => one[what]);
+    const kept = of("cell").map(keptOf);
+    return {
+      numbers: { error: of("found").flat(), steps: of("count"), kept, floor: of("low"), chosen: chosen.ends },
+      tables: () => [
+        [`Errors on ${names[task]}`, ["steps", "kept", "floor", ...tabulate(runs, (run) => `run ${run + 1}`)],
+          trained.map(({ cell, count, low, found }, i) =>
+            [rowName(cell), count, kept[i], low >= 0 ? low : "\u2013", ...found])],
+        ...(chosen.cell ? [["The chosen column", ["best", "middle", "worst"], [[rowName(chosen.cell), ...chosen.ends]]]]
+          : []),
+      ],
+    };
+  }
+
+  function rowName([, h_kv, d_k, d_v, d_c]) {
+    return d_c ? `latent, d_c = ${d_c}` : `h_kv = ${h_kv}, d_k = ${d_k}, d_v = ${d_v}`;
+  }
+  return redraw(model, root, ["task", "column", "steps"], draw);
+}
+
+export default { render };
