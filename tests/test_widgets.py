@@ -182,7 +182,7 @@ def test_bytes_are_numbers_times_layers_times_their_size():
         assert torch.equal(shown["GiB"].view(2, 2) * 2**30, token * size["n"] * torch.tensor([[1.0], [32.0]]))
 
 
-def test_the_floor_of_the_sharing_figure_is_the_proved_one_and_no_mean_lies_below_it():
+def test_the_floor_of_the_sharing_figure_is_the_proved_one_and_samples_alone_pass_it():
     figure = sharing_costs.SharingCosts()
     assert sharing_costs.STEPS == [make_sharing.STEPS, make_sharing.LONG]
     for task, (name, columns) in enumerate(sharing_costs.TASKS.values()):

@@ -1,5 +1,5 @@
-"""Make sharing.npz: `python -m tools.make_sharing` trains every model of chapter 11 again, in about twenty minutes on
-one core.
+"""Make sharing.npz: `python -m tools.make_sharing` trains every model of chapter 11 again, in less than half an hour
+on one core.
 
 A test recomputes one cell of the short ones, drawn at random, and compares.
 """
