@@ -22,7 +22,6 @@ FIRST = {"h": 32, "h_kv": 32, "d_k": 128, "latent": [0, 0], "n": 8192, "layers":
 NAMES = {"h": "query heads h", "h_kv": "keys and values h_kv", "d_k": "widths d_k = d_v",
          "latent": "latent d_c + d_r", "n": "tokens n", "layers": "layers", "bits": "bits a number"}
 ROWS = ("h", "h_kv"), ("d_k", "latent"), ("n", "layers", "bits")
-DTYPES = {8: torch.float8_e4m3fn, 16: torch.bfloat16, 32: torch.float32}
 TEXTS = 32
 
 
@@ -76,13 +75,13 @@ class LeftBehind(LiveFigure):
 
     def numbers(self, **setting):
         size = {name: CHOICES[name][index] for name, index in setting.items()}
-        h, h_kv, d_k, dtype = size["h"], min(size["h"], size["h_kv"]), size["d_k"], DTYPES[size["bits"]]
+        h, h_kv, d_k = size["h"], min(size["h"], size["h_kv"]), size["d_k"]
         d_c, d_r = size["latent"]
         both = [layer_of(h, h_kv, d_k, d_c=d_c, d_r=d_r), layer_of(h, h, d_k)]
 
         def bytes_of(texts, n):
-            caches = [layer.new_cache(texts, n, dtype=dtype) for layer in both]
-            return [size["layers"] * (cache.K.nbytes + cache.V.nbytes) for cache in caches]
+            caches = [layer.new_cache(texts, n) for layer in both]
+            return [size["layers"] * (cache.K.numel() + cache.V.numel()) * size["bits"] / 8 for cache in caches]
 
         left = [layer.new_cache(1, 1).per_token for layer in both]
         KiB, GiB = bytes_of(1, 1), bytes_of(1, size["n"]) + bytes_of(TEXTS, size["n"])
