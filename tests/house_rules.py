@@ -163,6 +163,7 @@ NOT_PROSE = [
     re.compile(r"(?<!\\)\$(?=\S)[^$]*?\$"),
     re.compile(r"!?\[[^\]]*\]\([^)]*\)"),
     re.compile(r"<[^>\s][^>]*>"),
+    re.compile(r"^# \d+ ·", re.MULTILINE),
 ]
 NAMED = re.compile(r"\b(Python|PyTorch|torch|version|section|table|figure|equation|BY|head)\s\d+\.\d+", re.IGNORECASE)
 DECIMAL = re.compile(r"(?<![\w.])\d+\.\d+(?:[eE][-+]?\d+)?(?!\d|\.\d)")
