@@ -225,3 +225,13 @@ def test_groups_of_unequal_size_and_more_heads_than_there_are_are_refused(has, w
 def test_heads_that_share_have_no_bases_of_their_own():
     with pytest.raises(ValueError, match="num_heads=6 share num_kv_heads=2"):
         surgery.turn_heads(six_heads(num_kv_heads=2), keys=orthogonal(6, 10))
+
+
+def test_one_head_for_its_group_is_on_average_twice_as_far_from_the_heads_as_their_mean():
+    heads = tokens(2, 5, 7, 11)                                                        # (h_kv, group, d, d_model)
+
+    def far(pooled):
+        return (heads - pooled[:, None]).square().sum()
+
+    each = [far(surgery.first_of_group(heads.roll(i, 1))) for i in range(5)]
+    close(torch.stack(each).mean(), 2 * far(surgery.mean_of_group(heads)))
