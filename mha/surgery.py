@@ -175,6 +175,9 @@ def circuits(attention: MultiHeadAttention) -> tuple[Tensor, Tensor]:
             f"num_heads={attention.num_heads} share num_kv_heads={attention.num_kv_heads} keys; surgery needs keys for "
             f"each head: from_heads([layer.head(i) for i in range({attention.num_heads})], layer.W_O)"
         )
+    if attention.on_qk is not None:
+        raise ValueError(f"on_qk={attention.on_qk} changes queries and keys behind W_Q and W_K; surgery on them needs a "
+                         f"layer whose scores are x A y^T, with on_qk=None")
     both = []
     for W in (attention.W_Q, attention.W_K):
         bias = torch.zeros(1, W.out_features) if W.bias is None else W.bias[None]

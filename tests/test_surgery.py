@@ -128,6 +128,11 @@ def test_what_depends_on_the_query_alone_becomes_what_depends_on_the_key_alone(x
     assert torch.allclose(A @ mean, A.mT @ mean, atol=1e-10)
 
 
+def test_scores_that_something_else_takes_part_in_are_refused():
+    with pytest.raises(ValueError, match=r"on_qk=Rope\(base=10000.0, interleaved=False\) changes queries and keys"):
+        operated(MultiHeadAttention(12, 3, on_qk=Rope()), surgery.symmetric)
+
+
 # --- Keys and values that heads come to share ------------------------------------------------------------------------
 
 def six_heads(**options):
