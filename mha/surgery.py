@@ -1,4 +1,5 @@
-"""Trained heads changed by hand: what does a model that came to rely on two different matrices lose with one?
+"""Trained heads changed by hand: what does a model that came to rely on two different matrices lose with one, and one
+that came to rely on keys and values of its own for each head, when heads share them?
 
 Nothing is trained again afterwards. So what comes out measures what this model relies on, and not what a model could do
 that was trained that way from the start.
@@ -8,7 +9,8 @@ import copy
 import torch
 from torch import Tensor, nn
 
-from mha.multihead import MultiHeadAttention, split_heads
+from mha import _check as check
+from mha.multihead import MultiHeadAttention, cut, merge_heads, split_heads
 
 
 def symmetric(Q: Tensor, K: Tensor) -> tuple[Tensor, Tensor]:
@@ -173,6 +175,9 @@ def circuits(attention: MultiHeadAttention) -> tuple[Tensor, Tensor]:
             f"num_heads={attention.num_heads} share num_kv_heads={attention.num_kv_heads} keys; surgery needs keys for "
             f"each head: from_heads([layer.head(i) for i in range({attention.num_heads})], layer.W_O)"
         )
+    if attention.on_qk is not None:
+        raise ValueError(f"on_qk={attention.on_qk} changes queries and keys behind W_Q and W_K; surgery on them needs a "
+                         f"layer whose scores are x A y^T, with on_qk=None")
     both = []
     for W in (attention.W_Q, attention.W_K):
         bias = torch.zeros(1, W.out_features) if W.bias is None else W.bias[None]
@@ -194,3 +199,75 @@ def _changed(old: MultiHeadAttention, change) -> MultiHeadAttention:
         W.bias.copy_(stacked[-1])
     new.W_V, new.W_O = copy.deepcopy(old.W_V), copy.deepcopy(old.W_O)
     return new.train(old.training)
+
+
+# --- Keys and values that heads come to share ------------------------------------------------------------------------
+
+def mean_of_group(parts: Tensor) -> Tensor:
+    """The mean of the heads of each group: (h_kv, group, d, ...) -> (h_kv, d, ...)."""
+    return parts.mean(1)
+
+
+def first_of_group(parts: Tensor) -> Tensor:
+    """The first head of each group, in the place of all: (h_kv, group, d, ...) -> (h_kv, d, ...)."""
+    return parts[:, 0]
+
+
+@torch.no_grad()
+def share_heads(layer: MultiHeadAttention, num_kv_heads: int, pool=mean_of_group) -> MultiHeadAttention:
+    """A copy in which groups of neighbouring heads share keys and values, W_K and W_V being the mean of the group's.
+
+    W_Q and W_O stay, and so does `on_qk`. The mean is what is nearest to all matrices of a group, by the sum of squares;
+    one of them in its place is twice as far, on average over which. It depends on the bases in which heads happen to
+    write their keys and values, of which the layer itself knows nothing: see `turn_heads`.
+
+    Args:
+        layer: its number of heads of keys and values is a multiple of num_kv_heads.
+        num_kv_heads: how many of them are left.
+        pool: what takes a group's place, a function as `mean_of_group`. It gets W_K, W_V and their biases.
+    Raises:
+        ValueError: groups of unequal size, or more heads of keys and values than the layer has.
+    Source:
+        Ainslie et al. 2023, sections 2.1 and 2.2.
+    """
+    check.positive_ints(num_kv_heads=num_kv_heads)
+    if layer.num_kv_heads % num_kv_heads:
+        raise ValueError(f"the layer has {layer.num_kv_heads} heads of keys and values, which make no equal groups for "
+                         f"num_kv_heads={num_kv_heads}; it must divide {layer.num_kv_heads}")
+    new = MultiHeadAttention(layer.d_model, layer.num_heads, num_kv_heads=num_kv_heads, d_k=layer.d_k, d_v=layer.d_v,
+                             d_context=layer.d_context, d_out=layer.d_out, **copy.deepcopy(layer._options()))
+    new.W_Q, new.W_O = copy.deepcopy(layer.W_Q), copy.deepcopy(layer.W_O)
+    for old, W, d in ((layer.W_K, new.W_K, layer.d_k), (layer.W_V, new.W_V, layer.d_v)):
+        for name, parameter in W.named_parameters():
+            heads = getattr(old, name).unflatten(0, (num_kv_heads, -1, d))  # (h_kv, group, d), of a weight (..., d_c)
+            parameter.copy_(pool(heads).flatten(0, 1))
+    return new.train(layer.training)
+
+
+@torch.no_grad()
+def turn_heads(layer: MultiHeadAttention, keys: Tensor | None = None, values: Tensor | None = None) -> \
+        MultiHeadAttention:
+    """A copy that computes the same, each head in a basis of its own: Q R and K R for Q and K, V S and S^T W_O.
+
+    (Q R) (K R)^T = Q K^T, since R R^T = 1; so no weight changes, and no output.
+
+    Args:
+        layer: its heads share nothing.
+        keys: (h, d_k, d_k), an orthogonal R for each head. `on_qk` must commute with it: `Rope` does where R only turns
+            its pairs.
+        values: (h, d_v, d_v), an orthogonal S for each head.
+    Raises:
+        ValueError: heads that share keys and values.
+    """
+    if layer.num_kv_heads != layer.num_heads:
+        raise ValueError(f"num_heads={layer.num_heads} share num_kv_heads={layer.num_kv_heads}; turn_heads wants as "
+                         f"many of both")
+    new = copy.deepcopy(layer)
+    for turns, Ws in ((keys, (new.W_Q, new.W_K)), (values, (new.W_V,))):
+        for parameter in (one for W in Ws if turns is not None for one in W.parameters()):
+            heads = parameter.view(layer.num_heads, turns.shape[-1], -1)  # (h, d, d_model), of a bias (h, d, 1)
+            parameter.copy_((turns.mT @ heads).view(parameter.shape))
+    if values is not None:
+        columns = cut(new.W_O.weight, layer.d_v)  # (h, d_out, d_v)
+        new.W_O.weight.copy_(merge_heads(columns @ values))
+    return new

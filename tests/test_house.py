@@ -259,6 +259,7 @@ ARROWS = {  # module: what it may import, the standard library and torch aside
     "measure": CORE,
     "surgery": CORE,
     "transformer": CORE,
+    "stories": CORE,
     "real": CORE | {"transformer", "safetensors", "tokenizers"},
     "assets": CORE | {"numpy", "induction", "train"},
     "findings": CORE | {"assets", "measure", "sentences"},

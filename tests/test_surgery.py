@@ -5,7 +5,10 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from mha import MultiHeadAttention, masks, surgery
+from mha import MultiHeadAttention, attention, masks, surgery
+from mha.multihead import split_heads
+from mha.position import Rope
+from support import close, tokens
 
 
 def layer():
@@ -123,3 +126,117 @@ def test_what_depends_on_the_query_alone_becomes_what_depends_on_the_key_alone(x
     Q, K = surgery.circuits(same)
     A, mean = Q @ K.mT, torch.cat([x.mean(0), torch.ones(1, dtype=x.dtype)])
     assert torch.allclose(A @ mean, A.mT @ mean, atol=1e-10)
+
+
+def test_scores_that_something_else_takes_part_in_are_refused():
+    with pytest.raises(ValueError, match=r"on_qk=Rope\(base=10000.0, interleaved=False\) changes queries and keys"):
+        operated(MultiHeadAttention(12, 3, on_qk=Rope()), surgery.symmetric)
+
+
+# --- Keys and values that heads come to share ------------------------------------------------------------------------
+
+def six_heads(**options):
+    """Random float64, sizes that are different primes but for the six heads, biases that are not zero."""
+    made = MultiHeadAttention(11, 6, **{"d_k": 10, "d_v": 7, "d_context": 13, "d_out": 5} | options).double()
+    for parameter in made.parameters():
+        torch.nn.init.normal_(parameter)
+    return made
+
+
+def orthogonal(h, d):
+    return torch.linalg.qr(tokens(h, d, d))[0]
+
+
+def pair_turns(h, d):
+    """Turns (h, d, d) of the pairs (0, 1), (2, 3), ..., each by an angle of its own."""
+    angles = tokens(h, d // 2)
+    turns = torch.stack([angles.cos(), -angles.sin(), angles.sin(), angles.cos()], -1).unflatten(-1, (2, 2))
+    return torch.stack([torch.block_diag(*head) for head in turns])
+
+
+@pytest.mark.parametrize("num_kv_heads", [3, 2, 1])
+def test_heads_that_are_alike_in_each_group_share_without_a_loss(num_kv_heads):
+    alike, x, context = six_heads(), tokens(2, 17, 11), tokens(2, 19, 13)
+    with torch.no_grad():
+        for W, d in ((alike.W_K, 10), (alike.W_V, 7)):
+            for parameter in W.parameters():
+                groups = parameter.unflatten(0, (num_kv_heads, -1, d))
+                groups.copy_(groups[:, :1].expand_as(groups).clone())
+    shared = surgery.share_heads(alike, num_kv_heads)
+    assert shared.W_K.out_features == num_kv_heads * 10 and shared.W_V.out_features == num_kv_heads * 7
+    for ours, theirs in zip(shared(x, context, need_weights=True), alike(x, context, need_weights=True)):
+        close(ours, theirs)
+
+
+def test_a_groups_keys_and_values_are_the_means_of_neighbouring_heads():
+    layer, context = six_heads(), tokens(19, 13)
+    shared = surgery.share_heads(layer, 2)
+    for old, new, d in ((layer.W_K, shared.W_K, 10), (layer.W_V, shared.W_V, 7)):
+        heads = split_heads(old(context), 6)
+        close(split_heads(new(context), 2), torch.stack([heads[:3].mean(0), heads[3:].mean(0)]))
+    first = surgery.share_heads(layer, 2, surgery.first_of_group)
+    close(split_heads(first.W_V(context), 2), split_heads(layer.W_V(context), 6)[[0, 3]])
+
+
+def test_sharing_among_as_many_heads_changes_nothing_and_copies():
+    layer = six_heads(dropout=0.3, causal=True, d_context=None).eval()
+    same = surgery.share_heads(layer, 6)
+    for name, parameter in layer.named_parameters():
+        assert torch.equal(same.get_parameter(name), parameter) and same.get_parameter(name) is not parameter
+    assert (same.dropout, same.causal, same.training) == (0.3, True, False)
+
+
+def test_sharing_in_two_steps_is_sharing_in_one():
+    layer = six_heads(bias=False)
+    once, twice = surgery.share_heads(layer, 1), surgery.share_heads(surgery.share_heads(layer, 3), 1)
+    for name, parameter in once.named_parameters():
+        close(twice.get_parameter(name), parameter)
+
+
+@pytest.mark.parametrize("interleaved", [True, False])
+def test_what_turns_queries_and_keys_stays_and_a_mean_of_turned_keys_is_a_turned_mean(interleaved):
+    turning, x = Rope(interleaved=interleaved), tokens(17, 11)
+    layer = six_heads(on_qk=turning, causal=True, d_context=None)
+    shared = surgery.share_heads(layer, 2)
+    assert shared.on_qk is not turning and shared.on_qk.interleaved == interleaved
+    Q, K = split_heads(layer.W_Q(x), 6), split_heads(layer.W_K(x), 6)
+    Q, K = turning(Q, K, torch.arange(17), torch.arange(17))
+    wanted = attention(Q, K.unflatten(0, (2, 3)).mean(1), split_heads(shared.W_V(x), 2), causal=True,
+                       need_weights=True)[1]
+    close(shared(x, need_weights=True)[1], wanted)
+
+
+@pytest.mark.parametrize("on_qk", [None, Rope(interleaved=True)], ids=["plain", "rotary"])
+def test_the_mean_depends_on_bases_of_which_the_layer_knows_nothing(on_qk):
+    layer, x = six_heads(on_qk=on_qk, d_context=None), tokens(17, 11)
+    keys = orthogonal(6, 10) if on_qk is None else pair_turns(6, 10)
+    for turned in (surgery.turn_heads(layer, keys=keys), surgery.turn_heads(layer, values=orthogonal(6, 7))):
+        close(turned(x)[0], layer(x)[0], 1e-10)
+        off = surgery.share_heads(turned, 2)(x)[0] - surgery.share_heads(layer, 2)(x)[0]
+        assert off.abs().mean() > 0.1 * layer(x)[0].std()
+
+
+def test_rotary_positions_allow_keys_no_other_basis_than_turned_pairs():
+    layer, x = six_heads(on_qk=Rope(interleaved=True), d_context=None), tokens(17, 11)
+    assert (surgery.turn_heads(layer, keys=orthogonal(6, 10))(x)[0] - layer(x)[0]).abs().max() > 0.1
+
+
+@pytest.mark.parametrize("has, wanted", [(6, 4), (3, 2), (3, 6), (1, 2)])
+def test_groups_of_unequal_size_and_more_heads_than_there_are_are_refused(has, wanted):
+    with pytest.raises(ValueError, match=f"the layer has {has} heads of keys and values.*num_kv_heads={wanted}"):
+        surgery.share_heads(six_heads(num_kv_heads=has), wanted)
+
+
+def test_heads_that_share_have_no_bases_of_their_own():
+    with pytest.raises(ValueError, match="num_heads=6 share num_kv_heads=2"):
+        surgery.turn_heads(six_heads(num_kv_heads=2), keys=orthogonal(6, 10))
+
+
+def test_one_head_for_its_group_is_on_average_twice_as_far_from_the_heads_as_their_mean():
+    heads = tokens(2, 5, 7, 11)                                                        # (h_kv, group, d, d_model)
+
+    def far(pooled):
+        return (heads - pooled[:, None]).square().sum()
+
+    each = [far(surgery.first_of_group(heads.roll(i, 1))) for i in range(5)]
+    close(torch.stack(each).mean(), 2 * far(surgery.mean_of_group(heads)))

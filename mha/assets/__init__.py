@@ -4,6 +4,8 @@ Of a trained encoder (`NOTICE.md` names it, its licence and the changes):
     minilm.npz         queries and keys on a few sentences: `trained_qk`
     real_heads.npz     what its 72 heads do on the sentences of `mha.sentences`: `real_heads`
     pruning.npz        what it loses without some of them: `pruning`
+Of a trained decoder (named there too):
+    pooled.npz         what it loses when its heads share keys and values: `pooled`
 Of small models trained for the book:
     trained_heads.npz  the layers of chapter 7: `trained_heads`, `trained_samples`
     induction.npz      the language models of chapter 8: `induction_runs`
@@ -11,8 +13,9 @@ Of small models trained for the book:
     sharing.npz        the layers of chapter 11, which share keys and values: `shared_runs`
 
 What a loader returns is a dataclass, with a line under each field that says what it holds. Each file is made again by
-`python -m tools.make_NAME`, all in about an hour on one core; tests make a part of each again, drawn at random.
+`python -m tools.make_NAME`, all in about two hours on one core; tests make a part of each again, drawn at random.
 """
+from mha.assets.decoder import POOLED, Pooled, pooled
 from mha.assets.encoder import (BROWSED, MINILM, REAL_HEADS, UNTRAINED, Agreement, Browsed, Itself, LookedAt, Places,
                                 PronounRows, RealHeads, Special, Surgery, TokenBefore, TrainedQK, real_heads,
                                 trained_qk)
@@ -24,10 +27,10 @@ from mha.assets.trainings import (FIXED_HEADS, FIXED_VALUES, FIXED_WIDTHS, HEADS
 
 __all__ = [
     "BROWSED", "FIXED_HEADS", "FIXED_VALUES", "FIXED_WIDTHS", "HEADS", "INDUCTION", "KINDS", "LONG_HEADS",
-    "LONG_SHARING", "MINILM", "POSITION_RUNS", "PRUNING", "PRUNING_ORDERS", "RANDOM_ORDERS", "REAL_HEADS",
+    "LONG_SHARING", "MINILM", "POOLED", "POSITION_RUNS", "PRUNING", "PRUNING_ORDERS", "RANDOM_ORDERS", "REAL_HEADS",
     "RELATIONS", "SHARING", "SHARING_FILE", "TRAINED_HEADS", "UNTRAINED",
-    "Agreement", "Browsed", "InductionRuns", "Itself", "Kept", "LookedAt", "Places", "PositionRuns", "PronounRows",
-    "Pruning", "RealHeads", "Retrieval", "Special", "Surgery", "TokenBefore", "TrainedQK",
-    "induction_runs", "position_runs", "pruning", "real_heads", "shared_runs", "trained_heads", "trained_qk",
-    "trained_samples",
+    "Agreement", "Browsed", "InductionRuns", "Itself", "Kept", "LookedAt", "Places", "Pooled", "PositionRuns",
+    "PronounRows", "Pruning", "RealHeads", "Retrieval", "Special", "Surgery", "TokenBefore", "TrainedQK",
+    "induction_runs", "pooled", "position_runs", "pruning", "real_heads", "shared_runs", "trained_heads",
+    "trained_qk", "trained_samples",
 ]

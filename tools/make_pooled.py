@@ -1,0 +1,208 @@
+"""Make pooled.npz: `python -m tools.make_pooled [PART]` lets heads of stories15M share keys and values, and keeps what
+that costs, before and after a little training.
+
+The weights are found by `mha.stories.load`. PART is one of PARTS, to make that part again and keep what is stored of the
+others; all of them take about 20 minutes on one core. All texts are the model's own: it went on from OPENINGS, each
+token drawn with the probability that it gave it (temperature 1).
+"""
+import copy
+import sys
+
+import numpy as np
+import torch
+
+from mha import stories
+from mha.assets.sharing import DRAWS, KV_HEADS, POOLED, STEPS, TRAINED
+from mha.surgery import first_of_group, mean_of_group, share_heads, turn_heads
+
+OPENINGS = ("Once upon a time", "One day", "Tom and his dog", "The little bird", "In a big forest", "Lily was sad",
+            "There was an old", "It was raining")
+LENGTH, COUNTED = 128, 120                          # tokens of a story, and those at its end that count
+MEASURED, LEARNED = 32, 152                         # stories for measuring, and others to learn from
+BATCH, RATE, WARM_UP = 2, 1e-4, 10                  # stories in a step; Adam's rate, and steps in which it rises
+
+
+def told(model, tokenizer, count, seed):
+    """(count, LENGTH), stories of the model's own, as many from each opening."""
+    generator, found = torch.Generator().manual_seed(seed), []
+    for opening in OPENINGS:
+        start = torch.tensor([tokenizer.encode(opening)])
+        found.append(model.tell(start.expand(count // len(OPENINGS), -1), LENGTH - start.shape[1], generator))
+    return torch.cat(found)
+
+
+@torch.no_grad()
+def loss(model, ids):
+    """(N,), the loss of each story in nats per token."""
+    return torch.cat([model.losses(some)[:, -COUNTED:].mean(-1) for some in ids.split(8)])
+
+
+# --- What happens to a layer ----------------------------------------------------------------------------------------
+
+def changed(model, change, only=None):
+    """A copy of the model with change(attention) in the place of each attention, or of the one of layer `only`."""
+    new = copy.deepcopy(model)
+    for number, layer in enumerate(new.layers):
+        if only in (None, number):
+            layer.attention = change(layer.attention)
+    return new
+
+
+def pooled(model, kind, kv_heads, draw=0):
+    """A copy that shares in every layer. draw: seed of what is random."""
+    generator = torch.Generator().manual_seed(draw)
+    changes = {
+        "whole": lambda attention: attention,
+        "mean": lambda attention: share_heads(attention, kv_heads, mean_of_group),
+        "first": lambda attention: share_heads(attention, kv_heads, first_of_group),
+        "random": lambda attention: fresh(share_heads(attention, kv_heads), generator),
+        "turned": lambda attention: share_heads(turned(attention, generator), kv_heads),
+    }
+    return changed(model, changes[kind])
+
+
+@torch.no_grad()
+def fresh(attention, generator):
+    """The layer with new keys and values, drawn as MultiHeadAttention draws them."""
+    for W in (attention.W_K, attention.W_V):
+        torch.nn.init.xavier_uniform_(W.weight, 2**-0.5, generator=generator)
+    return attention
+
+
+@torch.no_grad()
+def alone(attention, kv_heads, name):
+    """The layer with the mean in W_K alone, or in W_V alone: each head has a copy of its group's."""
+    new, shared = copy.deepcopy(attention), getattr(share_heads(attention, kv_heads), name).weight
+    heads = shared.unflatten(0, (kv_heads, -1)).repeat_interleave(attention.num_heads // kv_heads, 0)  # (h, d, d_model)
+    getattr(new, name).weight.copy_(heads.flatten(0, 1))
+    return new
+
+
+@torch.no_grad()
+def silent(attention):
+    """The layer with values that are zero: nothing comes back from any token."""
+    attention.W_V.weight.zero_()
+    return attention
+
+
+def turned(attention, generator):
+    """The same layer with each head in a random basis: of its keys any that rotary positions allow, of its values any.
+    """
+    h, d = attention.num_heads, attention.d_k
+    angles = 2 * torch.pi * torch.rand(h, d // 2, generator=generator)
+    pairs = torch.stack([angles.cos(), -angles.sin(), angles.sin(), angles.cos()], -1).unflatten(-1, (2, 2))
+    keys = torch.stack([torch.block_diag(*head) for head in pairs])              # (h, d_k, d_k)
+    values = torch.linalg.qr(torch.randn(h, d, d, generator=generator))[0]       # (h, d_v, d_v)
+    return turn_heads(attention, keys, values)
+
+
+# --- A little training ----------------------------------------------------------------------------------------------
+
+def trained(model, lessons, ids, seed):
+    """(STEPS, N), the loss after some steps of Adam on all parameters. seed: of the order of the lessons."""
+    order = torch.randperm(len(lessons), generator=torch.Generator().manual_seed(seed))
+    optimiser, found = torch.optim.Adam(model.parameters(), lr=RATE), []
+    warm_up = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: min(1, (step + 1) / WARM_UP))
+    for step, some in enumerate(lessons[order].split(BATCH)[:STEPS[-1]], start=1):
+        optimiser.zero_grad()
+        model.losses(some).mean().backward()
+        optimiser.step()
+        warm_up.step()
+        if step in STEPS:
+            found.append(loss(model, ids))
+    return torch.stack(found)
+
+
+# --- The parts ------------------------------------------------------------------------------------------------------
+
+class Told:
+    """The model, and the stories of its own on which all losses are."""
+
+    def __init__(self, model, tokenizer):
+        self.model, self.tokenizer = model, tokenizer
+        self.ids = told(model, tokenizer, MEASURED, seed=0)
+
+    def lessons(self):
+        """Other stories, to learn from."""
+        return told(self.model, self.tokenizer, LEARNED, seed=1)
+
+    def losses(self, change, only=None):
+        """(N,), with change(attention) in the place of each attention, or of one."""
+        return loss(changed(self.model, change, only), self.ids)
+
+    def each(self, kind, draw=0):
+        """(KV_HEADS, N), with keys and values shared in all layers."""
+        return torch.stack([loss(pooled(self.model, kind, kv_heads, draw), self.ids) for kv_heads in KV_HEADS])
+
+
+def whole(found):
+    """The stories, and the model as it is and without attention."""
+    return {"stories": found.ids.to(torch.int16), "whole": loss(found.model, found.ids), "none": found.losses(silent)}
+
+
+def shared(found):
+    """All layers share, and nothing is trained."""
+    losses = {kind: found.each(kind) for kind in ("mean", "first")}
+    losses |= {kind: torch.stack([found.each(kind, draw) for draw in range(DRAWS)], 1) for kind in ("random", "turned")}
+    unshared = [loss(pooled(found.model, "turned", 6, draw), found.ids) for draw in range(DRAWS)]
+    return losses | {"turned_whole": torch.stack(unshared)}
+
+
+def halves(found):
+    """Keys are shared in all layers and values are not, or the other way round."""
+    return {field: torch.stack([found.losses(lambda one: alone(one, kv_heads, name)) for kv_heads in KV_HEADS])
+            for field, name in (("keys", "W_K"), ("values", "W_V"))}
+
+
+def layers(found):
+    """One layer shares."""
+    return {"layers": torch.stack([
+        torch.stack([found.losses(lambda one: share_heads(one, kv_heads), only=layer) for kv_heads in KV_HEADS])
+        for layer in range(len(found.model.layers))])}
+
+
+def matrices(found):
+    """How much of the matrices themselves a mean loses."""
+    return {"lost": torch.stack([torch.stack([lost(layer.attention, name) for layer in found.model.layers], 1)
+                                 for name in ("W_K", "W_V")])}
+
+
+@torch.no_grad()
+def lost(attention, name):
+    """(KV_HEADS,), the share of a matrix's sum of squares that the mean does not keep."""
+    W = getattr(attention, name).weight
+    return torch.stack([(W - getattr(alone(attention, kv_heads, name), name).weight).square().sum() / W.square().sum()
+                        for kv_heads in KV_HEADS])
+
+
+def learned(found):
+    """All layers share, and a little is trained."""
+    losses, lessons = torch.empty(len(TRAINED), DRAWS, len(STEPS), MEASURED), found.lessons()
+    for seed in range(DRAWS):
+        for number, (kind, kv_heads) in enumerate(TRAINED):
+            losses[number, seed] = trained(pooled(found.model, kind, kv_heads, seed), lessons, found.ids, seed)
+            print(f"{kind} {kv_heads}, seed {seed}: {losses[number, seed].mean(-1).tolist()}", flush=True)
+    return {"trained": losses}
+
+
+PARTS = {"whole": whole, "shared": shared, "halves": halves, "layers": layers, "matrices": matrices,
+         "learned": learned}
+
+
+def main(part=None):
+    found, kept = Told(*stories.load()), {}
+    if part is not None:
+        with np.load(POOLED) as stored:
+            kept = dict(stored)
+    for name in PARTS if part is None else [part]:
+        for field, losses in PARTS[name](found).items():
+            if field != "stories":
+                print(field, losses.mean(-1).tolist(), flush=True)
+            kept[field] = losses.numpy()
+        np.savez_compressed(POOLED, **kept)
+    print(f"{POOLED.name}: {POOLED.stat().st_size:,} bytes; {', '.join(kept)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
