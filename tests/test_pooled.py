@@ -8,7 +8,7 @@ import torch
 
 from mha import stories
 from mha.assets import pooled
-from mha.assets.sharing import DRAWS, KV_HEADS, STEPS, TRAINED
+from mha.assets.decoder import DRAWS, KV_HEADS, STEPS, TRAINED
 from mha.surgery import share_heads
 from tools import make_pooled
 

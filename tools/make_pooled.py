@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from mha import stories
-from mha.assets.sharing import DRAWS, KV_HEADS, POOLED, STEPS, TRAINED
+from mha.assets.decoder import DRAWS, KV_HEADS, POOLED, STEPS, TRAINED
 from mha.surgery import first_of_group, mean_of_group, share_heads, turn_heads
 
 OPENINGS = ("Once upon a time", "One day", "Tom and his dog", "The little bird", "In a big forest", "Lily was sad",
