@@ -475,6 +475,8 @@ RUNS_ONLY = [  # exercise, blank, fragment; sizes -> shapes of the arguments, an
         [(B, 5, 4), (4, h * 2), (4, h * 2), (4, h * 3), (h * 3, 4), h, torch.ones(B, 5, 5) > 0], B in (1, h))),
     ("9.1", "meet", "y * gates", lambda h, d_v: ([(2, h, 5, d_v), (h,), (h * d_v, 4)], h in (1, d_v))),
     ("11.3", "asks", "W_Q @ W_UK", lambda d_c, d_k: ([(4, 2 * d_k), (d_c, 2 * d_k), (d_c, 6), (6, 4), 2], d_c == d_k)),
+    ("10.2", "bias", "- slopes * distance", lambda h, m: ([(h, 1, 5), (h, m, 5)], h == m or 1 in (h, m))),
+    ("10.2", "bias", "- slopes[:, None] * distance", lambda h, n: ([(h, n, 5), (h, 3, 5)], h == n or 1 in (h, n))),
 ]
 
 

@@ -82,7 +82,7 @@ def test_an_explanation_wants_words_and_gives_its_checklist():
 
 # --- The whole ------------------------------------------------------------------------------------------------------
 
-def test_every_chapter_has_exercises_of_many_kinds_and_more_than_half_are_code():
+def test_every_chapter_has_exercises_of_many_kinds_and_nearly_half_are_code():
     chapters = {}
     for item in EXERCISES.values():
         chapters.setdefault(item.chapter, []).append(item)
@@ -90,7 +90,7 @@ def test_every_chapter_has_exercises_of_many_kinds_and_more_than_half_are_code()
     assert all(len(items) >= 5 and any(item.core for item in items) for items in chapters.values())
     items = [item for group in chapters.values() for item in group]
     code = [item for item in items if isinstance(item, Exercise)]
-    assert len(items) - sum(item.kind == "explain" for item in items) >= 30 and len(code) > len(items) / 2 - 3
+    assert len(items) - sum(item.kind == "explain" for item in items) >= 30 and len(code) > 0.45 * len(items)
     assert {item.kind for item in items} == {"code", "number", "choice", "plot", "predict", "explain"}
     assert len(zoo) >= 12
 
