@@ -154,7 +154,7 @@ class Exercise(Item):
         if key not in self._made:
             try:
                 self._made[key] = self.outcome(self.model, self.cases[index], **settings)
-            except (RuntimeError, IndexError, ValueError, TypeError, ArithmeticError):
+            except (RuntimeError, IndexError, ValueError, TypeError, AttributeError, ArithmeticError):
                 self._made[key] = None
         return self._made[key]
 
