@@ -1,8 +1,8 @@
 """Make pooled.npz: `python -m tools.make_pooled [PART]` lets heads of stories15M share keys and values, and keeps what
 that costs, before and after a little training.
 
-The weights are found by `mha.stories.load`. PART is one of PARTS, to make that part again and keep what is stored of the
-others; all of them take about 20 minutes on one core. All texts are the model's own: it went on from OPENINGS, each
+The weights are found by `mha.stories.load`. PART is one of PARTS, to make that part again and keep what is stored of
+the others; all of them take about 20 minutes on one core. All texts are the model's own: it went on from OPENINGS, each
 token drawn with the probability that it gave it (temperature 1).
 """
 import copy
