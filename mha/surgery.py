@@ -217,9 +217,9 @@ def first_of_group(parts: Tensor) -> Tensor:
 def share_heads(layer: MultiHeadAttention, num_kv_heads: int, pool=mean_of_group) -> MultiHeadAttention:
     """A copy in which groups of neighbouring heads share keys and values, W_K and W_V being the mean of the group's.
 
-    W_Q and W_O stay, and so does `on_qk`. The mean is nearest to all matrices of a group, by the sum of squares;
-    one of them in its place is twice as far, on average over which. It depends on the bases in which heads happen to
-    write their keys and values, of which the layer itself knows nothing: see `turn_heads`.
+    W_Q and W_O stay, and so does `on_qk`. The mean is nearest to all matrices of a group, by the sum of squares; one of
+    them in its place is twice as far, on average over which. It depends on the bases in which heads happen to write
+    their keys and values, of which the layer itself knows nothing: see `turn_heads`.
 
     Args:
         layer: its number of heads of keys and values is a multiple of num_kv_heads.

@@ -20,9 +20,9 @@ N = make_pooled.MEASURED
 def test_each_field_has_the_size_that_it_names():
     of_draws, of_heads = (len(KV_HEADS), DRAWS, N), (len(KV_HEADS), N)
     wanted = {"stories": (N, make_pooled.LENGTH), "whole": (N,), "none": (N,), "mean": of_heads, "first": of_heads,
-              "keys": of_heads, "values": of_heads, "random": of_draws, "turned": of_draws, "turned_whole": (DRAWS, N),
-               "layers": (6, *of_heads),
-              "lost": (2, len(KV_HEADS), 6), "trained": (len(TRAINED), DRAWS, len(STEPS), N)}
+              "keys": of_heads, "values": of_heads, "random": of_draws, "turned": of_draws,
+              "turned_whole": (DRAWS, N), "layers": (6, *of_heads), "lost": (2, len(KV_HEADS), 6),
+              "trained": (len(TRAINED), DRAWS, len(STEPS), N)}
     assert {name: tuple(values.shape) for name, values in vars(pooled()).items()} == wanted
 
 

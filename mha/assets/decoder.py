@@ -46,10 +46,14 @@ class Pooled:
     layers: Tensor
     """(6, 3, N), the mean, in one layer only."""
     lost: Tensor
-    """(2, 3, 6), the share of the sum of squares of W_K, and of W_V, that the mean loses with KV_HEADS left in each;
-    1 - KV_HEADS / 6 where heads are orthogonal."""
+    """(2, 3, 6), the share of the sum of squares of W_K, and of W_V, that the mean loses with KV_HEADS left, in each
+    layer; 1 - KV_HEADS / 6 where heads are orthogonal."""
     trained: Tensor
-    """(TRAINED, DRAWS, STEPS, N), after some steps of Adam on other stories."""
+    """(TRAINED, DRAWS, STEPS, N), after some steps of Adam on other stories, all parameters at one rate.
+
+    Which of "mean" and "first" was ahead in the end was another matter at a smaller rate, and with another head than
+    the first.
+    """
 
 
 @cache
