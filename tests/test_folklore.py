@@ -134,7 +134,7 @@ def pruning_with(**fields):
 
 def runs_with(**fields):
     """A loader that gives what is stored of layers and positions but for these fields."""
-    return lambda task, positions: replace(position_runs(task, positions), **fields)
+    return lambda task, positions, **_: replace(position_runs(task, positions), **fields)
 
 
 def equal_errors(r, h, **options):
@@ -205,8 +205,8 @@ def equal_errors(r, h, **options):
     ("in 16 bits", position, "angles", lambda i, dtype, real=position.angles: real(i, torch.double)),
     ("gradually diminishes", position, "rope", lambda x, i: x * torch.exp(-i.abs() / 100)[:, None]),
     ("extrapolates better", position, "position_runs", runs_with(errors=torch.zeros(8, 3))),
-    ("extrapolates better", position, "position_runs", lambda task, _: position_runs(task, "sinusoids")),
-    ("32×+", position, "position_runs", lambda task, _: position_runs(task, "sinusoids")),
+    ("extrapolates better", position, "position_runs", lambda task, *_, **__: position_runs(task, "sinusoids")),
+    ("32×+", position, "position_runs", lambda task, *_, **__: position_runs(task, "sinusoids")),
     ("32×+", position, "alibi_bias", lambda h, n, m, offset, slopes=None: torch.zeros(h, n, m)),
     ("specialization", sharing, "padded", lambda Q: Q.repeat(1, 1, len(Q))),
     ("specialization", sharing, "serves", lambda order, mark: True),

@@ -173,19 +173,25 @@ class PositionRuns:
     parameters: int
 
 
-def position_runs(task, positions):
+def position_runs(task, positions, long=False):
     """How the layers ended that found tokens by where they stand.
 
     Args:
         task: "offsets", the contents 1 and 3 places back; or "nearest", those of the nearest token of the same name.
         positions: how places are told: "none", "sinusoids", "learned", "rotary" or "ALiBi".
+        long: after 2400 steps, not 800.
     Returns:
         PositionRuns.
     Raises:
         ValueError: nothing is stored for these.
     """
-    part = arrays(POSITION_RUNS, start=f"{task}, {positions}: ")
+    part = arrays(POSITION_RUNS, start=position_name(task, positions, long))
     if not part:
         raise ValueError(f"task must be one of {TASKS} and positions one of {POSITIONS}, got {task!r} and "
                          f"{positions!r}")
     return PositionRuns(part["lengths"], part["errors"], part["windowed"], part.get("without"), int(part["parameters"]))
+
+
+def position_name(task, positions, long):
+    """How the arrays of one training begin in the file."""
+    return f"{task}, {positions}{', long' * long}: "
