@@ -168,7 +168,7 @@ def longer():
             "tokens; worse than in training, too. After 800 steps, what stands 1 and 3 places back: an error of "
             f"{near} on 24 tokens, as in training, of {far} on 96, and of {windowed} if no token sees further back "
             f"than in training. The nearest token of the same name: {near_name}, then {far_name}; and {later:.2f} on "
-            "96 after 2400 steps. Kazemnejad et al. (2023) call RoPE and ALiBi not well suited for this in their tasks.",
+            "96 after 2400 steps. Kazemnejad et al. (2023) call neither RoPE nor ALiBi well suited in their tasks.",
             all(run.errors[:, 2].max() < other.min() and (run.errors[:, 2] > run.errors[:, 0] + 0.005).all()
                 for run, other in zip(ours, theirs)) and ours[0].windowed[:, 2].max() < 0.005)
 
