@@ -64,9 +64,9 @@ def without_sacrifice():
     scores = MultiHeadAttention(48, 6, num_kv_heads=2)(torch.randn(7, 48), need_weights=True)[1].shape
     lost = torch.stack([unread(g) for g in (4, 2, 1)])
     return ("If the heads want the same of a token, and the shared key is wide enough. Memory, yes: with 8 keys and "
-            f"values for 32 heads {memory:.0f} times less is kept. Compute in the projections only, which are {parts:.1f} times smaller: there is a "
-            f"score for each query head still, {tuple(scores)} of 6 heads with 2 keys. And quality depends on what is "
-            "asked: where four heads want four numbers each, 16 independent ones of a token, 4, 2 and 1 values of 4 "
+            f"values for 32 heads {memory:.0f} times less is kept. Compute in the projections only, which are "
+            f"{parts:.1f} times smaller: there is a score for each query head still, {tuple(scores)} of 6 heads with 2 "
+            "keys. And where four heads want four numbers each, 16 independent ones of a token, 4, 2 and 1 values of 4 "
             f"leave a share of {row(lost, 2)} unread, unless the scores bring it.",
             memory == 4 and scores == (6, 7, 7) and lost.tolist() == [0, 0.5, 0.75])
 
