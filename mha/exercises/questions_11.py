@@ -82,7 +82,7 @@ one_value_for_eight = Number(
            "all relations?",
            "Sixteen mixtures of 128 independent numbers explain at most sixteen numbers' worth of variance."),
     note="One slice can be kept whole, or a bit of each: the explained shares of the slices add up to 1, and seven of "
-         "eight stay unexplained in the mean. In general it is 1 - h_kv d_v / (r c). A wider value would help as much "
+         "eight stay unexplained in the mean. In general it is 1 - h_kv d_v / (r s). A wider value would help as much "
          "as more value heads. And where all relations want the same slice, nothing is lost.",
 )
 
@@ -120,7 +120,6 @@ EXPANDED, ABSORBED = NOPE + ROPE + VALUE, D_C + D_R + D_C
 
 latent_claims = Choice(
     id="11.9", title="What a latent layer is", chapter="11_sharing_heads", stars=3, minutes=6, after="section 4",
-    core=True,
     statement="Five sentences on multi-head latent attention. One of them holds. Which?",
     options=(
         Option("It keeps fewer numbers of a token than any layer whose heads share one key and value.",
