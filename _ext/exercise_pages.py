@@ -181,8 +181,8 @@ def ask(section, item):
                       f'id="ask-{name}-words" name="words" rows="4"></textarea>')]
     else:
         inside = [raw(f'{opening}<label for="ask-{name}-number">Your number</label> <input id="ask-{name}-number" '
-                      'name="number" type="text" inputmode="text" autocomplete="off" size="12" placeholder="0.25 or '
-                      '1/4">')]
+                      'name="number" type="text" inputmode="text" autocomplete="off" size="12" placeholder="1.5 or '
+                      '3/2">')]
     place_before_hints(section, [*inside, raw(closing), raw(without_script(item))])
 
 

@@ -116,9 +116,9 @@ def test_no_slope_gives_the_token_before_more_than_a_quarter():
     assert float(most(1, torch.tensor([told["slope-for-weight"]]).double())) == pytest.approx(0.25)
 
 
-def test_a_query_turned_by_37_looks_37_back_and_independent_ones_nowhere():
+def test_a_query_turned_back_by_37_looks_37_back_and_independent_ones_nowhere():
     k, far = tokens(1, 64), torch.arange(4097)
-    scores = (rope(k, torch.tensor([37])) @ rope(k.expand(4097, 64), far).mT)[0]
+    scores = (rope(k, torch.tensor([-37])) @ rope(k.expand(4097, 64), -far).mT)[0]  # the query stands at 0
     assert scores.argmax() == 37
     Q, K = tokens(20_000, 64), tokens(20_000, 64)
     for distance in (1, 37, 1000):

@@ -134,7 +134,7 @@ before_the_cut = Choice(
            "A test catches it if right code passes and this code fails. Which of the six compare two heads, or this "
            "code with another?"),
     note=f"In the last head no wave is shorter than {waves(HEADS - 1)[0]:,.0f} tokens, so within a page it is all but "
-         f"blind to order; in the first none is longer than {waves(0)[1]:.0f}. Turned after the cut, every head has "
+         f"blind to order; in the first none is longer than {waves(0)[1]:.1f}. Turned after the cut, every head has "
          "both. That a code is relative is one property, and a test of it sees no other.",
 )
 
@@ -146,7 +146,6 @@ def before(slope):
 
 one_back = Number(
     id="10.9", title="The most that a slope can do", chapter="10_position", stars=2, minutes=6, after="section 4",
-    core=True,
     statement="A causal head with ALiBi does not look at contents: its scores are -slope times the distance. Deep in a "
               "long text, what is the largest weight that it can give the token right before its own, over all slopes "
               "above 0?",
@@ -176,21 +175,21 @@ explain_decay = Explanation(
     id="10.10", title="Explain it: does RoPE forget what is far?", chapter="10_position", stars=2, minutes=6,
     after="the chapter",
     statement="Somebody says: \"RoPE makes scores decay with the distance, so a head cannot look far back.\" But a "
-              "query that is its key turned by 37 positions, q = R_37 k, has its largest score 37 tokens back. Explain "
-              "how both can be. Then open the checklist.",
+              "query that is its key turned back by 37 positions, q = R_-37 k, has its largest score 37 tokens back. "
+              "Explain how both can be. Then open the checklist.",
     checklist=("The score of a query at i and a key at j depends on i - j alone: q . R_(j - i) k.",
                "What falls is the mean over pairs of cos(angle times distance): the score of a query that equals its "
                "key. It falls by and large, not at every step.",
-               "If queries and keys are independent, the mean score is 0 at every distance, and its spread is the "
-               "same: nothing decays.",
-               "With q = R_37 k the score at distance t is the sum over pairs of |pair|^2 cos(angle times (t - 37)): "
+               "If queries and keys are independent and of mean 0, the mean score is 0 at every distance, and its "
+               "spread is the same: nothing decays.",
+               "With q = R_-37 k the score at distance t is the sum over pairs of |pair|^2 cos(angle times (t - 37)): "
                "every cosine is 1 at t = 37, and nowhere else all of them.",
-               "Queries and keys come from two matrices, so a head can learn such a turn: R_37 is a matrix of its own, "
+               "Queries and keys come from two matrices, so a head can learn such a turn: R_-37 is a matrix, "
                "and W_Q may contain it.",
                "How sharp the peak is, is another question. It takes long queries and keys, or many pairs, to hold off "
                "all other distances."),
-    hints=(), note="So decay belongs to one special pair, q = k, and not to the code. What trained heads do is a "
-                   "measurement (Barbero et al. 2024).",
+    hints=(), note="So decay belongs to queries that resemble their keys, and not to the code. What trained heads do "
+                   "is a measurement (Barbero et al. 2024).",
 )
 
 QUESTIONS = [one_before, equal_tokens, next_peak, before_the_cut, one_back, explain_decay]

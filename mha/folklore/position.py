@@ -146,12 +146,12 @@ def decay():
     one, near = torch.ones(4097, 64).double(), 0.2
     like = rope(one, FAR) @ one[0] / 64                                                 # (4097,), query = key
     apart = (rope(torch.randn(500, 1, 64).expand(-1, 17, -1), FAR[::256]) * torch.randn(500, 1, 64)).sum(-1) / 8
-    peak, rising = (rope(rope(one, 0 * FAR + 37), -FAR) @ one[0]).argmax(), like.diff().gt(0).double().mean()
+    peak, rising = (rope(rope(one, 0 * FAR - 37), FAR) @ one[0]).argmax(), like.diff().gt(0).double().mean()
     return ("Where query and key are one vector, and on the whole: with as much in each of 32 pairs, "
             f"{row(like[[0, 1, 32, 1024]], 2)} of its length squared is left at distances 0, 1, 32 and 1024, but "
             f"{rising:.0%} of the steps rise, and beyond 100 it is {like[100:].max():.2f} again. Where they are "
             f"independent, the mean is within {near} of 0 and the spread within {near} of 1 at each distance tried. "
-            f"And a query turned by 37 places scores highest {peak} back: a head may peak anywhere.",
+            f"And a query turned back by 37 places scores highest {peak} back: a head may peak anywhere.",
             peak == 37 and 0.4 < rising < 0.6 and like[:32].mean() > 0.5 > like[1024:].mean() and like[100:].max() > 0.5
             and apart.mean(0).abs().max() < near and (apart.std(0) - 1).abs().max() < near)
 
