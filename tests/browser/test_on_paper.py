@@ -157,4 +157,4 @@ def test_links_inside_the_book_stay_inside_the_pdf():
 def test_the_front_page_offers_the_pdf(visit):
     link = visit("chapters/index.html").page.locator(f'a[href$="{make_pdf.NAME}"]')
     assert link.is_visible()
-    assert (served.HTML / "_static" / make_pdf.NAME).stat().st_size < 8e6
+    assert (served.HTML / "_static" / make_pdf.NAME).stat().st_size < 10e6
