@@ -47,10 +47,6 @@ class KVCache:
     def per_token(self) -> int:
         return sum(kept.shape[1] * kept.shape[3] for kept in (self.K, self.V))
 
-    @property
-    def per_token(self) -> int:
-        return sum(kept.shape[1] * kept.shape[3] for kept in (self.K, self.V))
-
     def append(self, K: Tensor, V: Tensor) -> tuple[Tensor, Tensor]:
         """Keep the keys and values of n more tokens, (batch, num_kv_heads, n, d): `write`, then `advance`."""
         kept = self.write(K, V)

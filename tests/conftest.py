@@ -10,4 +10,4 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ["MHA_PROGRESS"] = os.path.join(tempfile.mkdtemp(), "progress.json")
 
 # fixtures for every test; they import torch, so after the above
-from support import compiled_afresh, seed, some  # noqa: E402, F401
+from support import compiled_afresh, nowhere, seed, some  # noqa: E402, F401

@@ -1,4 +1,4 @@
-"""What several test files share. conftest.py hands the two fixtures to all of them."""
+"""What several test files share. conftest.py hands the fixtures to all of them."""
 import os
 import random
 import shutil
@@ -95,3 +95,14 @@ def formulas_of(path):
     tokens = MarkdownIt().enable("table").use(dollarmath_plugin).parse(text)
     return [[token.content.strip(), "block" in token.type or "double" in token.type]
             for parent in tokens for token in [parent, *(parent.children or [])] if token.type.startswith("math_")]
+
+
+@pytest.fixture
+def nowhere(monkeypatch, tmp_path):
+    """A machine with no weights and no network."""
+    def refuse(url, *args, **kwargs):
+        raise OSError(f"no route to {url}")
+    monkeypatch.delenv("MHA_MODELS", raising=False)
+    monkeypatch.setattr(torch.hub, "get_dir", lambda: str(tmp_path / "hub"))
+    monkeypatch.setattr(torch.hub, "download_url_to_file", refuse)
+    return tmp_path

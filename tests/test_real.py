@@ -127,15 +127,10 @@ def test_a_language_model_does_not_see_later_words():
 # --- Where files come from -------------------------------------------------------------------------------------------
 
 @pytest.fixture
-def nowhere(monkeypatch, tmp_path):
-    """A machine with no weights and no network."""
-    def refuse(url, *args, **kwargs):
-        raise OSError(f"no route to {url}")
-    monkeypatch.delenv("MHA_MODELS", raising=False)
-    monkeypatch.setattr(torch.hub, "get_dir", lambda: str(tmp_path / "hub"))
-    monkeypatch.setattr(torch.hub, "download_url_to_file", refuse)
+def nowhere(nowhere, monkeypatch):
+    """Nor is the package installed that carries the weights."""
     monkeypatch.setattr(real.importlib.util, "find_spec", lambda name: None)
-    return tmp_path
+    return nowhere
 
 
 def saved(path, **source):

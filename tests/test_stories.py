@@ -159,17 +159,6 @@ def test_what_was_written_is_read(file):
     assert not ours.training and ours.positions == 23
 
 
-@pytest.fixture
-def nowhere(monkeypatch, tmp_path):
-    """A machine with no weights and no network."""
-    def refuse(url, *args, **kwargs):
-        raise OSError(f"no route to {url}")
-    monkeypatch.delenv("MHA_MODELS", raising=False)
-    monkeypatch.setattr(torch.hub, "get_dir", lambda: str(tmp_path / "hub"))
-    monkeypatch.setattr(torch.hub, "download_url_to_file", refuse)
-    return tmp_path
-
-
 def put(folder, data):
     folder.mkdir(parents=True)
     (folder / stories.DATA).write_bytes(data)
