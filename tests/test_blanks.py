@@ -1,5 +1,6 @@
 """Programs with blanks: what a page offers hangs together, and what it says is what `check` says."""
 import random
+from textwrap import indent
 
 import pytest
 import torch
@@ -91,6 +92,6 @@ def test_choices_are_shown_in_one_order_for_all_and_not_the_right_one_first_ever
 @every_program
 def test_the_solution_that_is_shown_is_right(exercise):
     world = {"torch": torch, "F": F, **{item.name: item.reference for item in IN_CODE if item is not exercise}}
-    exec("import math\n" + f"def {exercise.signature}: {exercise.hints[2]}", world)
+    exec(f"import math\ndef {exercise.signature}:\n{indent(exercise.hints[2], '    ')}", world)
     report = check(exercise.id, world[exercise.name])
     assert report.ok, report.text

@@ -5,6 +5,7 @@ import inspect
 import itertools
 import math
 import re
+from textwrap import indent
 
 import pytest
 import torch
@@ -82,8 +83,7 @@ def test_there_are_three_hints_and_the_fix_only_in_the_third(exercise):
 @every_exercise
 def test_the_third_hint_is_a_right_answer(exercise):
     world = {"torch": torch, "math": math} | {earlier.name: earlier.reference for earlier in IN_CODE}
-    body = exercise.hints[2].replace("; ", "\n    ")
-    exec(f"def {exercise.signature}:\n    {body}\n", world)
+    exec(f"def {exercise.signature}:\n{indent(exercise.hints[2], '    ')}\n", world)
     assert check(exercise.id, world[exercise.name]).ok
 
 

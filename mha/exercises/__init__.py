@@ -79,7 +79,8 @@ def hint(id):
     if not item.hints:
         return f"There are no hints for {item.id}."
     hints, shown = item.hints, min(memory.note(item.id, hints=1)["hints"], len(item.hints))
-    return f"Hint {shown} of {len(hints)}: {hints[shown - 1]}"
+    text = hints[shown - 1]
+    return f"Hint {shown} of {len(hints)}:" + ("\n" if "\n" in text else " ") + text
 
 
 def solution(id, force=False):

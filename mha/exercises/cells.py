@@ -38,7 +38,7 @@ def hints(item):
     """The hints, folded away; the last hint of an exercise in code is its solution, in code."""
     folded = [(f"Hint {i}", hint.replace("*", "\\*")) for i, hint in enumerate(item.hints, 1)]
     if item.in_code:
-        folded[-1] = "The solution", f"`{item.hints[-1]}`"
+        folded[-1] = "The solution", f"```python\n{item.hints[-1]}\n```"
     return "\n\n".join(f"<details><summary>{title}</summary>\n\n{text}\n\n</details>" for title, text in folded)
 
 

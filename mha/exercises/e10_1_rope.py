@@ -242,9 +242,11 @@ EXERCISE = OfDtypes(
     hints=("Take one pair, (1, 0), at position 1. Where does it stand after the turn? Then (0, 1).",
            "x[..., ::2] and x[..., 1::2] are the first and the second parts, (..., n, d_k / 2), and the angles (n, "
            "d_k / 2) fit both. torch.stack(..., -1).flatten(-2) weaves two such tensors into neighbours.",
-           "t = positions[:, None] * base ** (-torch.arange(0, x.shape[-1], 2).double() / x.shape[-1]); a, b = x[..., "
-           "::2], x[..., 1::2]; return torch.stack([a * t.cos() - b * t.sin(), a * t.sin() + b * t.cos()], "
-           "-1).flatten(-2).to(x.dtype)"),
+           "d_k = x.shape[-1]\n"
+           "t = positions[:, None] * base ** (-torch.arange(0, d_k, 2).double() / d_k)\n"
+           "a, b = x[..., ::2], x[..., 1::2]\n"
+           "turned = a * t.cos() - b * t.sin(), a * t.sin() + b * t.cos()\n"
+           "return torch.stack(turned, -1).flatten(-2).to(x.dtype)"),
     note="A turn keeps lengths, and the score of a query at i and a key at j depends on i - j alone. "
          "mha.position.rope(x, positions, base=base, interleaved=True) gives the same.",
 )

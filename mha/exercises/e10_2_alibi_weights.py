@@ -224,9 +224,11 @@ EXERCISE = Exercise(
     hints=("Write the table of distances for two queries and three keys. Which token of the text is query 0?",
            "slopes[:, None, None] is (h, 1, 1), and the table (n, m) fits behind it. What is hidden gets minus "
            "infinity, before the softmax.",
-           "h, n, m = *Q.shape[-3:-1], K.shape[-2]; d = torch.arange(n)[:, None] + m - n - torch.arange(m); s = 2.0 ** "
-           "(-8 * torch.arange(1, h + 1) / h); return (Q @ K.mT / Q.shape[-1] ** 0.5 - s[:, None, None] * "
-           "d).masked_fill(d < 0, -torch.inf).softmax(-1)"),
+           "h, n, m = *Q.shape[-3:-1], K.shape[-2]\n"
+           "d = torch.arange(n)[:, None] + m - n - torch.arange(m)\n"
+           "s = 2.0 ** (-8 * torch.arange(1, h + 1) / h)\n"
+           "scores = Q @ K.mT / Q.shape[-1] ** 0.5 - s[:, None, None] * d\n"
+           "return scores.masked_fill(d < 0, -torch.inf).softmax(-1)"),
     note="i - j, |i - j| and plain -j come to the same here: keys with i < j are hidden, and what is the same for a "
          "whole row drops out of the softmax. mha.position.alibi_bias makes the bias for a layer, with |i - j|.",
 )

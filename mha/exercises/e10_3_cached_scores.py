@@ -140,8 +140,9 @@ EXERCISE = Exercise(
     hints=("What is the position of the first new token, if the old ones have 0 to m - 1? And of its query?",
            "Old keys stay as they are. New keys are turned before they join them; queries are turned at the same "
            "positions as the keys of their tokens.",
-           "m, n = K.shape[-2], q.shape[-2]; new = torch.arange(m, m + n); return rope(q, new, base) @ torch.cat([K, "
-           "rope(k, new, base)], -2).mT"),
+           "m, n = K.shape[-2], q.shape[-2]\n"
+           "new = torch.arange(m, m + n)\n"
+           "return rope(q, new, base) @ torch.cat([K, rope(k, new, base)], -2).mT"),
     note="Scores see differences of positions only, so everything may be shifted, but by the same amount: old and new "
          "must count from the same zero. In a layer mha does it: forward(x, cache=cache) reads the length of the cache "
          "before it appends.",

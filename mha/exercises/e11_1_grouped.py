@@ -207,8 +207,9 @@ EXERCISE = Exercise(
            "usual product of Q with K^T gives that?",
            "repeat_interleave(2, 1) makes heads 0 0 1 1 of heads 0 1, and repeat makes 0 1 0 1. Or lay the queries of "
            "a group behind each other, (B, h_kv, h / h_kv * n, d_k): then K and V are not copied.",
-           "group = Q.shape[1] // K.shape[1]; K, V = (t.repeat_interleave(group, 1) for t in (K, V)); return (Q @ K.mT "
-           "/ Q.shape[-1] ** 0.5).softmax(-1) @ V"),
+           "group = Q.shape[1] // K.shape[1]\n"
+           "K, V = (t.repeat_interleave(group, 1) for t in (K, V))\n"
+           "return (Q @ K.mT / Q.shape[-1] ** 0.5).softmax(-1) @ V"),
     note="h_kv = h is multi-head attention, h_kv = 1 is multi-query attention. A test with either of the two cannot "
          "see the order of the groups, so test with something in between. scaled_dot_product_attention does the same "
          "with enable_gqa=True.",

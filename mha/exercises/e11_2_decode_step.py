@@ -210,8 +210,8 @@ EXERCISE = Exercise(
            "projected again. Who may see whom?",
            "First append, along the axis of the tokens, then attend: the new token sees itself too. It is the last, so "
            "nothing has to be hidden from it.",
-           "K, V = torch.cat([K, x @ W_K], 1), torch.cat([V, x @ W_V], 1); return (x @ W_Q @ K.mT / K.shape[-1] ** "
-           "0.5).softmax(-1) @ V, K, V"),
+           "K, V = torch.cat([K, x @ W_K], 1), torch.cat([V, x @ W_V], 1)\n"
+           "return (x @ W_Q @ K.mT / K.shape[-1] ** 0.5).softmax(-1) @ V, K, V"),
     note="No query is kept: it is asked once. torch.cat copies the whole cache at each step; mha.KVCache makes room "
          "once and writes into it. With several new tokens at a time they may not all see each other, and a mask comes "
          "back: exercise 5.3.",

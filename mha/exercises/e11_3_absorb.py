@@ -178,8 +178,8 @@ EXERCISE = Exercise(
     hints=("One head: write out the scores, x W_Q (c W_UK)^T. Which two matrices meet in the middle?",
            "A is W_Q W_UK^T and B is W_UV W_O, for each head's columns and rows. The scores are the same sums as "
            "before, so the division stays the same, too.",
-           "Q, K, V = (W.unflatten(1, (h, -1)).transpose(0, 1) for W in (W_Q, W_UK, W_UV)); return Q @ K.mT / "
-           "Q.shape[-1] ** 0.5, V @ W_O.unflatten(0, (h, -1))"),
+           "Q, K, V = (W.unflatten(1, (h, -1)).transpose(0, 1) for W in (W_Q, W_UK, W_UV))\n"
+           "return Q @ K.mT / Q.shape[-1] ** 0.5, V @ W_O.unflatten(0, (h, -1))"),
     note="All heads now look at one and the same c, as if they shared a key and a value as wide as d_c. In code one "
          "keeps W_Q and W_UK apart and multiplies x by one after the other, which costs less than A where d_k is "
          "small. A rotation of keys would stand between them, another for each distance, and then no A serves all.",

@@ -157,6 +157,7 @@ EXERCISE = Exercise(
     hints=("Two strokes: a power of e for each score, then divide by the sum. Which axis does the sum run over?",
            "A shift of all scores of a row changes nothing. Subtract the row's largest first; amax(-1, keepdim=True) "
            "keeps the axis, so that shapes fit.",
-           "e = (s - s.amax(-1, keepdim=True)).exp(); return e / e.sum(-1, keepdim=True)"),
+           "e = (s - s.amax(-1, keepdim=True)).exp()\n"
+           "return e / e.sum(-1, keepdim=True)"),
     note="Only leads count, so the largest may be subtracted. Every good library does that inside its softmax.",
 )

@@ -146,8 +146,9 @@ EXERCISE = Exercise(
     hints=("Append a column of zeros to the scores. Which weights do you need afterwards?",
            "After the softmax over m + 1 columns, the last column would meet the zero vector. So leave it out, and "
            "mix the values with the others.",
-           "z = scores.new_zeros(*scores.shape[:-1], 1); w = torch.cat([scores, z], -1).softmax(-1); return w[..., "
-           ":-1] @ values"),
+           "z = scores.new_zeros(*scores.shape[:-1], 1)\n"
+           "w = torch.cat([scores, z], -1).softmax(-1)\n"
+           "return w[..., :-1] @ values"),
     note="The weights of the real keys now sum to less than 1, and to almost nothing where nothing fits. torch's "
          "MultiheadAttention offers such a key as add_zero_attn.",
 )

@@ -122,7 +122,8 @@ EXERCISE = Exercise(
     hints=("Undo each division: what is o1 times the sum of its powers? Then both halves can be added.",
            "The whole is (e^l1 o1 + e^l2 o2) / (e^l1 + e^l2). Only the lead l1 - l2 matters, so subtract the larger "
            "first. Mind the axis that l lacks.",
-           "w = torch.stack([l1, l2]).softmax(0)[..., None]; return w[0] * o1 + w[1] * o2"),
+           "w = torch.stack([l1, l2]).softmax(0)[..., None]\n"
+           "return w[0] * o1 + w[1] * o2"),
     note="So attention can be computed piece by piece, with nothing kept but an output and one number a query. "
          "FlashAttention rests on this.",
 )

@@ -144,7 +144,8 @@ EXERCISE = Exercise(
     trained=(),
     hints=("The scores of a head of width d_k have rank at most d_k. Which table of that rank is closest to A?",
            "The singular value decomposition, cut after d_k values. torch.linalg.svd returns U, S and V transposed.",
-           "U, S, Vh = torch.linalg.svd(A); return U[:, :d_k] * S[:d_k], Vh[:d_k].T"),
+           "U, S, Vh = torch.linalg.svd(A)\n"
+           "return U[:, :d_k] * S[:d_k], Vh[:d_k].T"),
     note="Each column pair of W_Q and W_K is one channel: a direction that asks and a direction that answers. d_k is "
          "the number of channels. (The theorem behind it is Eckart and Young's, of 1936.)",
 )

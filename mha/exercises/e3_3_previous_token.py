@@ -132,7 +132,8 @@ EXERCISE = Exercise(
     hints=("With one-hot tokens, row i of W_Q is the query of token i, and row j of W_K is the key of token j.",
            "Let W_K be the identity: key j is the direction j. Then query i must point in direction i - 1. How long "
            "must it be?",
-           "before = torch.eye(n)[(torch.arange(n) - 1).clamp(min=0)]; return 20 * n ** 0.5 * before, torch.eye(n)"),
+           "before = torch.eye(n)[(torch.arange(n) - 1).clamp(min=0)]\n"
+           "return 20 * n ** 0.5 * before, torch.eye(n)"),
     note="One matrix could do it too, with lengths that fall along the line: a line needs no second, a circle does. "
          "Two make it easy. Heads like this one are found in trained models.",
 )

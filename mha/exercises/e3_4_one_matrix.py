@@ -118,7 +118,8 @@ EXERCISE = Exercise(
            "with itself.",
            "The closest symmetric form is the mean of A and its transpose. Of that, which eigenvalues can W W^T not "
            "have?",
-           "values, vectors = torch.linalg.eigh((A + A.T) / 2); return vectors * values.clamp(min=0) @ vectors.T"),
+           "values, vectors = torch.linalg.eigh((A + A.T) / 2)\n"
+           "return vectors * values.clamp(min=0) @ vectors.T"),
     note="Two losses in two steps. The antisymmetric part goes: who asks whom. Then the negative directions go: "
          "whatever should repel its like.",
 )

@@ -117,8 +117,8 @@ EXERCISE = Exercise(
     measure=lambda answer: reads_weights(lambda q, k, v: answer(torch.eye(len(q), dtype=q.dtype), q, k, v), 4, 4),
     hints=("Three products first: queries, keys and values, each from x. Print their shapes.",
            "Then it is the attention of chapter 2, with the root of d_k, which is W_Q.shape[-1].",
-           "Q, K, V = x @ W_Q, x @ W_K, x @ W_V; return (Q @ K.transpose(-2, -1) / Q.shape[-1] ** 0.5).softmax(-1) @ "
-           "V"),
+           "Q, K, V = x @ W_Q, x @ W_K, x @ W_V\n"
+           "return (Q @ K.transpose(-2, -1) / Q.shape[-1] ** 0.5).softmax(-1) @ V"),
     note="Three matrices: one to ask, one to be found, one for what is carried. mha.Head holds them as torch layers, "
          "which store each matrix transposed.",
 )

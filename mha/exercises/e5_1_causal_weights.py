@@ -256,8 +256,9 @@ EXERCISE = Exercise(
     hints=("Which scores must not take part? Write down the mask for n = 3, as a table of yes and no.",
            "torch.ones(n, n).tril() is 1 on and below the diagonal. A hidden score becomes minus infinity, before the "
            "softmax.",
-           "n = scores.shape[-1]; seen = torch.ones(n, n, dtype=torch.bool).tril(); return "
-           "scores.masked_fill(~seen, -torch.inf).softmax(dim=-1)"),
+           "n = scores.shape[-1]\n"
+           "seen = torch.ones(n, n, dtype=torch.bool).tril()\n"
+           "return scores.masked_fill(~seen, -torch.inf).softmax(dim=-1)"),
     note="Before the softmax, with minus infinity: a hidden key takes no part in the sum, so nothing of the future "
          "leaks.",
 )

@@ -185,8 +185,10 @@ EXERCISE = Exercise(
            "scores of (B, n, m)?",
            "lengths[:, None, None] has shape (B, 1, 1). Hide before the softmax with minus infinity, but not in a row "
            "that has no real word: minus infinity everywhere gives NaN. Set its weights to 0 after the softmax.",
-           "real = torch.arange(scores.shape[-1]) < lengths[:, None, None]; empty = ~real.any(-1, keepdim=True); "
-           "return scores.masked_fill(~real & ~empty, -torch.inf).softmax(-1).masked_fill(~real, 0)"),
+           "real = torch.arange(scores.shape[-1]) < lengths[:, None, None]\n"
+           "empty = ~real.any(-1, keepdim=True)\n"
+           "weights = scores.masked_fill(~real & ~empty, -torch.inf).softmax(-1)\n"
+           "return weights.masked_fill(~real, 0)"),
     note="In the way of the solution, the first masked_fill hides nothing in an empty row, so the softmax can divide, "
          "and the second sets all to 0. Where a NaN arises on the way and is only replaced at the end, it can come "
          "back in the gradient: the check looks at that too.",

@@ -164,6 +164,7 @@ EXERCISE = Exercise(
     measure=measure,
     hints=("It is the way back from split_heads: undo its two steps, in reverse order.",
            "Move the heads beside their columns, (B, n, h, d). Then join the last two axes.",
-           "B, h, n, d = y.shape; return y.transpose(1, 2).reshape(B, n, h * d)"),
+           "B, h, n, d = y.shape\n"
+           "return y.transpose(1, 2).reshape(B, n, h * d)"),
     note="Transpose, then join. merge_heads(split_heads(x, h)) is x.",
 )

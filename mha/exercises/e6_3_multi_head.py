@@ -249,8 +249,10 @@ EXERCISE = Exercise(
     hints=("Project first, with all columns at once; then cut into heads. After each step print the shape.",
            "(B, n, h*d_k) becomes (B, h, n, d_k). The scores are (B, h, n, n), and the mask lacks the head axis: "
            "mask[:, None].",
-           "Q, K, V = (split_heads(x @ W, h) for W in (W_Q, W_K, W_V)); w = (Q @ K.mT / Q.shape[-1] ** "
-           "0.5).masked_fill(~mask[:, None], -torch.inf).softmax(-1); return merge_heads(w @ V) @ W_O"),
+           "Q, K, V = (split_heads(x @ W, h) for W in (W_Q, W_K, W_V))\n"
+           "scores = Q @ K.mT / Q.shape[-1] ** 0.5\n"
+           "w = scores.masked_fill(~mask[:, None], -torch.inf).softmax(-1)\n"
+           "return merge_heads(w @ V) @ W_O"),
     note="Four matrices, one softmax, two moves of axes. mha.MultiHeadAttention does the same with torch layers, and "
          "section 5 tests that it is equal to torch's own.",
 )

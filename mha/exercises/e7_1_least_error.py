@@ -160,7 +160,8 @@ EXERCISE = Exercise(
     hints=("The h mixtures can be recombined at will. So the rows can be replaced by any other basis of the space "
            "that they span.",
            "Take an orthonormal basis. How much of the unit vector of a wanted token lies in that space?",
-           "basis = torch.linalg.qr(weights.T)[0]; return 1 - basis[:r].square().sum() / r"),
+           "basis = torch.linalg.qr(weights.T)[0]\n"
+           "return 1 - basis[:r].square().sum() / r"),
     note="The squared entries of an orthonormal basis sum to h over all tokens, so at most h of the r contents can be "
          "explained: that is the floor 1 - h/r.",
 )

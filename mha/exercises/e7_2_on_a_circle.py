@@ -180,8 +180,10 @@ EXERCISE = Exercise(
     hints=("Where must a key lie so that some direction makes it the farthest of all? Where must all keys lie?",
            "Put the keys on a circle. Query i is a multiple of the key that it wants. The lead over the neighbour is "
            "1 - cos(2 pi / n), which shrinks like 1 / n^2.",
-           "n = len(order); a = 2 * math.pi * torch.arange(n) / n; K = torch.stack([a.cos(), a.sin()], -1); return 10 "
-           "* n ** 2 * K[order], K"),
+           "n = len(order)\n"
+           "a = 2 * math.pi * torch.arange(n) / n\n"
+           "K = torch.stack([a.cos(), a.sin()], -1)\n"
+           "return 10 * n ** 2 * K[order], K"),
     note="The scores have rank 2 and the weights are a permutation matrix, of rank n: the softmax does not keep "
          "ranks. The price is length: with the keys on a circle of one size, the queries must grow like n squared.",
 )

@@ -222,8 +222,9 @@ EXERCISE = Exercise(
            "With scores b c1 and b c2 and a small b, the weights differ by about b (c1 - c2) / 2, and the mixture is "
            "about (c1 + c2) / 2. Let the names in the values tell the weights apart, and W_O make up for the small "
            "b.",
-           "b = error / 2; return torch.tensor([[0.], [0.], [b]]), torch.tensor([[1., 0.], [-1., 0.], [0., 1.]]), "
-           "torch.tensor([[1 / b, -1 / b], [1., 1.]])"),
+           "b = error / 2\n"
+           "X = torch.tensor([[1., 0.], [-1., 0.], [0., 1.]])\n"
+           "return torch.tensor([[0.], [0.], [b]]), X, torch.tensor([[1 / b, -1 / b], [1., 1.]])"),
     note="So one softmax serves two targets, to any precision, and a linear map reads them. It has a price: the error "
          "falls with b, and W_O grows like 1/b, so that any noise in the weights grows with it. Exact it never is: "
          "for an exact linear reading the weights would have to stand still, and then they carry nothing.",

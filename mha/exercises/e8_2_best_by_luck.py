@@ -196,7 +196,8 @@ EXERCISE = Exercise(
     hints=("How likely is it that one head gets fewer than k right? Count the ways: math.comb(questions, x) of the "
            "2^questions have exactly x right.",
            "The best stays below k if all heads do. They are independent, so their chances multiply.",
-           "below = sum(math.comb(questions, x) for x in range(k)) / 2 ** questions; return 1 - below ** heads"),
+           "below = sum(math.comb(questions, x) for x in range(k)) / 2 ** questions\n"
+           "return 1 - below ** heads"),
     note="For 72 heads and 30 questions, 24 right come up in one search of twenty, by luck alone. For a single head "
          "that was chosen beforehand it is less than one in a thousand. So say how many heads you tried. Real heads "
          "are not independent; what this gives is a yardstick.",

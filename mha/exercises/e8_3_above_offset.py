@@ -251,9 +251,9 @@ EXERCISE = OfPairs(
            "of the others?",
            "For the rule: how far is each answer from its question, with a sign? How many pairs share the most common "
            "distance?",
-           "looked_at = (weights - 2 * torch.eye(weights.shape[-1]))[..., asks, :].argmax(-1); _, counts = (answers - "
-           "asks).unique(return_counts=True); return (looked_at == answers).double().mean(-1) - counts.max() / "
-           "len(asks)"),
+           "looked_at = (weights - 2 * torch.eye(weights.shape[-1]))[..., asks, :].argmax(-1)\n"
+           "_, counts = (answers - asks).unique(return_counts=True)\n"
+           "return (looked_at == answers).double().mean(-1) - counts.max() / len(asks)"),
     note="The rule has an advantage: its k was chosen on the same pairs. So has the best of many heads. A margin near "
          "0 does not say that a head only counts; it says that this test cannot tell. In the chapter the head for "
          "determiners keeps a wide margin, and the one from nouns to adjectives none.",

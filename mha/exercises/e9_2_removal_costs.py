@@ -261,8 +261,9 @@ EXERCISE = Exercise(
     hints=("With which loss must each of the h losses be compared? How often do you need that one?",
            "Make the gates anew for each head: all ones, and a zero at its place. torch.stack makes one tensor of h "
            "numbers.",
-           "full = loss(torch.ones(h)); return torch.stack([loss((torch.arange(h) != i).float()) - full for i in "
-           "range(h)])"),
+           "full = loss(torch.ones(h))\n"
+           "kept = 1 - torch.eye(h)\n"
+           "return torch.stack([loss(on) - full for on in kept])"),
     note="h + 1 runs of the model, where the gradient of one number takes one run forward and one back (and where its "
          "size is wanted for each example, still one, with gates of each example's own, as long as no example's loss "
          "looks at another). The gradient is right for small changes of a gate, and removal is no small change: at a "

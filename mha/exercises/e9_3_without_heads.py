@@ -232,8 +232,8 @@ EXERCISE = OfHeads(
     hints=("Which columns of x @ W_Q are head i? So which columns of W_Q make it? And which rows of W_O meet it?",
            "Give the heads an axis of their own: the columns (h*d_k) become (h, d_k), the rows of W_O become (h, "
            "d_v). Then pick along that axis, and join the two again.",
-           "Q, K, V = (W.unflatten(1, (h, -1))[:, keep].flatten(1) for W in (W_Q, W_K, W_V)); return Q, K, V, "
-           "W_O.unflatten(0, (h, -1))[keep].flatten(0, 1)"),
+           "Q, K, V = (W.unflatten(1, (h, -1))[:, keep].flatten(1) for W in (W_Q, W_K, W_V))\n"
+           "return Q, K, V, W_O.unflatten(0, (h, -1))[keep].flatten(0, 1)"),
     note="The smaller layer computes what the large one does with gates 0 for the others, with fewer parameters and "
          "fewer scores. (Where there are biases, those of W_Q, W_K and W_V are cut with the columns, and that of W_O "
          "stays.) `MultiHeadAttention.prune` does it with torch layers, whose weights are stored transposed.",

@@ -6,64 +6,78 @@ from mha.exercises.report import Mistake
 
 EARLIER = 10
 
-one_before = Number(
-    id="10.5", title="The token before, without positions", chapter="10_position", stars=1, minutes=4,
+two_before = Number(
+    id="10.5", title="The two before, without positions", chapter="10_position", stars=2, minutes=5,
     after="section 1", core=True, tolerance=0.005,
     statement=f"One causal layer has no positions. The tokens hold independent contents of variance 1, and nothing "
-              f"else. The token with {EARLIER} others before it wants the content of the one right before. What is the "
-              "least mean squared error, for any weights and any use of what the layer brings?",
-    answer=1 - 1 / EARLIER,
+              f"else. The token with {EARLIER} others before it wants the sum of two contents: those of the two tokens "
+              "right before it. What is the least mean squared error, for any weights and any use of what the layer "
+              "brings?",
+    answer=2 - 4 / EARLIER,
     mistakes=(
-        (0, Mistake("sees-order", "For that it must tell the one before from the others. In one layer without "
+        (0, Mistake("sees-order", "For that it must tell the two before from the others. In one layer without "
                                   f"positions all orders of the {EARLIER} give the same output.")),
-        (1 / EARLIER, Mistake("explained-share", "That is the share that can be explained. The error is what is "
-                                                 "left.")),
-        (1, Mistake("knows-nothing", f"It knows something: the one wanted is one of the {EARLIER} that it sees, and "
+        (2, Mistake("knows-nothing", f"It knows something: the two wanted are among the {EARLIER} that it sees, and "
                                      "their mean goes with each of them a little.")),
-        (1 - 1 / (EARLIER + 1), Mistake("itself-counted", "The token itself is not among those that could be meant, "
+        (2 - 2 / EARLIER, Mistake("errors-added", "That is the error of one, twice. But the two errors are not "
+                                                  "independent: where one wanted content is above the mean, the other "
+                                                  "is rather below.")),
+        (2 - 3 / EARLIER, Mistake("mean-not-doubled", "That is what the mean itself makes of it, as a guess. Two are "
+                                                      "wanted, so twice the mean is better.")),
+        (4 / EARLIER, Mistake("explained-share", "That is what can be explained. The error is what is left.")),
+        (1 - 2 / EARLIER, Mistake("per-variance", "That is the part of the variance that is left. The sum of two "
+                                                  "contents has variance 2.")),
+        (1 - 1 / EARLIER, Mistake("one-wanted", "That is the error for one of them. The sum of two is wanted.")),
+        (2 - 4 / (EARLIER + 1), Mistake("itself-counted", "The token itself is not among those that could be meant, "
                                         f"and its own content is known. There are {EARLIER} others.")),
-        (1 / 2, Mistake("half", "That would be right with two tokens before it.")),
     ),
     hints=(f"If the {EARLIER} earlier tokens change places, what becomes of the output?",
-           "The best guess is the mean of what the wanted one could be. How much does a mean of independent contents "
-           "leave of each?"),
-    note="The output depends on the set of the earlier tokens, not on their order. So each could be the one meant, and "
-         f"the best guess is their mean: it explains 1/{EARLIER} of the variance. In general 1 - 1/i remains, with "
-         "i tokens before.",
+           "The best guess is the mean of what the sum could be, over all pairs. How much of the sum's variance does "
+           "it explain?"),
+    note="The output depends on the set of the earlier tokens, not on their order. So each pair could be the one "
+         f"meant, and the best guess is twice the mean of all {EARLIER}, whose variance is 4/{EARLIER}: of the "
+         "variance 2 of the sum that much is explained. In general the sum of the k before leaves k - k²/i, with i "
+         "tokens before; for k = i nothing.",
 )
 
-equal_tokens = Choice(
-    id="10.6", title="Twelve times the same token", chapter="10_position", stars=2, minutes=5, after="section 1",
-    core=True,
+two_words = Choice(
+    id="10.6", title="Six times one token, six times another", chapter="10_position", stars=2, minutes=6,
+    after="section 1", core=True, several=True,
     statement="A deep causal transformer has no positions: layers of attention, networks that work on each token, "
-              "norms and residual sums. It reads a text of twelve equal tokens, and no other token starts the text. "
-              "Can its outputs tell the third from the ninth?",
+              "norms and residual sums. It reads a text of twelve tokens, A A A A A A B B B B B B. Some weights can "
+              "make two outputs differ, and of some pairs no weights can. Which pairs can differ? Pick all.",
     options=(
-        Option("Yes: token 9 adds up more values than token 3.",
-               "It mixes more of them. But weights sum to 1, and a mixture of equal values is that value, however many "
-               "there are.", "sum-for-mean"),
-        Option("Yes, from the second layer on: the mask shows how many come before.",
-               "That needs a first difference. In layer 1 all twelve outputs are equal; so layer 2 reads twelve equal "
-               "tokens, and the same holds again.", "second-layer"),
-        Option("No: all twelve outputs are equal, at any depth.",
-               "Equal inputs make equal values, and their mixture is the same at every place."),
-        Option("Only if some scores differ, so that the weights are not even.",
-               "The scores of equal tokens are equal. And even weights of another form would mix equal values.",
-               "uneven-weights"),
-        Option("Yes, if it was trained to count.",
-               "No training changes it: it holds for all weights.", "training"),
+        Option("The third and the fifth, both A.",
+               "Both see nothing but A. Weights sum to 1, so what they mix is the same, in every layer.", "equal-past"),
+        Option("The eighth and the eleventh, both B.",
+               "The eighth sees six A and two B, the eleventh six A and five B: the mixtures differ."),
+        Option("The fifth here, and the fifth of a text of twelve A.",
+               "The mask hides all that comes later, so up to the sixth token the texts are the same.", "later-tokens"),
+        Option("The last here, and the last of A B A B A B A B A B A B.",
+               "They see the same set, so one layer cannot part them. But the B before them are mixed from other "
+               "sets, and a second layer reads those."),
+        Option("The last here, and the last of a text of five A and seven B.",
+               "The same two kinds, in other numbers: one layer can already tell the shares apart."),
     ),
-    hints=("What does one layer make of equal values, whatever its weights are?",
-           "If layer 1 gives twelve equal outputs, what does layer 2 read?"),
-    note="By induction over the layers: equal inputs, equal values, and weights that sum to 1 mix them to the same; "
-         "whatever works on each token by itself keeps them equal. (Up to rounding.) One start token that differs is "
-         "enough: with even weights the i-th token behind it reads it with weight 1/(i + 1), and so it knows i.",
+    hints=("For each pair: what do the two tokens see? The same set, in the same shares?",
+           "And where the sets are equal: were those in the set made from equal sets themselves?"),
+    note="An output can depend on what stands before and on nothing else. In one layer that is a set, with its shares; "
+         "one layer later it is a set of such sets. So equal tokens from the start stay equal at any depth (up to "
+         "rounding), and a single one that differs is enough to count by.",
 )
+
+
+SPEED = 2
 
 
 def again(distance, near=0.999):
-    """The next distance at which a pair that turns by one radian a token scores nearly its most once more."""
-    return next(later for later in range(distance + 1, 10**6) if math.cos(later - distance) > near)
+    """The next distance at which a pair that turns by SPEED radians a token scores nearly its most once more."""
+    return next(later for later in range(distance + 1, 10**6) if math.cos(SPEED * (later - distance)) > near)
+
+
+def score(distance):
+    """The score at a distance, as a part of C."""
+    return math.cos(SPEED * (distance - 1))
 
 
 AGAIN = again(1)
@@ -71,32 +85,32 @@ AGAIN = again(1)
 next_peak = Number(
     id="10.7", title="One hand is not enough", chapter="10_position", stars=2, minutes=5, after="section 3", core=True,
     tolerance=0,
-    statement="A rotary head has d_k = 2: one pair, which turns by one radian a token. All tokens are alike, and the "
-              "head looks one back: its score at distance t is C cos(t - 1), largest at t = 1. What is the next whole "
-              "distance at which the score is again above 0.999 C?",
+    statement=f"A rotary head has d_k = 2: one pair, which turns by {SPEED} radians a token. All tokens are alike, and "
+              f"the head looks one back: its score at distance t is C cos({SPEED} (t - 1)), largest at t = 1. What is "
+              "the next whole distance at which the score is again above 0.999 C?",
     answer=AGAIN,
     mistakes=(
         (AGAIN - 1, Mistake("counted-from-zero", f"After {AGAIN - 1} more steps the hand is back. But it started at "
                                                  "distance 1.")),
-        (7, Mistake("six-steps", f"After one turn, 2 pi = {2 * math.pi:.3f} steps, it is back. At distance 7 it has "
-                                 f"made 6 steps and the score is {math.cos(6):.3f} C.")),
-        (8, Mistake("seven-steps", f"A turn takes 2 pi = {2 * math.pi:.3f} steps. After 7 the score is "
-                                   f"{math.cos(7):.3f} C.")),
-        (23, Mistake("half-turn", "22 is nearly 7 pi: seven half turns. The hand then points the other way, and the "
-                                  "score is nearly -C. Double it.")),
-        (26, Mistake("four-turns", f"25 is nearly 8 pi, four turns, and the score is {math.cos(25):.4f} C. Nearly "
-                                   "enough.")),
-        (711, Mistake("much-later", f"710 steps are nearly 113 turns, and only {1 - math.cos(710):.0e} C is missing: "
-                                    "better still, but there is one before.")),
-        (356, Mistake("half-turn", "355 is nearly 113 pi: an odd number of half turns, and the hand points the other "
-                                   "way.")),
-        (2 * AGAIN - 1, Mistake("twice-round", "That is the time after the next.")),
+        (4, Mistake("three-steps", f"A turn is 2 pi = {2 * math.pi:.3f} radians. At distance 4 the hand has turned by "
+                                   f"6, and the score is {score(4):.3f} C.")),
+        (5, Mistake("four-steps", f"A turn is 2 pi = {2 * math.pi:.3f} radians. After 4 steps the hand has turned by "
+                                  f"8, and the score is {score(5):.3f} C.")),
+        (12, Mistake("half-turn", "11 steps are 22 radians, nearly 7 pi: seven half turns. The hand then points the "
+                                  "other way, and the score is nearly -C. Double it.")),
+        (2 * AGAIN - 1, Mistake("one-radian", "That is where a hand of one radian comes round. This one is twice as "
+                                              f"fast: there, too, it is back ({score(2 * AGAIN - 1):.4f} C), but there "
+                                              "is a place before.")),
+        (4 * AGAIN - 3, Mistake("half-a-radian", "That is where a hand of half a radian comes round. This one is four "
+                                                 "times as fast.")),
+        (356, Mistake("much-later", "355 steps are 710 radians, nearly 113 turns: better still, but there is one "
+                                    "before.")),
     ),
-    hints=("The hand is back after whole turns, of 2 pi steps each. Which multiples of 2 pi are nearly whole?",
-           "22/7 is nearly pi. Twice as much is nearly what?"),
-    note=f"pi is nearly 22/7, so {AGAIN - 1} steps are nearly seven turns: the score is {math.cos(AGAIN - 1):.5f} C. "
-         f"The head that looks one back also looks {AGAIN} back. A second pair with another speed tells the two apart: "
-         "this is what the many pairs are for.",
+    hints=("The hand is back after whole turns, of 2 pi radians each. Which multiples of 2 pi are nearly even numbers?",
+           "22/7 is nearly pi, so 7 turns, 14 pi, are nearly what? How many steps is that?"),
+    note=f"pi is nearly 22/7, so {AGAIN - 1} steps of {SPEED} radians are nearly seven turns: the score is "
+         f"{score(AGAIN):.5f} C. The head that looks one back also looks {AGAIN} back. A second pair with another "
+         "speed tells the two apart: this is what the many pairs are for.",
 )
 
 D_MODEL, HEADS, BASE = 512, 8, 10000
@@ -139,36 +153,43 @@ before_the_cut = Choice(
 )
 
 
-def before(slope):
-    """The weight on the token before, deep in a text, if contents play no part."""
-    return math.exp(-slope) * (1 - math.exp(-slope))
+def two_together(ratio):
+    """The weight on the two tokens before, deep in a text, if each step back keeps this ratio of the step before."""
+    return (1 - ratio) * (ratio + ratio**2)
 
 
-one_back = Number(
-    id="10.9", title="The most that a slope can do", chapter="10_position", stars=2, minutes=6, after="section 4",
+BEST = 3**-0.5
+
+two_back = Number(
+    id="10.9", title="The most that a slope can do", chapter="10_position", stars=2, minutes=8, after="section 4",
+    tolerance=0.002,
     statement="A causal head with ALiBi does not look at contents: its scores are -slope times the distance. Deep in a "
-              "long text, what is the largest weight that it can give the token right before its own, over all slopes "
-              "above 0?",
-    answer=before(math.log(2)),
+              "long text, what is the largest weight that it can give to the *two* tokens right before its own "
+              "together, with one slope above 0 of your choice?",
+    answer=two_together(BEST),
     mistakes=(
-        (1, Mistake("all", "Its own token is nearer and always gets more. So it is below one half, whatever the slope "
-                           "is.")),
-        (1 / 2, Mistake("half", "Half would leave the other half to its own token, and nothing to all before. But each "
-                                "step back keeps the same share of the step before.")),
-        (math.exp(-1), Mistake("ratio-for-weight", "With slope 1 that is the ratio of two neighbours. It is no weight "
-                                                   "yet: divide by the sum of the row.")),
-        (before(1), Mistake("slope-one", "That is what slope 1 gives. A smaller slope gives more.")),
-        (before(1 / 2), Mistake("slope-one-half", "That is what slope 1/2 gives. A larger slope gives more.")),
-        (1 / 3, Mistake("a-third", "Then its own token would have more than a third, and those before keep the same "
-                                   "ratio to each other. Add up the row.")),
-        (4 / 27, Mistake("two-back", "That is the most for the token two back.")),
-        (math.log(2), Mistake("slope-for-weight", "That is the slope. Which weight does it give?")),
+        (1, Mistake("all", "Its own token is nearer and always gets more than either of them. So together they get "
+                           "less than two thirds.")),
+        (2 / 3, Mistake("a-third-each", "Then all three would have a third, and those before them nothing. But each "
+                                        "step back keeps the same share of the step before.")),
+        (1 / 4 + 4 / 27, Mistake("two-slopes", "That is the most for each of them, added. But each takes a slope of "
+                                               "its own, and the head has one.")),
+        (two_together(1 / 2), Mistake("best-for-one", "That is what both get with the slope that is best for one "
+                                                      "back. A smaller slope gives them more together.")),
+        (two_together(2 / 3), Mistake("best-for-two-back", "That is what both get with the slope that is best for two "
+                                                           "back. A larger slope gives them more together.")),
+        (1 / 4, Mistake("one-back", "That is the most for the one right before, alone.")),
+        (4 / 27, Mistake("two-back", "That is the most for the one two back, alone.")),
+        (BEST, Mistake("ratio-for-weight", "That is the ratio of two neighbours. Which weight do the two get?")),
+        (-math.log(BEST), Mistake("slope-for-weight", "That is the slope. Which weight does it give?")),
+        (BEST + BEST**2, Mistake("not-divided", "That is r + r^2. It is no weight yet: divide by the sum of the row.")),
     ),
     hints=("Write r for e^(-slope). From the own token backwards the powers are 1, r, r^2, ... What is their sum?",
-           "The weight is r (1 - r). For which r is it largest?"),
-    note="With r = e^(-slope) the weight is r (1 - r), largest at r = 1/2. For k back it is at most k^k / (k + 1)^(k + "
-         "1): 1/4, 4/27, ... So by distance alone no single head with ALiBi looks at the token before, or at any one "
-         "token but its own. Contents, or several heads together, can do more.",
+           "The two get (1 - r)(r + r^2) = r - r^3. For which r is it largest?"),
+    note="With r = e^(-slope) the weight is r - r^3, largest at r = 1/sqrt(3): 2 / (3 sqrt(3)). In general the k "
+         "tokens before get r - r^(k + 1) together, and the k-th alone at most k^k / (k + 1)^(k + 1): 1/4, 4/27, ... "
+         "So by distance alone no single head with ALiBi looks at the token before, or at any one token but its own. "
+         "Contents, or several heads together, can do more.",
 )
 
 explain_decay = Explanation(
@@ -192,4 +213,4 @@ explain_decay = Explanation(
                    "is a measurement (Barbero et al. 2024).",
 )
 
-QUESTIONS = [one_before, equal_tokens, next_peak, before_the_cut, one_back, explain_decay]
+QUESTIONS = [two_before, two_words, next_peak, before_the_cut, two_back, explain_decay]

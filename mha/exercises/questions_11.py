@@ -34,26 +34,35 @@ cache_memory = Number(
 )
 
 D_C, D_R, WIDTH = 512, 64, 128
+GROUPED = 2 * H_KV * WIDTH                                                     # what a token leaves in a layer
 
-latent_against_one_head = Number(
-    id="11.6", title="The smallest cache?", chapter="11_sharing_heads", stars=1, minutes=4, after="section 4",
+latent_for_groups = Number(
+    id="11.6", title="A latent in place of groups", chapter="11_sharing_heads", stars=1, minutes=4, after="section 4",
     predicted=True,
-    statement=f"A latent layer keeps d_c = {D_C} numbers of each token, and d_r = {D_R} more that are rotated. Another "
-              f"layer has a single head of keys and values for all its query heads, d_k = d_v = {WIDTH}. How many "
-              "times as many numbers does the latent layer keep? (Below 1 means that it keeps fewer.) Guess first.",
-    answer=(D_C + D_R) / (2 * WIDTH), tolerance=0.02,
+    statement=f"A layer has {H} heads of queries and {H_KV} heads of keys and values, d_k = d_v = {WIDTH}. Somebody "
+              f"replaces it by a latent layer with as many heads, d_c = {D_C} and d_r = {D_R}. Which part of the "
+              "numbers that a token left behind does it leave now? (1 means as many as before.) Guess first.",
+    answer=(D_C + D_R) / GROUPED, tolerance=0.005,
     mistakes=(
-        (2 * WIDTH / (D_C + D_R), Mistake("turned-over", "It is the other way round: the latent layer keeps more.")),
-        (D_C / (2 * WIDTH), Mistake("rotated-forgotten", f"That is without the {D_R} rotated numbers.")),
-        ((D_C + D_R) / WIDTH, Mistake("half-or-twice", "The shared head keeps a key and a value, two vectors of a "
-                                                       "token; the latent is kept once, for both.")),
-        (D_C / WIDTH, Mistake("keys-only", f"The shared head keeps a key and a value; that counts one of them, and "
-                                           f"leaves out the {D_R} rotated numbers.")),
-        (1, Mistake("the-same", f"The one keeps {D_C + D_R} numbers, the other {2 * WIDTH}.")),
+        (GROUPED / (D_C + D_R), Mistake("turned-over", "It is the other way round: the latent layer keeps less.")),
+        (D_C / GROUPED, Mistake("rotated-forgotten", f"That is without the {D_R} rotated numbers.")),
+        (2 * (D_C + D_R) / GROUPED, Mistake("half-or-twice", "Of a group a key and a value are kept, two vectors of a "
+                                                             "token; the latent is kept once, for both.")),
+        ((2 * D_C + D_R) / GROUPED, Mistake("latent-twice", "The latent is kept once. Keys and values are both made "
+                                                            "from it.")),
+        ((D_C + H * D_R) / GROUPED, Mistake("rotated-in-each-head", f"The {D_R} rotated numbers are one key that all "
+                                                                    "heads share.")),
+        ((D_C + D_R) * H_KV / GROUPED, Mistake("groups", f"That is beside one head of keys and values, or with a "
+                                                         f"latent for each of {H_KV}. There are {H_KV} such heads, and "
+                                                         "one latent.")),
+        ((D_C + D_R) * H / GROUPED, Mistake("latent-for-each-head", f"One latent serves all {H} heads.")),
+        ((D_C + D_R) / (GROUPED // H_KV * H), Mistake("query-heads", f"That is beside {H} heads of keys and values. "
+                                                                     f"There are {H_KV}.")),
     ),
-    hints=("What does each of the two keep of one token? A latent serves for keys and for values.",),
-    note=f"{D_C + D_R} numbers against {2 * WIDTH}. A latent cache is small beside what its many heads would keep of "
-         "their own keys and values; it is not the smallest there is.",
+    hints=("What does each of the two keep of one token? A latent serves for keys and for values, and for all heads.",),
+    note=f"{D_C + D_R} numbers against {GROUPED}. As small as that a grouped layer gets with two heads of keys and "
+         f"values of this width: {2 * 2 * WIDTH} numbers; with one it keeps {2 * WIDTH}, and then less than the "
+         "latent.",
 )
 
 R, C, SHARED, D_V = 8, 16, 1, 16
@@ -189,5 +198,5 @@ prove_one_number = Explanation(
                    "write the keys side by side, and fill the queries with zeros.",
 )
 
-QUESTIONS = [cache_memory, latent_against_one_head, one_value_for_eight, linear_decoding, latent_claims,
+QUESTIONS = [cache_memory, latent_for_groups, one_value_for_eight, linear_decoding, latent_claims,
              explain_rotation, prove_one_number]
