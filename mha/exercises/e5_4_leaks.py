@@ -313,9 +313,8 @@ EXERCISE = Exercise(
     told=lambda said, wanted: f"it says {bool(said)}, wanted is {bool(wanted)}.",
     hints=("What can you change at the input, and which outputs must stand still then?",
            "Change token j. Outputs before j must not move; j itself and later ones may. How many j must be tried?",
-           "x = torch.randn(n, d).double()\n"
-           "tries = [(j, torch.cat([x[:j], torch.randn(n - j, d)])) for j in range(1, n)]\n"
-           "return any(((f(y) - f(x))[:j].abs() > 1e-9).any() for j, y in tries)"),
+           "x, other = torch.randn(2, n, d).double()\n"
+           "return any(((f(torch.cat([x[:j], other[j:]])) - f(x))[:j].abs() > 1e-9).any() for j in range(1, n))"),
     note="Such a test needs no look at the code, so keep it beside every model that you train. It finds a mask that "
          "comes too late, a mean over all tokens, and a normalisation over time as well.",
 )
