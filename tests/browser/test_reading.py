@@ -1,4 +1,5 @@
 """What a reader does with a page: search, download, open on Colab, print, read without JavaScript."""
+import functools
 import html
 import re
 
@@ -112,17 +113,22 @@ def test_without_javascript_a_figure_shows_its_picture_and_its_numbers(chrome, a
     context.close()
 
 
-@every_live_page
-def test_the_numbers_beside_a_figure_are_those_of_mha(page):
+@functools.cache
+def texts():
+    """What every figure of the package says in words and numbers where it stands still."""
     from mha.widgets import FIGURES
 
-    texts = {str(make().text).strip() for make in FIGURES.values()}
+    return {str(make().text).strip() for make in FIGURES.values()}
+
+
+@every_live_page
+def test_the_numbers_beside_a_figure_are_those_of_mha(page):
     source = (served.HTML / page).read_text("utf8")
     shown = re.findall(r'<figure class="live-figure" role="group" aria-label="([^"]*)".*?<pre tabindex="0">(.*?)</pre>',
                        source, re.S)
     assert len(shown) == served.live_figures(page)
     for alt, numbers in shown:
-        assert any(text.startswith(html.unescape(alt)) and text.endswith(html.unescape(numbers)) for text in texts), alt
+        assert any(text.startswith(html.unescape(alt)) and text.endswith(html.unescape(numbers)) for text in texts()), alt
 
 
 @every_live_page
