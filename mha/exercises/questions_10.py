@@ -44,8 +44,8 @@ two_words = Choice(
     id="10.6", title="Six times one token, six times another", chapter="10_position", stars=2, minutes=6,
     after="section 1", core=True, several=True,
     statement="A deep causal transformer has no positions: layers of attention, networks that work on each token, "
-              "norms and residual sums. It reads a text of twelve tokens, A A A A A A B B B B B B. Some weights can "
-              "make two outputs differ, and of some pairs no weights can. Which pairs can differ? Pick all.",
+              "norms and residual sums. It reads a text of twelve tokens, A A A A A A B B B B B B. Some pairs of "
+              "outputs are equal whatever the weights are. Which of these pairs can differ? Pick all.",
     options=(
         Option("The third and the fifth, both A.",
                "Both see nothing but A. Weights sum to 1, so what they mix is the same, in every layer.", "equal-past"),
@@ -163,9 +163,9 @@ BEST = 3**-0.5
 two_back = Number(
     id="10.9", title="The most that a slope can do", chapter="10_position", stars=2, minutes=8, after="section 4",
     tolerance=0.002,
-    statement="A causal head with ALiBi does not look at contents: its scores are -slope times the distance. Deep in a "
-              "long text, what is the largest weight that it can give to the *two* tokens right before its own "
-              "together, with one slope above 0 of your choice?",
+    statement="A causal head with ALiBi does not look at contents: its scores are minus its slope times the "
+              "distance. Deep in a long text, what is the largest weight that it can give to the two tokens right "
+              "before its own *together*, with a slope above 0 of your choice?",
     answer=two_together(BEST),
     mistakes=(
         (1, Mistake("all", "Its own token is nearer and always gets more than either of them. So together they get "
