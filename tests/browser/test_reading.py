@@ -128,7 +128,8 @@ def test_the_numbers_beside_a_figure_are_those_of_mha(page):
                        source, re.S)
     assert len(shown) == served.live_figures(page)
     for alt, numbers in shown:
-        assert any(text.startswith(html.unescape(alt)) and text.endswith(html.unescape(numbers)) for text in texts()), alt
+        alt, numbers = html.unescape(alt), html.unescape(numbers)
+        assert any(text.startswith(alt) and text.endswith(numbers) for text in texts()), alt
 
 
 @every_live_page
