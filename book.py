@@ -36,6 +36,7 @@ CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser", "google-c
 TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
 # As many workers as there are cores, and one thread of torch in each: threads that wait for each other's cost more.
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
+BROWSERS = 1 + (os.cpu_count() or 1)  # one more than cores: a test and its browser wait for each other, in turns
 
 
 def run(*command, on_failure=None, **variables):
@@ -157,7 +158,7 @@ def test():
     python("-m", "pytest", "-n", "auto", "--dist", "loadfile", "--nbval", "chapters", **ONE_THREAD)
     if has_chromium():
         build()
-        python("-m", "pytest", "-n", "auto", "--dist", "loadgroup", "tests/browser", **ONE_THREAD)
+        python("-m", "pytest", "-n", BROWSERS, "--dist", "loadgroup", "tests/browser", **ONE_THREAD)
         # Firefox and WebKit, a worker each; a line in the end says which of them is not here.
         python("-m", "pytest", "-n", "2", "tests/engines", **ONE_THREAD)
 
@@ -175,7 +176,7 @@ def check(chapter):
         (ROOT / toc).parent.mkdir(parents=True, exist_ok=True)
         (ROOT / toc).write_text(f"format: jb-book\nroot: {path.with_suffix('').as_posix()}\n")
         run(PROGRAMS / "jupyter-book", "build", ".", "--all", "--quiet", "--toc", toc, "--path-output", toc.parent)
-        python("-m", "pytest", "-n", "auto", "--dist", "loadgroup", "tests/browser", "-k", path.stem,
+        python("-m", "pytest", "-n", BROWSERS, "--dist", "loadgroup", "tests/browser", "-k", path.stem,
                BOOK_HTML=str(toc.parent / "_build" / "html"), **ONE_THREAD)
 
 

@@ -1,24 +1,18 @@
 """Makes the code of an exercise something to complete in the page: its program with a choice in each blank, and all
-that `check` says to any filling (mha/exercises/replies.py), computed here once and kept while nothing changes.
+that `check` says to any filling (mha/exercises/replies.py).
 """
-import hashlib
 import json
-import os
 import re
-import sys
-from concurrent.futures import ProcessPoolExecutor
 from html import escape
-from pathlib import Path
 
-import torch
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-import mha.exercises
 from mha.exercises import EXERCISES
 from mha.exercises.blanks import BLANK
-from mha.exercises.replies import replies, shuffled
+from mha.exercises.replies import shuffled
+from tools import kept_replies
 
 FORM = """\
 <form class="ask complete" id="complete-{name}" data-exercise="{id}" aria-label="Complete the code of exercise {id}">\
@@ -46,7 +40,7 @@ def form(app, item):
         raise ValueError(f"{item.id}: {count} of {len(blanks)} blanks found in the page's code")
     lists = "".join(f'<li value="{i + 1}"><ul>{"".join(f"<li><code>{shown(text)}</code></li>" for _, text in choices)}'
                     "</ul></li>" for i, choices in enumerate(offered(item, name) for name in blanks))
-    data = json.dumps(kept(app, item), ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
+    data = json.dumps(kept_replies.replies_to(item), ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
     return FORM.format(name=item.id.replace(".", "-"), id=item.id, data=data, code=code, options=lists)
 
 
@@ -67,45 +61,14 @@ def shown(text):
     return escape("; ".join(text.splitlines())) or "(nothing)"
 
 
-# --- What is kept ---------------------------------------------------------------------------------------------------
+# --- What the build asks for first ----------------------------------------------------------------------------------
 
 def prepare(app, env, docnames):
     """Judge the programs of the pages that are about to be read, on all cores."""
     chapters = {docname.rpartition("/")[2] for docname in docnames}
-    wanted = [item for item in EXERCISES.values() if item.in_code and item.program and item.chapter in chapters
-              and not place_of(app, item).exists()]
-    if app.builder.format != "html" or not wanted:
-        return
-    with ProcessPoolExecutor(os.cpu_count(), initializer=torch.set_num_threads, initargs=(1,)) as workers:
-        for item, found in zip(wanted, workers.map(of_id, [item.id for item in wanted])):
-            keep(app, item, found)
-
-
-def of_id(id):
-    return replies(EXERCISES[id])
-
-
-def kept(app, item):
-    path = place_of(app, item)
-    return json.loads(path.read_text("utf8")) if path.exists() else keep(app, item, replies(item))
-
-
-def keep(app, item, found):
-    path = place_of(app, item)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(found), "utf8")
-    return found
-
-
-def place_of(app, item):
-    """The file of an exercise's replies. Its name changes with the checker, the exercises and torch."""
-    folder = Path(mha.exercises.__file__).parent
-    digest = hashlib.sha256(f"{sys.version} {torch.__version__}".encode())
-    for path in sorted(folder.glob("*.py")):
-        if not re.match(r"(e\d|questions_|zoo)", path.name) or re.match(rf"e{item.id.replace('.', '_')}_", path.name):
-            digest.update(path.read_bytes())
-    digest.update(repr((item.program.source, item.program.blanks, item.program.together)).encode())
-    return Path(app.doctreedir).parent / "replies" / f"{item.id}-{digest.hexdigest()[:16]}.json"
+    if app.builder.format == "html":
+        kept_replies.prepare([item for item in EXERCISES.values()
+                              if item.in_code and item.program and item.chapter in chapters])
 
 
 def setup(app):

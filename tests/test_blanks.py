@@ -8,8 +8,9 @@ import torch.nn.functional as F
 
 from mha.exercises import EXERCISES, check
 from mha.exercises.blanks import BLANK, Blank, Program
-from mha.exercises.replies import NEAR, STOPS, replies, shuffled
+from mha.exercises.replies import NEAR, STOPS, shuffled
 from mha.exercises.report import Mistake
+from tools.kept_replies import replies_to
 
 IN_CODE = [item for item in EXERCISES.values() if item.in_code]
 WITH_BLANKS = [item for item in IN_CODE if item.program]
@@ -41,24 +42,15 @@ def test_source_and_table_have_the_same_blanks(exercise):
 @every_program
 def test_a_page_offers_enough_to_think_about(exercise):
     offered = exercise.program.offered.values()
-    count = len(replies_of(exercise)["signs"])
+    count = len(replies_to(exercise)["signs"])
     assert len(offered) >= 4 or count >= ENOUGH, f"{len(offered)} blanks, {count} programs"
-
-
-KEPT = {}
-
-
-def replies_of(exercise):
-    if exercise.id not in KEPT:
-        KEPT[exercise.id] = replies(exercise)
-    return KEPT[exercise.id]
 
 
 @every_program
 def test_the_page_says_what_check_says(exercise):
     """Of sixty programs drawn by lot, and of the right ones: all lines, in their order; and how far off the others are.
     """
-    found = replies_of(exercise)
+    found = replies_to(exercise)
     blanks = exercise.program.offered
     drawn = random.Random(exercise.id).sample(sorted(found["signs"]), min(60, len(found["signs"])))
     for key in {*drawn, *found["right"]}:
@@ -76,7 +68,7 @@ def test_the_page_says_what_check_says(exercise):
 
 @every_program
 def test_the_right_fragments_are_among_the_right_programs(exercise):
-    found = replies_of(exercise)
+    found = replies_to(exercise)
     assert "0" * len(exercise.program.offered) in found["right"]
     assert STOPS not in "".join(found["signs"][key] for key in found["right"])
 

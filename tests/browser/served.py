@@ -18,7 +18,8 @@ HTML = Path(os.environ.get("BOOK_HTML", ROOT / "_build" / "html")).resolve()
 SOURCES = ("_config.yml", "_toc.yml", "_ext", "chapters", "mha")
 # The first has no windows to draw, which saves half of the time.
 CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-QUIET = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+QUIET = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
+         "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
 
 
 def chromium():
@@ -147,24 +148,21 @@ SETTLED = """
 class Visit:
     """One look at a page: its console errors and its requests to third parties are kept."""
 
-    def __init__(self, chrome, address, path, width=1200, scheme="light", script="", fonts=True,
-                 bets=False):
+    def __init__(self, chrome, address, path, width=1200, scheme="light", script="", fonts=True, bets=False):
         self.context = chrome.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-        self.errors, self.foreign, self.requested, self.fonts = [], [], [], fonts
-        self.context.route("**/*", lambda route: self.allow(route, address))
+        self.errors, self.foreign, self.requested = [], [], []
+        if not fonts:                                 # as on a slow line: the page keeps the reader's own font
+            self.context.route("**/*.woff2", lambda route: route.abort())
         self.page = self.context.new_page()
+        self.page.on("request", lambda request: self.note(request.url, address))
         self.page.add_init_script(SHIFTS + script + ("" if bets else WITHOUT_BETS))
         self.page.on("console", lambda message: message.type == "error" and self.errors.append(message.text))
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.goto(address + path, wait_until="load")
         self.page.evaluate(SETTLED)
 
-    def allow(self, route, address):
-        url = route.request.url
-        own = url.startswith((address, "blob:", "data:"))
-        (self.requested if own else self.foreign).append(url)
-        late = not self.fonts and url.endswith(".woff2")  # as on a slow line: the page keeps the reader's own font
-        route.continue_() if own and not late else route.abort()
+    def note(self, url, address):
+        (self.requested if url.startswith((address, "blob:", "data:")) else self.foreign).append(url)
 
     def close(self):
         self.context.close()

@@ -7,7 +7,8 @@ import pytest
 
 import served
 from mha.exercises import EXERCISES, check, memory
-from mha.exercises.replies import FAR, replies
+from mha.exercises.replies import FAR
+from tools.kept_replies import replies_to
 
 PROGRAMS = [item for item in EXERCISES.values() if item.in_code and item.program]
 every_program = pytest.mark.parametrize("item", PROGRAMS if served.chromium() else [], ids=lambda item: item.id)
@@ -38,7 +39,7 @@ def page_of(item):
 
 @every_program
 def test_every_combination_gets_the_replies_of_the_package(visit, item):
-    found = replies(item)
+    found = replies_to(item)
     page = visit(page_of(item)).page
     said = page.evaluate(ANSWER_ALL, [form_of(item), [*found["signs"]]])
     for key, (verdict, *lines) in said.items():
