@@ -182,10 +182,19 @@
       for (const [element, model] of parts) if (element.dataset.kind === "canvas") await draw(element, model);
       for (const [element, model] of parts) if (element.dataset.kind !== "canvas") wake(element, model, models);
       figure.settings = settingsOf(models);
+      figure.addEventListener("input", take);
       figure.classList.add("is-live");
     } catch (error) {
       fail(error);
     }
+  }
+
+  // The control that is moved is the one that stays in sight on a phone (book.css).
+  function take({ currentTarget, target }) {
+    const control = target.closest(".live-control");
+    if (!control || control.matches(".in-hand")) return;
+    currentTarget.querySelector(".in-hand")?.classList.remove("in-hand");
+    control.classList.add("in-hand");
   }
 
   // Back to the picture and the controls of the first setting, with a line that says why.

@@ -100,6 +100,29 @@ def test_a_figure_keeps_its_height_whatever_its_controls_say(opened, page, index
     assert low == high, f"{low} px at {settings[heights.index(low)]}, {high} px at {settings[heights.index(high)]}"
 
 
+# For each control: its edges when it has been moved and the figure's end stands at the foot of the window
+MOVED_AND_SCROLLED = """
+  (index) => {
+    const figure = document.querySelectorAll(".live-figure")[index];
+    const controls = [...figure.querySelectorAll(".live-control")].filter((el) => el.checkVisibility());
+    return controls.filter((control) => control.querySelector("input, select")).map((control) => {
+      control.querySelector("input, select").dispatchEvent(new Event("input", { bubbles: true }));
+      figure.scrollIntoView({ block: "end", behavior: "instant" });
+      const { top, bottom } = control.getBoundingClientRect();
+      return [control.textContent.trim(), top, bottom, innerHeight];
+    });
+  }
+"""
+
+
+@pytest.mark.parametrize("width", [1200, 390])
+@every_figure
+def test_the_control_that_was_moved_stays_in_sight(opened, page, index, width):
+    tab, _ = open_figure(opened, page, index, width=width, fonts=True)
+    for name, top, bottom, height in tab.evaluate(MOVED_AND_SCROLLED, index):
+        assert 0 <= top < bottom <= height, name
+
+
 # What a figure says, and the size of its letters in px of the screen; low indices may be smaller
 LETTERS = """
   (index) => [...document.querySelectorAll(".live-figure")[index].querySelectorAll(".mha-figure *")]
