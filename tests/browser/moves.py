@@ -24,7 +24,7 @@ PREPARE = """
   ([index, largest]) => {
     const name = %s;
     const figure = document.querySelectorAll(".live-figure")[index];
-    figure.scrollIntoView({ block: "center" });
+    figure.scrollIntoView({ block: "center", behavior: "instant" });
     const controls = [...figure.querySelectorAll(".live-control")];
     for (const control of [...controls, ...controls]) { // twice, for a switch may tie others
       const input = control.querySelector("input, select");
