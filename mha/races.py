@@ -22,7 +22,7 @@ def race(lengths=(16, 64, 256, 1024), width=64, batch=4, device=None):
         str, a table of the steps that must wait for each other, the median milliseconds of both, and how many times
         longer the LSTM took.
     """
-    device = device or pick_device()
+    device = torch.device(device or pick_device())
     lstm = torch.nn.LSTM(width, width // 4 * 3, batch_first=True, device=device)
     head = MultiHeadAttention(width, 1, d_k=width * 5 // 4, d_v=width * 5 // 4, device=device)
     lines = [f"{bench.machine(device).split(';')[0]}",
@@ -72,7 +72,7 @@ def race_kept(kept=(256, 1024, 4096), d_model=512, num_heads=8, batch=4, device=
         str, a table of the numbers that a token leaves in a layer, and for each number of tokens the MiB of the cache,
         the median milliseconds of one more token, and how many times longer the layer with all its heads took.
     """
-    device = device or pick_device()
+    device = torch.device(device or pick_device())
     torch.manual_seed(0)
     layers = {f"h_kv = {h_kv}": MultiHeadAttention(d_model, num_heads, num_kv_heads=h_kv, causal=True, device=device)
               for h_kv in (num_heads, 2, 1)}

@@ -60,9 +60,8 @@ latent_for_groups = Number(
                                                                      f"There are {H_KV}.")),
     ),
     hints=("What does each of the two keep of one token? A latent serves for keys and for values, and for all heads.",),
-    note=f"{D_C + D_R} numbers against {GROUPED}. As small as that a grouped layer gets with two heads of keys and "
-         f"values of this width: {2 * 2 * WIDTH} numbers; with one it keeps {2 * WIDTH}, and then less than the "
-         "latent.",
+    note=f"{D_C + D_R} numbers against {GROUPED}. With two heads of keys and values of this width a grouped "
+         f"layer keeps {2 * 2 * WIDTH}, already less than the latent; with one, {2 * WIDTH}.",
 )
 
 R, C, SHARED, D_V = 8, 16, 1, 16
@@ -167,8 +166,8 @@ explain_rotation = Explanation(
                "pairs of tokens, so x W_Q W_UK^T is made once and meets every latent.",
                "With a rotation of query and key by their positions a score is x W_Q R W_UK^T c^T, where R turns by "
                "the difference of the two positions.",
-               "So the matrix in the middle is another for each distance. The new query would need another product "
-               "with W_UK for each token that is kept.",
+               "So the matrix in the middle is another for each distance, a sum of d_k fixed ones with weights that go "
+               "with the distance. The new query would need d_k products in place of one, with each kept token.",
                "To keep the rotated keys themselves would work, and cost what the latent should save.",
                "DeepSeek-V2 splits the key: one part is made from the latent and never rotated, and a few more numbers "
                "are rotated, kept beside the latent, and shared by all heads.",

@@ -131,8 +131,8 @@ def absorption():
     layer.W_Q.weight.data *= (8 / 12) ** 0.5  # what the scale 1 / sqrt(d_c) would make of the scores
     moved = (layer(x)[0] - written).abs().max()
     return (f"Before RoPE. Without a turn between them the outputs are the same, to {ROUNDING:.0e}, if the scale stays "
-            f"that of the heads' width; the latent's width would move them by up to {moved:.3f}. Turns at 40 distances "
-            f"need 40 matrices, which span {all_of_them} dimensions, d_k, in place of {one}. So the model turns other "
+            f"that of the heads' width; the latent's width would move them by up to {moved:.3f}. The matrices of 40 "
+            f"distances are sums of {all_of_them} fixed ones, d_k, where {one} was enough. So the model turns other "
             "numbers: one key for all heads, beside the latent.",
             gap < ROUNDING < 0.001 < moved and (one, all_of_them) == (1, 8))
 
