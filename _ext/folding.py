@@ -1,10 +1,13 @@
-"""Folds a cell that only checks: a reader of the page sees what holds, and opens it who wants to see why.
+"""Folds code that a reader of the page may pass over, and opens it who wants to see how.
 
-Such a cell has the tag `fold`, and its first line, a comment, says what holds:
+A cell that only checks has the tag `fold`, and its first line, a comment, says what holds:
 
     # Holds: the two ways give the same weights.
 
 That line is the summary of a <details> with the rest of the code and its output. In a notebook it is a comment.
+
+A cell that only lays out what was computed or stored has the tag `fold-code`: its output stands in the page, and its
+code is folded above it.
 """
 import re
 
@@ -14,29 +17,33 @@ from sphinx.util import logging
 
 LOG = logging.getLogger(__name__)
 TAG = "fold"
+CODE_TAG = "fold-code"
 HOLDS = re.compile(r"# (Holds: .+\.)\n+")
 
 
 class Fold(nodes.General, nodes.Element):
-    """A cell's code and output, of which only `summary` is seen until it is opened."""
+    """What is seen only when it is opened; until then there is `summary`. Its classes are those of the <details>."""
 
 
 def open_fold(translator, node):
     summary = re.sub("`([^`]+)`", r"<code>\1</code>", translator.encode(node["summary"]))
-    translator.body.append(translator.starttag(node, "details", CLASS="fold") + f"<summary>{summary}</summary>\n")
+    translator.body.append(translator.starttag(node, "details") + f"<summary>{summary}</summary>\n")
 
 
 def close_fold(translator, node):
     translator.body.append("</details>\n")
 
 
-class FoldChecks(SphinxTransform):
+class FoldCells(SphinxTransform):
     default_priority = 440
 
     def apply(self, **kwargs):
         for cell in self.document.findall(nodes.container):
-            if f"tag_{TAG}" in cell.get("classes", []):
+            classes = cell.get("classes", [])
+            if f"tag_{TAG}" in classes:
                 fold(cell)
+            elif f"tag_{CODE_TAG}" in classes:
+                fold_code(cell)
 
 
 def fold(cell):
@@ -50,9 +57,16 @@ def fold(cell):
     code.rawsource, code.children = rest, []
     code += nodes.Text(rest)
     cell.children, inside = [], cell.children
-    cell += Fold("", *inside, summary=holds[1])
+    cell += Fold("", *inside, summary=holds[1], classes=[TAG])
+
+
+def fold_code(cell):
+    """Put the code of a cell into a Fold, and leave its output where it is."""
+    code, *outputs = cell.children
+    cell.children = []
+    cell += [Fold("", code, summary="Code", classes=[CODE_TAG]), *outputs]
 
 
 def setup(app):
     app.add_node(Fold, html=(open_fold, close_fold))
-    app.add_transform(FoldChecks)
+    app.add_transform(FoldCells)

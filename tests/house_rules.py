@@ -143,6 +143,20 @@ def checks_are_folded(notebook):
             yield f"it only checks: say what holds in a first line '# Holds: ...', with the tag fold: {cell.source}"
 
 
+def code_in_sight_is_read(notebook):
+    """At most 180 lines of code are in sight on a page; where there is more, `fold-code` folds what lays out a table.
+
+    Such a cell has something to show, for else there would be nothing above which to open it.
+    """
+    in_sight = [cell for cell in code_cells(notebook) if set(tags(cell)) <= {"nbval-ignore-output"}]
+    lines = sum(len(cell.source.splitlines()) for cell in in_sight)
+    if lines > 180:
+        yield f"{lines} lines of code are in sight, at most 180: give those that lay out a table the tag fold-code"
+    for cell in code_cells(notebook):
+        if folding.CODE_TAG in tags(cell) and not cell.outputs:
+            yield f"its code is folded, and it has no output to stand for it: {cell.source}"
+
+
 def furniture_is_hidden(notebook):
     """The page does not show the set-up cell, nor a cell that only imports: the tag remove-input."""
     for cell in code_cells(notebook):

@@ -27,10 +27,22 @@ def test_a_cell_that_does_not_say_what_holds_is_a_warning_and_stays(monkeypatch)
     assert told == [made] and not list(made.findall(folding.Fold))
 
 
+def test_the_code_of_a_table_is_folded_and_the_table_is_not():
+    document = new_document("", get_default_settings())
+    made, table = cell("viz.columns(found)"), nodes.container("", nodes.literal_block("1", "1"))
+    made["classes"] = ["cell", "tag_fold-code"]
+    made += table
+    document += made
+    folding.FoldCells(document).apply()
+    code, output = made.children
+    assert isinstance(code, folding.Fold) and code["classes"] == ["fold-code"]
+    assert code.astext() == "viz.columns(found)" and output is table
+
+
 def test_only_cells_with_the_tag_are_folded():
     document = new_document("", get_default_settings())
     plain, marked = cell("# Holds: so.\n1"), cell("# Holds: so.\n1")
     plain["classes"] = ["cell"]
     document += [plain, marked]
-    folding.FoldChecks(document).apply()
+    folding.FoldCells(document).apply()
     assert [bool(list(one.findall(folding.Fold))) for one in (plain, marked)] == [False, True]

@@ -50,7 +50,7 @@ def is_normalised(notebook):
 CHAPTER_RULES = [rules.cells_are_short, rules.cells_teach, rules.exceptions_are_few, rules.decimals_are_printed,
                  rules.counts_are_printed, rules.markdown_is_portable, links_resolve, names_exist, set_up_comes_first,
                  is_normalised, rules.outputs_are_narrow, rules.bets_are_judged, rules.checks_are_folded,
-                 rules.furniture_is_hidden]
+                 rules.code_in_sight_is_read, rules.furniture_is_hidden]
 
 
 @pytest.mark.parametrize("rule", CHAPTER_RULES, ids=lambda rule: rule.__name__)
@@ -176,6 +176,10 @@ BAD = {
         chapter(code("# Holds: x is 1.\nassert x == 1")),
         chapter(code("x = 1\nassert x == 1", tags=["fold"])),
         chapter(code("# Holds: x is 1\nassert x == 1", tags=["fold"])),
+    ],
+    rules.code_in_sight_is_read: [
+        chapter(code("a = 1\n" * 91), code("a = 1\n" * 90)),
+        chapter(code("table = 1", tags=["fold-code"])),
     ],
     rules.furniture_is_hidden: [
         new_notebook(cells=[code(SET_UP, tags=["set-up"])]),

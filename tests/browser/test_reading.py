@@ -66,7 +66,7 @@ def test_the_reference_is_in_sight(visit):
 
 
 def test_code_wraps_on_a_phone(visit):
-    page = visit("chapters/07_how_many_heads.html", width=390).page
+    page = visit("chapters/06_multi_head.html", width=390).page
     assert page.evaluate("""[...document.querySelectorAll("article .cell_input pre")]
       .filter((el) => el.scrollWidth > el.clientWidth).map((el) => el.textContent.slice(0, 60))""") == []
 
@@ -81,6 +81,18 @@ def test_a_cell_that_only_checks_is_one_line_until_it_is_opened(visit):
     summary.press("Enter")
     page.emulate_media(media="print")
     assert summary.is_visible() and code.is_visible()
+
+
+def test_the_code_of_a_table_is_one_word_until_it_is_opened_and_the_table_stands(visit):
+    page = visit("chapters/07_how_many_heads.html").page
+    fold = page.locator("details.fold-code").first
+    summary, code = fold.locator("summary"), fold.locator(".cell_input pre")
+    output = fold.locator("xpath=following-sibling::*[1]")
+    assert summary.inner_text() == "Code" and output.is_visible() and not code.is_visible()
+    summary.press("Enter")
+    assert code.is_visible()
+    page.emulate_media(media="print")
+    assert output.is_visible() and not summary.is_visible() and not code.is_visible()
 
 
 def test_there_is_one_search_box_in_the_sidebar(visit):
