@@ -134,7 +134,7 @@ def pruning_with(**fields):
 
 def runs_with(**fields):
     """A loader that gives what is stored of layers and positions but for these fields."""
-    return lambda task, positions, **_: replace(position_runs(task, positions), **fields)
+    return lambda task, positions, *_, **__: replace(position_runs(task, positions), **fields)
 
 
 def equal_errors(r, h, **options):

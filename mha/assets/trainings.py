@@ -158,40 +158,40 @@ def induction_runs(kind):
 
 @dataclass(frozen=True)
 class PositionRuns:
-    """Eight causal layers trained by `mha.train.fit_positions` on sentences of 24 tokens.
+    """Eight causal layers trained by `mha.train.fit_positions` on sentences of 24 tokens, or of 96.
 
     An error is the part of the contents' variance that is not answered: 1 knows nothing.
     """
     lengths: Tensor
-    """(3,), the tokens of the sentences that each was tried on: 24, 48 and 96."""
+    """(L,), the tokens of the sentences that each was tried on: 24, 48 and 96, or 96 alone if it was trained there."""
     errors: Tensor
-    """(8 runs, 3 lengths)."""
+    """(8 runs, L)."""
     windowed: Tensor
-    """(8 runs, 3 lengths), where each token sees no further back than in training, 23 places."""
+    """(8 runs, L), where each token sees no further back than in training."""
     without: Tensor | None
     """(8 runs, 8), on 24 tokens, with one pair of the queries' numbers at 0, the fastest first; "rotary" only."""
     parameters: int
 
 
-def position_runs(task, positions, long=False):
+def position_runs(task, positions, long=False, n=24):
     """How the layers ended that found tokens by where they stand.
 
     Args:
         task: "offsets", the contents 1 and 3 places back; or "nearest", those of the nearest token of the same name.
         positions: how places are told: "none", "sinusoids", "learned", "rotary" or "ALiBi".
-        long: after 2400 steps, not 800.
+        long: after 2400 steps, not 800. n: tokens of a sentence in training, 24; or 96 for "nearest", not long.
     Returns:
         PositionRuns.
     Raises:
         ValueError: nothing is stored for these.
     """
-    part = arrays(POSITION_RUNS, start=position_name(task, positions, long))
+    part = arrays(POSITION_RUNS, start=position_name(task, positions, long, n))
     if not part:
-        raise ValueError(f"task must be one of {TASKS} and positions one of {POSITIONS}, got {task!r} and "
-                         f"{positions!r}")
+        raise ValueError(f"task must be one of {TASKS}, positions one of {POSITIONS}, and n 24 (or 96 for 'nearest', "
+                         f"not long), got {task!r}, {positions!r} and {n}{', long' * long}")
     return PositionRuns(part["lengths"], part["errors"], part["windowed"], part.get("without"), int(part["parameters"]))
 
 
-def position_name(task, positions, long):
+def position_name(task, positions, long, n):
     """How the arrays of one training begin in the file."""
-    return f"{task}, {positions}{', long' * long}: "
+    return f"{task}, {positions}{', long' * long}{f', on {n}' * (n != 24)}: "

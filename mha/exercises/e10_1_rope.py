@@ -11,9 +11,9 @@ SPEEDS = "By which angle is the last pair turned at position 1, and by which the
 A_TURN = "What does a turn make of (1, 0), and of (0, 1)?"
 WHERE = "Which position has the first row of x, if positions is [5, 6, 7]?"
 BY_16_BITS = Mistake("angles-in-16-bits",
-    "Positions or angles are rounded to the 16 bits of x. bfloat16 keeps two to three digits: 1001 and 1000 are one "
-    "number there, and an angle near 1000 may be off by a radian or two. x may have 16 bits, angles may not.",
-    "What is torch.tensor(1001).bfloat16(), and by how many radians is it off?")
+    "Positions, speeds or angles are rounded to the 16 bits of x. bfloat16 keeps two to three digits: 1001 and 1000 "
+    "are one number there, and 0.1 is 0.1001. x may have 16 bits, angles may not.",
+    "By how many radians is the angle off if 1001 is 1000, and if a speed of 0.1 is 0.1001, at position 1001?")
 MIXED = Mistake("mixed-conventions",
     "Two conventions meet: angles for pairs of neighbours, (0, 1), (2, 3), ..., and parts exchanged between halves, 0 "
     "with d_k / 2, or the other way about. The two numbers of a pair are then turned by different angles, which is no "
@@ -93,6 +93,8 @@ def rope(x, positions, base):
     "layout": Blank("angles.repeat_interleave(2, -1)", offered=1, wrong={
         "torch.cat([angles, angles], -1)": MIXED,
         "angles.repeat_interleave(2, -1).to(x.dtype)": BY_16_BITS,
+        "(positions[:, None] * (base ** (-2 * pair / d_k)).to(x.dtype).double()).repeat_interleave(2, -1)":
+            BY_16_BITS,
         "positions[:, None] * base ** (-torch.arange(d_k, device=x.device).to(pair) / d_k)":
             Mistake("speed-for-each-column",
             "Every column has a speed of its own, base^(-column/d_k). The two numbers of a pair are then turned by "
@@ -226,18 +228,19 @@ EXERCISE = OfDtypes(
     id="10.1", name="rope", chapter="10_position", stars=2, minutes=15, after="section 3", core=True,
     signature="rope(x, positions, base)",
     statement="Write `rope(x, positions, base)`: x is `(..., n, d_k)`, queries or keys, d_k even; positions is `(n,)`, "
-              "whole numbers. Turn each pair of neighbours, the columns 2i and 2i + 1 (i = 0, 1, ...), by the angle "
-              "`position * base^(-2i/d_k)`: `(a, b)` becomes `(a cos - b sin, a sin + b cos)`. Return the shape of x. "
-              "x may be bfloat16, and its positions near 1000: then, too, the angles should be exact. Gradients must "
-              "reach x.",
+              "whole numbers from 0 on. Turn each pair of neighbours, the columns 2i and 2i + 1 (i = 0, 1, ...), by "
+              "the angle `position * base^(-2i/d_k)`: `(a, b)` becomes `(a cos - b sin, a sin + b cos)`. Return the "
+              "shape and the dtype of x. x may be bfloat16, and its positions near 1000: then, too, angles should not "
+              "be rounded to 16 bits. Gradients must reach x.",
     stub="# rope(torch.tensor([[1., 0.], [1., 0.]]), torch.tensor([0, 1]), 10000) -> 1 0 0.5403 0.8415\n"
          "def rope(x, positions, base):\n    ...\n",
     program=PROGRAM,
     cases=[case(1010, (3, 4), [0, 1, 2], 100), case(1011, (2, 3, 6), [5, 6, 7], 10000),
            case(1012, (4, 2), [9, 2, 0, 3], 7), case(1013, (2, 3, 5, 8), [0, 1, 2, 3, 4], 10000),
            case(1014, (1, 10), [12], 50), case(1015, (6, 6), [0, 1, 2, 3, 4, 5], 30),
-           case(1016, (3, 1, 2, 12), [20, 4], 10000),
-           Case((torch.eye(2)[[0, 1, 0]].bfloat16(), torch.tensor([997, 1001, 1007]), 10000))],
+           case(1016, (3, 1, 2, 12), [20, 4], 10000), case(1018, (3, 4), [4, 1, 7], 100),
+           Case((torch.eye(2)[[0, 1, 0]].bfloat16(), torch.tensor([997, 1001, 1007]), 10000)),
+           Case((numbers(1017, 2, 8).bfloat16(), torch.tensor([1001, 1003]), 10000))],
     measure=measure, observe=observe,
     hints=("Take one pair, (1, 0), at position 1. Where does it stand after the turn? Then (0, 1).",
            "x[..., ::2] and x[..., 1::2] are the first and the second parts, (..., n, d_k / 2), and the angles (n, "

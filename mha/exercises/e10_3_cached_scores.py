@@ -128,8 +128,8 @@ EXERCISE = Exercise(
               "positions 0 to m - 1 before they were kept. Now n more tokens come. Their queries q and keys k, `(..., "
               "n, d_k)`, are not yet turned. Write `cached_scores(q, k, K, base)`: the products of the n queries with "
               "all m + n keys, `(..., n, m + n)`, oldest key first, with no scale and no mask, the same as if the text "
-              "had been read at once. m may be 0. Turn as in exercise 10.1, with your own `rope(x, positions, base)` "
-              "or with `mha.position.rope(x, positions, base=base, interleaved=True)`.",
+              "had been read at once. m may be 0. Gradients must reach q, k and K. Turn as in exercise 10.1, with your "
+              "own `rope(x, positions, base)` or with `mha.position.rope(x, positions, base=base, interleaved=True)`.",
     stub="# e = torch.eye(2)[:1]\n"
          "# cached_scores(e, e, e, 10000) -> 0.5403 1\n"
          "def cached_scores(q, k, K, base):\n    ...\n",

@@ -112,7 +112,7 @@ EXERCISE = Exercise(
               "that angle it turns the columns i and i + d_k/2 of a head, as first and second part. Write "
               "`to_halves(W, h)`: W is `(d_model, h*d_k)`, its W_Q or its W_K; head 1 owns the first d_k columns. "
               "Return the same columns in the order with which that code gives the scores that the model was trained "
-              "with: column i of a head should hold the first part of pair i.",
+              "with: column i of a head should hold the first part of pair i. Gradients must reach W.",
     stub="# to_halves(torch.arange(6.)[None], 1) -> 0 2 4 1 3 5\n"
          "def to_halves(W, h):\n    ...\n",
     program=PROGRAM,

@@ -166,7 +166,7 @@ EXERCISE = Exercise(
               "columns of each; W_O is `(h*d_v, d_model)`. Nothing is rotated. Write `absorb(W_Q, W_UK, W_UV, W_O, "
               "h)`: return A, `(h, d_model, d_c)`, and B, `(h, d_c, d_model)`, with which no key and no value need be "
               "made. For tokens x, `x @ A[i] @ c.T` shall be the scaled scores of head i, and `weights @ c @ B[i]` "
-              "what head i adds to the output of the layer.",
+              "what head i adds to the output of the layer. Gradients must reach all four.",
     stub="# A, B = absorb(torch.ones(1, 4), torch.ones(1, 4), torch.ones(1, 2), torch.ones(2, 1), 1)\n"
          "# torch.cat([A, B]) -> 2 2\n"
          "def absorb(W_Q, W_UK, W_UV, W_O, h):\n    ...\n",

@@ -116,13 +116,13 @@ EXERCISE = Exercise(
     statement="A trained model has h heads of keys and should get by with h_kv. A usual way to start is to average the "
               "heads that will share. Write `pool_heads(W, h, h_kv)`: W is `(d_model, h*d_k)`, head 1 owning the first "
               "d_k columns, and h is a multiple of h_kv. Return `(d_model, h_kv*d_k)`: the mean of the first h/h_kv "
-              "heads, then that of the next ones, and so on.",
+              "heads, then that of the next ones, and so on. Gradients must reach W.",
     stub="# pool_heads(torch.tensor([[1., 2., 5., 6.]]), 2, 1) -> 3 4\n"
          "def pool_heads(W, h, h_kv):\n    ...\n",
     program=PROGRAM,
     cases=[Case((numbers(1410, 2, 8), 4, 2)), Case((numbers(1411, 5, 18), 6, 3)), Case((numbers(1412, 3, 12), 6, 2)),
            Case((numbers(1413, 4, 15), 5, 1)), Case((numbers(1414, 3, 6), 3, 3)), Case((numbers(1415, 4, 32), 8, 2)),
-           Case((numbers(1416, 6, 6), 6, 2))],
+           Case((numbers(1416, 6, 6), 6, 2)), Case((numbers(1417, 1, 4), 4, 2))],
     measure=measure,
     hints=("First cut the columns into heads, then the heads into groups. After each step print the shape.",
            "(d_model, h d_k) becomes (d_model, h_kv, h / h_kv, d_k). Which axis counts the heads of one group?",

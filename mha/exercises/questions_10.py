@@ -162,7 +162,7 @@ BEST = 3**-0.5
 
 two_back = Number(
     id="10.9", title="The most that a slope can do", chapter="10_position", stars=2, minutes=8, after="section 4",
-    tolerance=0.002,
+    tolerance=0.005,
     statement="A causal head with ALiBi does not look at contents: its scores are minus its slope times the "
               "distance. Deep in a long text, what is the largest weight that it can give to the two tokens right "
               "before its own *together*, with a slope above 0 of your choice?",
@@ -201,8 +201,8 @@ explain_decay = Explanation(
     checklist=("The score of a query at i and a key at j depends on i - j alone: q . R_(j - i) k.",
                "What falls is the mean over pairs of cos(angle times distance): the score of a query that equals its "
                "key. It falls by and large, not at every step.",
-               "If queries and keys are independent and of mean 0, the mean score is 0 at every distance, and its "
-               "spread is the same: nothing decays.",
+               "If queries and keys are independent and point everywhere alike, the mean score is 0 at every distance, "
+               "and its spread is the same: nothing decays.",
                "With q = R_-37 k the score at distance t is the sum over pairs of |pair|^2 cos(angle times (t - 37)): "
                "every cosine is 1 at t = 37, and nowhere else all of them.",
                "Queries and keys come from two matrices, so a head can learn such a turn: R_-37 is a matrix, "

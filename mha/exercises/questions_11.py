@@ -14,14 +14,15 @@ cache_memory = Number(
               "1024 times 1024 bytes) does its cache take for this one text?",
     answer=KEPT / GIB,
     mistakes=(
-        (KEPT / 2 / GIB, Mistake("keys-only", "That is the keys, or the values, alone. Both are kept.")),
+        (KEPT / 2 / GIB, Mistake("keys-only", "That is also what keys, or values, come to alone. Both are kept.")),
         (KEPT * H // H_KV / GIB, Mistake("query-heads",
                                          f"That is with {H} heads of keys and values. Queries are not kept, and "
                                          f"{H_KV} heads of keys serve them all.")),
         (KEPT / LAYERS / GIB, Mistake("one-layer", "That is one layer. Each has a cache of its own.")),
-        (8 * KEPT / GIB, Mistake("bits-for-bytes", "That counts 16 bytes for a number; 16 bits are two bytes.")),
-        (2 * KEPT / GIB, Mistake("four-bytes", "That counts four bytes for a number; 16 bits are two.")),
-        (KEPT / H_KV / GIB, Mistake("one-head", f"That is one head of keys and values; there are {H_KV}.")),
+        (8 * KEPT / GIB, Mistake("bits-for-bytes", "That is what 16 bytes for a number give; 16 bits are two bytes.")),
+        (2 * KEPT / GIB, Mistake("four-bytes", "That is what four bytes for a number give; 16 bits are two.")),
+        (KEPT / H_KV / GIB, Mistake("one-head", f"That is also what one head of keys and values gives. "
+                                                    f"There are {H_KV}.")),
         (KEPT, Mistake("bytes-not-GiB", "That is in bytes.")),
         (KEPT / 2**20, Mistake("MiB", "That is in MiB. A GiB has 1024 of them.")),
         (KEPT / 1e9, Mistake("GB", "That is in GB, of a thousand million bytes. A GiB is a little more.")),
@@ -143,7 +144,8 @@ latent_claims = Choice(
                "of at most d_c over all heads together, and those of a grouped layer are no freer at the same cache.",
                "approximation"),
         Option("With W_UK and W_UV absorbed it gives other outputs, close enough in practice.",
-               "These are the same sums in another order: equal to rounding, if the scale stays 1 / sqrt(d_k).",
+               "These are the same sums in another order: equal to rounding, if the scale stays that of the keys as "
+               "written.",
                "absorbed-differs"),
         Option("Absorbed it is always cheaper, so prompts should be read that way too.",
                f"With the sizes of DeepSeek-V2 a query and a key of one head cost {EXPANDED} multiplications with "
@@ -193,8 +195,8 @@ prove_one_number = Explanation(
                "A private key of width 1 for each head does it: each holds one property. So does one shared key of "
                "width 2, which holds both, where each query reads one.",
                "So sharing costs width, and can be paid for with width."),
-    hints=(), note="In general h heads with private keys of width d_k are h heads with one shared key of width h d_k: "
-                   "write the keys side by side, and fill the queries with zeros.",
+    hints=(), note="In general, if no key is turned by its place, h heads with private keys of width d_k are h heads "
+                   "with one shared key of width h d_k: write the keys side by side, and fill the queries with zeros.",
 )
 
 QUESTIONS = [cache_memory, latent_for_groups, one_value_for_eight, linear_decoding, latent_claims,

@@ -35,10 +35,10 @@ def specialization():
     orders = list(permutations([(0, 0), (0, 1), (1, 0), (1, 1)]))
     one, both = (sum(all(serves(order, mark) for mark in marks) for order in orders) for marks in ((0,), (0, 1)))
     return (f"At one width. On one key the four heads here look at more than one of 32 tokens in {apart} of 32 rows, "
-            "for their queries are their own. And 4 private keys of 5 numbers are a shared one of 20, with zeros in "
-            f"the queries: the scores are the same, to {ROUNDING:.0e}. What is lost is room: of {len(orders)} orders "
-            f"in which a key of one number can put four tokens, {one} serve a head that asks for one yes-or-no mark, "
-            f"{both} two heads with a mark each.", gap < ROUNDING and apart > 16 and one > both == 0)
+            "for their queries are their own. And 4 private keys of 5 numbers, not turned, are a shared one of 20, "
+            f"with zeros in the queries: scores are the same, to {ROUNDING:.0e}. What is lost is room: of the "
+            f"{len(orders)} orders of four tokens by a key of one number, {one} serve a head that asks for one mark, "
+            f"yes or no, {both} two heads with a mark each.", gap < ROUNDING and apart > 16 and one > both == 0)
 
 
 def kept(layer):

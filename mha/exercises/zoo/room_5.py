@@ -69,7 +69,7 @@ SPECIMENS = [
         note="Neighbours are one convention and halves another. Each is right, and the mixture is none: at every "
              "place the distance 0, like any other, gets another score. "
              f"{GITHUB}raiyanyahya/how-to-train-your-gpt/issues/6 (2026). The test is one line: shift all positions, "
-             "and no score may move. (Most reports that a rotate_half is wrong find only the other convention.)"),
+             "and no score may move. (Some reports that a rotate_half is wrong find only the other convention.)"),
     WhichBug(
         id="B.22", title="Nearer than it should", after=ROOM, stars=3, minutes=5, rows=("5", "6"),
         columns=tuple("123456"), sound=asked,
