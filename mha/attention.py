@@ -6,7 +6,7 @@ and multi-query attention). Behind it three roads lead to the same numbers:
 
 * torch's fused kernel (`_roads.fused`), which never writes the weights to memory: where nobody wants them;
 * the definition in a single buffer (`_roads.in_one_buffer`): where they are wanted, or torch has no kernel;
-* `definition` itself: the same with a softcap or dropout, and under torch.compile and torch.func.
+* `definition` itself: with a softcap; and, where the kernel does not serve, with dropout, torch.compile or torch.func.
 """
 
 import math
@@ -72,7 +72,7 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *more, mask: Tensor | None = None
         bias: floats added to the scores, shaped like a mask. -inf hides a key, as a mask does.
         causal: key j is visible to query i only if j <= i + offset.
         offset: number of keys before the first query, or a tensor of such, one for each sequence; needed with `causal`
-            or `window` if n != m.
+            or `window` if n != m, and refused without them.
         window: (left, right), how many keys to either side a query may see; None is no limit.
         scale: of the scores; 1 / sqrt(d_k) by default.
         softcap: bounds the scaled scores smoothly, softcap * tanh(scores / softcap), before bias and mask.
@@ -106,36 +106,38 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *more, mask: Tensor | None = None
     bias = None if bias is None else cast_bias(bias, q.dtype)
 
     offset = 0 if offset is None else offset
-    # The plain triangle needs no mask: the fused kernel skips the half of the scores that it hides.
+    # The plain triangle (causal, n = m, nothing else hidden or added, a scale above 0) needs no mask: the fused kernel
+    # skips the half of the scores that it hides. (Two `if`s, since under torch.compile such comparisons are no bool.)
     triangle = causal and window is None and mask is None and bias is None
-    if scale is not None and scale <= 0:  # the kernel multiplies the hidden scores, minus infinity, by it
+    if n != m or isinstance(offset, Tensor) or offset:
         triangle = False
-    if n != m or isinstance(offset, Tensor) or offset:  # compared by `if`: torch.compile gives no bool for n == m
+    if scale is not None and scale <= 0:  # the kernel multiplies the hidden scores, minus infinity, by it
         triangle = False
     if not triangle:
         mask = in_both(mask, masks.visible(n, m, causal, window, offset, q.device))
     scale = q.shape[-1] ** -0.5 if scale is None else scale
     Q, K, V, mask, bias = (four_axes(t, shape[:-3]) for t in (q, k, v, mask, bias))  # (B, h, ., .)
+    # Unsuitable: no tokens; on a CPU also d_k != d_v, a bias that learns, or bfloat16 with nothing hidden or added.
     use_kernel = not (need_weights or softcap or kernel_is_unsuitable(Q, K, V, mask, bias, triangle))
-    by_flags = use_kernel and triangle and (Q.is_cuda or Q.is_cpu)  # is_causal and enable_gqa: no mask is made
-    if Q.shape[1] != K.shape[1] and not by_flags:
+    kernel_shares_heads = use_kernel and triangle and (Q.is_cuda or Q.is_cpu)  # its own flag for it, enable_gqa
+    if Q.shape[1] != K.shape[1] and not kernel_shares_heads:
         Q, mask, bias, triangle = fold_groups(Q, K, mask, bias, triangle)  # (B, h_kv, h/h_kv n, d_k)
     if use_kernel:
         out, weights = fused(Q, K, V, mask, bias, scale, triangle, dropout), None
     else:
-        out, weights = _with_weights(Q, K, V, mask, bias, scale, triangle, softcap, dropout)
+        out, weights = _without_kernel(Q, K, V, mask, bias, scale, triangle, softcap, dropout)
     if out.shape[:-1] != shape[:-1]:
         out = out.reshape(*shape[:-1], v.shape[-1])
     return out, weights.reshape(shape) if need_weights else None
 
 
-def _with_weights(Q, K, V, mask, bias, scale, triangle, softcap, dropout) -> tuple[Tensor, Tensor]:
-    """Attention that writes its weights to memory: by `in_one_buffer`, or by the definition."""
+def _without_kernel(Q, K, V, mask, bias, scale, triangle, softcap, dropout) -> tuple[Tensor, Tensor]:
+    """Attention that writes its weights to memory, wanted or not: by `in_one_buffer`, or by the definition."""
     # A CPU multiplies float16 matrices many times slower than float32 ones.
     if Q.dtype == torch.float16 and Q.device.type == "cpu":
         wide = (None if t is None else t.float() for t in (Q, K, V))
         bias = None if bias is None else bias.float()
-        return tuple(t.half() for t in _with_weights(*wide, mask, bias, scale, triangle, softcap, dropout))
+        return tuple(t.half() for t in _without_kernel(*wide, mask, bias, scale, triangle, softcap, dropout))
     blind = blind_rows(mask, bias)  # in the triangle each query sees itself
     mask = masks.causal(Q.shape[2], device=Q.device) if triangle else mask
     # torch.compile fuses the plain lines by itself, and torch.func can differentiate and batch only those. Whether

@@ -125,6 +125,27 @@ def test_what_is_not_a_wrong_number_is_named_too(answer, mistake, part):
     assert not report.ok and report.mistakes == [mistake] and part in report.text
 
 
+def turned_in_place(x, positions, base):
+    return x.copy_(EXERCISES["10.1"].reference(x, positions, base))
+
+
+def test_an_answer_that_overwrites_its_input_is_compared_with_what_was_asked():
+    assert check("10.1", turned_in_place).mistakes == ["changes-input"]
+
+
+def heads_from_the_wrong_axis(Q, K):
+    h, n, m = Q.shape[1], Q.shape[-2], K.shape[-2]
+    slopes = 2.0 ** (-8 * torch.arange(1, h + 1) / h)
+    distance = torch.arange(n)[:, None] + m - n - torch.arange(m)
+    return (Q @ K.mT / Q.shape[-1] ** 0.5 - slopes[:, None, None] * distance).softmax(-1)
+
+
+def test_an_axis_that_the_line_adds_is_not_said_to_be_missing_and_what_the_line_uses_is_shown_first():
+    report = check("10.2", heads_from_the_wrong_axis)
+    assert report.mistakes == ["sizes-differ"]
+    assert "There: Q (2, 3, 4), K (2, 3, 4), slopes (3,), distance (3, 3), h = 3" in report.text
+
+
 @pytest.mark.parametrize("answer", [
     None, ..., 5, "attention", print, torch.nn.Linear(3, 3),
     lambda: 1, lambda q, k, v: q[99], lambda q, k, v: q.bool(), lambda q, k, v: torch.full((2, 2), math.nan),

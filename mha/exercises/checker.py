@@ -38,7 +38,7 @@ def examine(exercise, answer):
             return exercise.not_started()
         if nothing:
             return nothing_returned(exercise, case, bool(outputs))
-        outputs.append(observed(exercise, output, args) if failure is None else None)
+        outputs.append(observed(exercise, output, case.copies()) if failure is None else None)
         failures.append(failure)
         touched.update({name: change(a, b) for name, a, b in zip(exercise.arguments, args, case.args)
                         if isinstance(a, torch.Tensor) and not same(a, b, 0)})

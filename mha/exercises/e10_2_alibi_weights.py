@@ -68,8 +68,8 @@ def alibi_weights(Q, K):
     }),
     "shift": Blank("+ m - n", offered=1, wrong={
         "": Mistake("offset-ignored",
-            "The queries are taken for the first n tokens of the text. They are the last n of m, so that query 0 has m "
-            "- n tokens before it, which it may see.",
+            "The queries are taken for the first n tokens of the text, by the mask at least. They are the last n of m, "
+            "so that query 0 has m - n tokens before it, which it may see.",
             WHICH_TOKEN),
         "+ m": Mistake("offset-too-large",
             "The queries are taken for tokens behind all keys, so none of the new keys is hidden from any of them.",

@@ -87,6 +87,9 @@ def cached_scores(q, k, K, base):
             "In which pairs were the old keys turned?"),
     }),
     "scores": Blank("q_turned @ keys.mT", offered=1, wrong={
+        "q_turned @ keys.mT if m else q @ k.mT": Mistake("empty-cache-unturned",
+            "With an empty cache nothing is turned. The first tokens of a text have positions too: 0, 1, ...",
+            "Which positions have three new tokens if nothing is kept?"),
         "keys @ q_turned.mT": Mistake("transposed",
             "It gives keys by queries.",
             "Which axis should count the queries?"),

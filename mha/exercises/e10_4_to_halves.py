@@ -43,6 +43,9 @@ def to_halves(W, h):
             "The pairs stand in reverse order. The angle of a column depends on its place, so slow pairs would become "
             "fast.",
             "Which pair should be turned by one radian a token, before and after?"),
+        "torch.cat([first, torch.cat([first, torch.arange(d_k // 2, d_k)])[1::2]])": Mistake("read-after-overwriting",
+            "The second half is filled from columns that the first half has already overwritten.",
+            "What stands in column 1 by the time it is read?"),
         "torch.arange(d_k).flip(0)": Mistake("columns-reversed",
             "The columns of each head stand in reverse order.",
             SIX),

@@ -131,6 +131,11 @@ def grouped(Q, K, V):
             "Which step comes after the softmax?"),
     }),
     "after": Blank("", wrong={
+        "out = out.reshape(len(out), h_kv, -1, group, V.shape[-1]).transpose(2, 3).reshape(out.shape)":
+            Mistake("unfolded-otherwise",
+            "The query heads of a group and the queries are taken apart in another order than they were put together: "
+            "(n, group) for (group, n). With one query it is the same.",
+            "In which order did the rows of (h_kv, group n, d_k) stand?"),
         "out = out.unflatten(1, (h_kv, group)).transpose(1, 2).flatten(1, 2)": Mistake("output-reordered",
             "The outputs are those of the right heads in another order: the first of each group, then the second of "
             "each.",

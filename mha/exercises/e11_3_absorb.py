@@ -48,6 +48,14 @@ def absorb(W_Q, W_UK, W_UV, W_O, h):
         "W_Q @ W_UV.mT": Mistake("values-as-keys",
             "The queries meet W_UV, which makes values. Keys are made by W_UK.",
             WRITE_OUT),
+        "W_Q.transpose(0, 1).reshape(W_Q.shape) @ W_UK.mT": Mistake("W_Q-reshaped",
+            "W_Q is reshaped to (h, d_model, d_k) directly: a head is filled with the next numbers in memory, which "
+            "are whole rows. It should hold a few columns of all rows.",
+            WHICH_COLUMNS),
+        "W_Q @ W_UK.transpose(0, 1).reshape(W_UK.shape).mT": Mistake("W_UK-reshaped",
+            "W_UK is reshaped to (h, d_c, d_k) directly: a head is filled with the next numbers in memory, which "
+            "are whole rows. It should hold a few columns of all rows.",
+            WHICH_COLUMNS),
         "W_UK @ W_Q.mT": Mistake("roles-exchanged",
             "It is the matrix turned over: the latents would ask and the tokens answer.",
             "From which side does x come?"),
@@ -95,6 +103,10 @@ def absorb(W_Q, W_UK, W_UV, W_O, h):
         "W_O.expand(h, -1, -1)": Mistake("values-forgotten",
             "B is W_O alone: W_UV is forgotten, and what is mixed are latents, not values.",
             "What must still happen to a mixture of latents?"),
+        "W_UV.transpose(0, 1).reshape(W_UV.shape) @ W_O": Mistake("W_UV-reshaped",
+            "W_UV is reshaped to (h, d_c, d_v) directly: a head is filled with the next numbers in memory, which "
+            "are whole rows. It should hold a few columns of all rows.",
+            WHICH_COLUMNS),
         "W_UV": Mistake("no-W_O",
             "B is W_UV alone: W_O is missing.",
             "What is a head's contribution to the output of the layer?"),

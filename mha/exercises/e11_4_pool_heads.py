@@ -1,4 +1,6 @@
 """11.4: fewer heads of keys out of many."""
+from functools import reduce
+
 import torch
 
 from mha.exercises.blanks import Blank, Program
@@ -21,6 +23,10 @@ def pool_heads(W, h, h_kv):
     "cut": Blank("W.unflatten(1, (h, -1))", offered=1, wrong={
         "W.unflatten(1, (-1, h)).transpose(1, 2)": Mistake("interleaved",
             "A head is taken to own every h-th column. It owns d_k columns side by side.",
+            WHICH_COLUMNS),
+        "W.reshape(h, W.shape[0], -1).transpose(0, 1)": Mistake("view-for-transpose",
+            "W is reshaped to (h, d_model, d_k) directly: a head is filled with the next numbers in memory, which "
+            "are whole rows. It should hold a few columns of all rows.",
             WHICH_COLUMNS),
         "W.mT.reshape(W.shape[0], h, -1)": Mistake("rows-for-columns",
             "W is turned over before it is cut, and the shape is then forced: what is averaged are no heads.",
@@ -53,6 +59,14 @@ def pool_heads(W, h, h_kv):
         "groups.mean((1, 2), keepdim=True).flatten(1, 2).expand(-1, h_kv, -1)": Mistake("all-heads-alike",
             "All h heads are averaged, and each group gets the same.",
             WHO_SHARES),
+        "heads.flatten(1).unflatten(1, (-1, h // h_kv)).mean(-1).unflatten(1, (h_kv, -1))":
+            Mistake("neighbouring-columns",
+            "Neighbouring columns are averaged, h / h_kv of them, where columns of neighbouring heads should be.",
+            WHICH_COLUMNS),
+        "reduce(lambda mean, head: (mean + head) / 2, groups.unbind(2))": Mistake("halved-step-by-step",
+            "The mean so far and the next head are averaged, again and again. That is right for two heads; of more, "
+            "the later ones count too much.",
+            "How much does the first of three heads count in ((a + b) / 2 + c) / 2?"),
         "groups.amax(2)": Mistake("maximum",
             "The largest number of a group is taken, entry by entry, and not the mean."),
         "groups.median(2).values": Mistake("median",
@@ -84,17 +98,29 @@ def pool_heads(W, h, h_kv):
             "The columns are joined as (d_k, h_kv): first the first column of every head. All columns of the first "
             "head come first.",
             "Which columns should the first head own?"),
+        "pooled.transpose(0, 1).reshape(W.shape[0], -1)": Mistake("joined-by-reshape",
+            "The heads stand in front, (h_kv, d_model, d_k), and are reshaped to (d_model, h_kv d_k) directly: a row "
+            "is filled with the next numbers in memory.",
+            WHICH_COLUMNS),
         "pooled": Mistake("not-joined",
-            "The heads are right and still stand in an axis of their own, (d_model, h_kv, d_k).",
+            "The heads still stand in an axis of their own, (d_model, h_kv, d_k).",
             "How many axes has a matrix?"),
         "pooled.transpose(0, 1).flatten(1)": Mistake("rows-joined",
             "The rows of each head are joined, (h_kv, d_model d_k): heads and d_model stand in the wrong order.",
             "What should the rows of the result count?"),
         "pooled.transpose(0, 1)": Mistake("heads-in-front",
-            "The heads are right and stand in front, (h_kv, d_model, d_k).",
+            "The heads stand in front, (h_kv, d_model, d_k).",
             "How many axes has a matrix?"),
     }),
-})
+}, together={
+    "cut join": {
+        ("W.reshape(h, W.shape[0], -1).transpose(0, 1)", "pooled.transpose(0, 1).reshape(W.shape[0], -1)"):
+            Mistake("view-for-transpose",
+            "W is reshaped to (h, d_model, d_k) directly, and back in the same way: a head is filled with the next "
+            "numbers in memory, which are whole rows. It should hold a few columns of all rows.",
+            WHICH_COLUMNS),
+    },
+}, scope={"reduce": reduce})
 
 
 def measure(answer):

@@ -155,13 +155,17 @@ def tensors_of(failure):
 
 
 def lost_axis(failure, line):
-    """A sentence on a tensor that lacks only the last axis of another: what a forgotten keepdim leaves; else None."""
+    """A sentence on a tensor that lacks only the last axis of another: what a forgotten keepdim leaves; else None.
+
+    Only a tensor that stands in the line as it is: where an index or a method follows, its shape there is another.
+    """
     if "must match the size of tensor" not in str(failure):
         return None
     if re.search(r"\b(sum|max|amax|mean|norm|logsumexp)\([^)]", line) and not re.search("keepdim|unsqueeze|None", line):
         return "The line takes a sum, mean, maximum or norm, whose axis is gone afterwards."
     tensors = {name: value.shape for name, value in tensors_of(failure).items()}
-    for short, shape in tensors.items():
+    bare = {name: shape for name, shape in tensors.items() if re.search(rf"\b{name}\b(?!\s*\[|\.)", line)}
+    for short, shape in bare.items():
         for long, other in tensors.items():
             if len(shape) and shape == other[:-1]:
                 return f"{short} {tuple(shape)} lacks the last axis of {long} {tuple(other)}."
@@ -192,6 +196,8 @@ def described(exercise, answer, failure, case):
     frame, line = own[-1]
     source = linecache.getline(frame.f_code.co_filename, line).strip()
     lines += [f"Your line: {source}"] if source else [f"In line {line} of your code."]
-    shapes = [told(name, value) for name, value in frame.f_locals.items()
+    in_line = set(re.findall(r"\w+", source))
+    near = sorted(frame.f_locals.items(), key=lambda item: item[0] not in in_line)      # those in the line first
+    shapes = [told(name, value) for name, value in near
               if isinstance(value, (torch.Tensor, int, float)) and not isinstance(value, bool) and name[:1] != "_"]
     return lines + ([f"There: {', '.join(shapes[:8])}."] if shapes else [])
