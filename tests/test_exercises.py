@@ -133,6 +133,37 @@ def test_an_answer_that_overwrites_its_input_is_compared_with_what_was_asked():
     assert check("10.1", turned_in_place).mistakes == ["changes-input"]
 
 
+TURNS = {}
+
+
+def turns(length, d_k, base):
+    if d_k not in TURNS:                                                 # and not for each base
+        TURNS[d_k] = torch.arange(length)[:, None] * base ** (-torch.arange(0, d_k, 2).double() / d_k)
+    return TURNS[d_k]
+
+
+def turned_by_what_a_helper_keeps(x, positions, base):
+    angle = turns(2000, x.shape[-1], base)[positions]
+    a, b = x[..., ::2], x[..., 1::2]
+    turned = a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()
+    return torch.stack(turned, -1).flatten(-2).to(x.dtype)
+
+
+def test_what_a_function_keeps_that_the_answer_calls_is_named():
+    assert check("10.1", turned_by_what_a_helper_keeps).mistakes == ["keeps-state"]
+
+
+def query_kept_and_softmax_over_queries(x, W_Q, W_K, W_V, K, V):
+    q, K, V = x @ W_Q, torch.cat([K, x @ W_Q], 1), torch.cat([V, x @ W_V], 1)
+    return (q @ K.mT / W_Q.shape[1] ** 0.5).softmax(1) @ V, K, V
+
+
+def test_where_two_pairs_of_mistakes_fit_the_one_in_common_is_told_and_the_others_as_a_choice():
+    report = check("11.2", query_kept_and_softmax_over_queries)
+    assert "One: The softmax runs over the queries. The other: one of two" in report.text
+    assert "Either: W_Q makes the key" in report.text and "Or: The query of the new token is kept" in report.text
+
+
 def heads_from_the_wrong_axis(Q, K):
     h, n, m = Q.shape[1], Q.shape[-2], K.shape[-2]
     slopes = 2.0 ** (-8 * torch.arange(1, h + 1) / h)

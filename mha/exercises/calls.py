@@ -88,25 +88,46 @@ class Unread:
 
 
 class Pristine:
-    """A function as it was before its first call: variables of its module that it uses, and its default arguments, are
-    copied.
+    """A function as it was before its first call: variables of its module that it and the functions which it calls
+    there use, and their default arguments, are copied.
     """
 
     def __init__(self, answer):
         self.answer = answer
         if isinstance(answer, types.FunctionType):
-            used = names_in(answer.__code__)
-            self.world = {name: kept(value) for name, value in answer.__globals__.items() if name in used}
-            self.defaults = tuple(map(kept, answer.__defaults__ or ()))
+            self.world = {name: kept(value) for name, value in used_by(answer).items()}
+            self.defaults = {function: tuple(map(kept, function.__defaults__ or ()))
+                             for function in (answer, *self.world.values()) if is_of(function, answer)}
 
     def __call__(self, *args):
         if not isinstance(self.answer, types.FunctionType):
             return self.answer(*args)
         world = {**self.answer.__globals__, **{name: kept(value) for name, value in self.world.items()}}
-        alone = types.FunctionType(self.answer.__code__, world, self.answer.__name__, tuple(map(kept, self.defaults))
-                                   or None, self.answer.__closure__)
-        alone.__kwdefaults__ = self.answer.__kwdefaults__
-        return alone(*args)
+        world |= {name: self.anew(value, world) for name, value in self.world.items() if is_of(value, self.answer)}
+        return self.anew(self.answer, world)(*args)
+
+    def anew(self, function, world):
+        """The same function with variables and default arguments of its own."""
+        alone = types.FunctionType(function.__code__, world, function.__name__,
+                                   tuple(map(kept, self.defaults[function])) or None, function.__closure__)
+        alone.__kwdefaults__ = function.__kwdefaults__
+        return alone
+
+
+def is_of(value, answer):
+    """Whether something is a function of the module where the answer stands."""
+    return isinstance(value, types.FunctionType) and value.__globals__ is answer.__globals__
+
+
+def used_by(answer):
+    """name -> value of all in its module that a function uses, itself or through the functions which it calls there."""
+    found, waiting = {}, [answer]
+    while waiting:
+        names = names_in(waiting.pop().__code__) - found.keys()
+        new = {name: answer.__globals__[name] for name in names if name in answer.__globals__}
+        found |= new
+        waiting += [value for value in new.values() if is_of(value, answer)]
+    return found
 
 
 def names_in(code):

@@ -152,11 +152,12 @@ def modelled(exercise, outputs):
     if not found:
         return [], [], []
     if len(found[0]) > 1:  # two mistakes at once: more than one such reading only confuses
-        one, other = found[0]
-        asks = [mistake.asks for mistake in found[0] if mistake.asks]
+        one, other, *rest = in_pairs(found)
+        asks = [mistake.asks for mistake in (one, other) if mistake.asks]
+        either = [f"one of two, which come to the same here. Either: {other.lead} Or: {rest[0].lead}"] if rest else []
         said = (f"one mistake made twice (yours may be written otherwise). {one.says}" if one.says == other.says else
                 "two mistakes together, each told as if it were alone (yours may be written otherwise). "
-                f"One: {one.lead} The other: {other.lead}")
+                f"One: {one.lead} The other: {(either or [other.lead])[0]}")
         return list(dict.fromkeys((one.id, other.id))), [f"It gives the numbers of {said}"], asks[:1]
     ids = list(dict.fromkeys(mistake.id for mistakes in found for mistake in mistakes))
     says = list({mistakes[0].id: mistakes[0].says for mistakes in reversed(found)}.values())[::-1][:2]
@@ -164,6 +165,15 @@ def modelled(exercise, outputs):
     if len(says) > 1:
         says = [f"One of two mistakes, which come to the same here. Either: {says[0]}\nOr: {says[1]}"]
     return ids[:3], says, asks[:1]
+
+
+def in_pairs(found):
+    """One mistake and another; and, where two pairs fit that have the one in common, what may stand for the other."""
+    pairs = list({frozenset(mistake.id for mistake in pair): pair for pair in reversed(found)}.values())[::-1]
+    common = [mistake for mistake in found[0] if all(mistake.id in {each.id for each in pair} for pair in pairs)]
+    if len(pairs) != 2 or len(common) != 1:
+        return found[0]
+    return [*common, *(mistake for pair in pairs for mistake in pair if mistake.id != common[0].id)]
 
 
 def counterexample(exercise, output, index):

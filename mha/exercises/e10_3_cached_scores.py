@@ -85,6 +85,11 @@ def cached_scores(q, k, K, base):
             "The new tokens are turned in halves, column i with column i + d_k / 2, as mha.position.rope does without "
             "interleaved=True. The old keys were turned in neighbours.",
             "In which pairs were the old keys turned?"),
+        "q_turned, k_turned = (rope(x, torch.arange(m, m + n, device=q.device), 10000) for x in (q, k))\n"
+        "keys = torch.cat([K, k_turned], -2)": Mistake("base-not-handed-on",
+            "base is not handed on: the new tokens are turned with 10000, whatever base is. With d_k = 2 that is the "
+            "same.",
+            "With which base were the old keys turned?"),
     }),
     "scores": Blank("q_turned @ keys.mT", offered=1, wrong={
         "q_turned @ keys.mT if m else q @ k.mT": Mistake("empty-cache-unturned",

@@ -55,6 +55,10 @@ def grouped(Q, K, V):
         "(t[:, :1].expand(-1, h, -1, -1) for t in (K, V))": Mistake("first-for-all",
             "All query heads read the first head of keys and values. That is right only for h_kv = 1.",
             WHO_READS),
+        "(t[:, torch.arange(h, device=Q.device) // h_kv] for t in (K, V))": Mistake("divided-by-h_kv",
+            "Query head i reads the head i // h_kv of keys and values (counted from 0), and there may be none. It is "
+            "i // (h / h_kv): divided by the size of a group, and not by the number of groups.",
+            WHO_READS),
         "(K, V)": Mistake("not-repeated",
             "The heads of keys and values meet those of the queries as they are. Broadcasting helps only where there "
             "is one of them for all.",

@@ -23,7 +23,7 @@ def absorb(W_Q, W_UK, W_UV, W_O, h):
     "cut": Blank("W.unflatten(1, (h, -1)).transpose(0, 1)", offered=2, wrong={
         "W.reshape(h, W.shape[0], -1)": Mistake("view-for-transpose",
             "The matrices are reshaped to (h, ., d_k) directly: a head is filled with the next numbers in memory, "
-            "which are whole rows. It should hold a few columns of all rows.",
+            "which run along rows. It should hold a few columns of all rows.",
             WHICH_COLUMNS),
         "W.unflatten(1, (-1, h)).permute(2, 0, 1)": Mistake("interleaved",
             "The columns are cut as (d_k, h): each head takes every h-th column.",
@@ -50,14 +50,14 @@ def absorb(W_Q, W_UK, W_UV, W_O, h):
             WRITE_OUT),
         "W_Q.transpose(0, 1).reshape(W_Q.shape) @ W_UK.mT": Mistake("W_Q-reshaped",
             "W_Q is reshaped to (h, d_model, d_k) directly: a head is filled with the next numbers in memory, which "
-            "are whole rows. It should hold a few columns of all rows.",
+            "run along rows. It should hold a few columns of all rows.",
             WHICH_COLUMNS),
         "W_Q @ W_UK.transpose(0, 1).reshape(W_UK.shape).mT": Mistake("W_UK-reshaped",
             "W_UK is reshaped to (h, d_c, d_k) directly: a head is filled with the next numbers in memory, which "
-            "are whole rows. It should hold a few columns of all rows.",
+            "run along rows. It should hold a few columns of all rows.",
             WHICH_COLUMNS),
         "W_UK @ W_Q.mT": Mistake("roles-exchanged",
-            "It is the matrix turned over: the latents would ask and the tokens answer.",
+            "A is the matrix turned over: the latents would ask and the tokens answer.",
             "From which side does x come?"),
         "W_Q[:1] @ W_UK.mT": Mistake("queries-of-one-head",
             "All heads ask with the columns of W_Q that belong to head 1.",
@@ -105,7 +105,7 @@ def absorb(W_Q, W_UK, W_UV, W_O, h):
             "What must still happen to a mixture of latents?"),
         "W_UV.transpose(0, 1).reshape(W_UV.shape) @ W_O": Mistake("W_UV-reshaped",
             "W_UV is reshaped to (h, d_c, d_v) directly: a head is filled with the next numbers in memory, which "
-            "are whole rows. It should hold a few columns of all rows.",
+            "run along rows. It should hold a few columns of all rows.",
             WHICH_COLUMNS),
         "W_UV": Mistake("no-W_O",
             "B is W_UV alone: W_O is missing.",

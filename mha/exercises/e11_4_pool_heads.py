@@ -26,7 +26,7 @@ def pool_heads(W, h, h_kv):
             WHICH_COLUMNS),
         "W.reshape(h, W.shape[0], -1).transpose(0, 1)": Mistake("view-for-transpose",
             "W is reshaped to (h, d_model, d_k) directly: a head is filled with the next numbers in memory, which "
-            "are whole rows. It should hold a few columns of all rows.",
+            "run along rows. It should hold a few columns of all rows.",
             WHICH_COLUMNS),
         "W.mT.reshape(W.shape[0], h, -1)": Mistake("rows-for-columns",
             "W is turned over before it is cut, and the shape is then forced: what is averaged are no heads.",
@@ -117,7 +117,7 @@ def pool_heads(W, h, h_kv):
         ("W.reshape(h, W.shape[0], -1).transpose(0, 1)", "pooled.transpose(0, 1).reshape(W.shape[0], -1)"):
             Mistake("view-for-transpose",
             "W is reshaped to (h, d_model, d_k) directly, and back in the same way: a head is filled with the next "
-            "numbers in memory, which are whole rows. It should hold a few columns of all rows.",
+            "numbers in memory, which run along rows. It should hold a few columns of all rows.",
             WHICH_COLUMNS),
     },
 }, scope={"reduce": reduce})
