@@ -158,18 +158,18 @@ def induction_runs(kind):
 
 @dataclass(frozen=True)
 class PositionRuns:
-    """Eight causal layers trained by `mha.train.fit_positions` on sentences of 24 tokens, or of 96.
+    """Causal layers trained by `mha.train.fit_positions` on sentences of 24 tokens, or of 96: 24 runs, 8 of each seed.
 
     An error is the part of the contents' variance that is not answered: 1 knows nothing.
     """
     lengths: Tensor
     """(L,), the tokens of the sentences that each was tried on: 24, 48 and 96, or 96 alone if it was trained there."""
     errors: Tensor
-    """(8 runs, L)."""
+    """(24 runs, L)."""
     windowed: Tensor
-    """(8 runs, L), where each token sees no further back than in training."""
+    """(24 runs, L), where each token sees no further back than in training."""
     without: Tensor | None
-    """(8 runs, 8), on 24 tokens, with one pair of the queries' numbers at 0, the fastest first; "rotary" only."""
+    """(24 runs, 8), on 24 tokens, with one pair of the queries' numbers at 0, the fastest first; "rotary" only."""
     parameters: int
 
 
@@ -179,7 +179,8 @@ def position_runs(task, positions, long=False, n=24):
     Args:
         task: "offsets", the contents 1 and 3 places back; or "nearest", those of the nearest token of the same name.
         positions: how places are told: "none", "sinusoids", "learned", "rotary" or "ALiBi".
-        long: after 2400 steps, not 800. n: tokens of a sentence in training, 24; or 96 for "nearest", not long.
+        long: after 2400 steps, not 800; for "rotary" and "ALiBi". n: tokens of a sentence in training, 24; or 96 for
+            "nearest", not long.
     Returns:
         PositionRuns.
     Raises:
@@ -187,8 +188,8 @@ def position_runs(task, positions, long=False, n=24):
     """
     part = arrays(POSITION_RUNS, start=position_name(task, positions, long, n))
     if not part:
-        raise ValueError(f"task must be one of {TASKS}, positions one of {POSITIONS}, and n 24 (or 96 for 'nearest', "
-                         f"not long), got {task!r}, {positions!r} and {n}{', long' * long}")
+        raise ValueError(f"task must be one of {TASKS}, positions one of {POSITIONS} (long: 'rotary' or 'ALiBi'), and "
+                         f"n 24 (or 96 for 'nearest', not long), got {task!r}, {positions!r} and {n}{', long' * long}")
     return PositionRuns(part["lengths"], part["errors"], part["windowed"], part.get("without"), int(part["parameters"]))
 
 
