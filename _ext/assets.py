@@ -31,6 +31,11 @@ def start_clean(app):
         shutil.rmtree(Path(app.outdir, "_static"), ignore_errors=True)
 
 
+def write_every_page(app, env):
+    """Pages write files into the folder that starts clean, so a build that reads few pages still writes all of them."""
+    return env.found_docs
+
+
 def silence_unused(app, config):
     """Stop listening to what is not used, and no script or style of it comes."""
     for listeners in app.events.listeners.values():
@@ -70,6 +75,7 @@ def setup(app):
     app.connect("config-inited", use_own_files)
     app.connect("config-inited", silence_unused)
     app.connect("builder-inited", start_clean, priority=100)
+    app.connect("env-updated", write_every_page)
     app.connect("html-page-context", set_head)
     app.connect("html-page-context", lighten, priority=950)
     app.connect("build-finished", write_front_door)

@@ -41,9 +41,10 @@ OPERATE = """
       if (!el) throw Error(`no control is called ${name}`);
       const radio = el.dataset.kind === "radio";
       const field = radio ? el.querySelectorAll("input")[value] : el.querySelector("input, select");
-      if (radio || el.dataset.kind === "checked") field.checked = radio || value;
-      else if (el.dataset.kind === "select") field.selectedIndex = value;
-      else field.value = value;
+      const property = { radio: "checked", checked: "checked", select: "selectedIndex" }[el.dataset.kind] ?? "value";
+      const wanted = radio || (property === "value" ? String(value) : value);
+      if (field[property] === wanted) return;
+      field[property] = wanted;
       field.dispatchEvent(new Event("input", { bubbles: true }));
       flushFrames();
     }

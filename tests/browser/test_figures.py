@@ -38,17 +38,17 @@ def few_settings(figure):
             for setting in chance.sample(all_of_them, min(FEW // 2, len(all_of_them)))]
 
 
-def open_figure(visit, page, index, **options):
+def open_figure(visit, page, index, width=1200, fonts=True):
     from mha.widgets import FIGURES
 
-    tab = visit(page, script=served.FRAMES, **options).page
+    tab = visit(page, script=served.FRAMES, width=width, fonts=fonts).page
     name = tab.locator(".live-figure").nth(index).locator("[data-figure]").get_attribute("data-figure")
     return tab, FIGURES[name]()
 
 
 @every_figure
-def test_a_figure_shows_what_torch_computes_at_every_setting(visit, page, index):
-    tab, figure = open_figure(visit, page, index)
+def test_a_figure_shows_what_torch_computes_at_every_setting(opened, page, index):
+    tab, figure = open_figure(opened, page, index)
     settings = settings_to_try(figure)
     for start in range(0, len(settings), AT_ONCE):
         batch = settings[start : start + AT_ONCE]
@@ -71,8 +71,8 @@ def compare(shown, computed, setting):
 
 
 @every_figure
-def test_the_keyboard_moves_every_slider_and_the_figure_follows(visit, page, index):
-    tab = visit(page, script=served.FRAMES).page
+def test_the_keyboard_moves_every_slider_and_the_figure_follows(opened, page, index):
+    tab, _ = open_figure(opened, page, index)
     figure = tab.locator(".live-figure").nth(index)
     for slider in figure.locator("input[type=range]").all():
         seen = []
@@ -118,7 +118,7 @@ MOVED_AND_SCROLLED = """
 @pytest.mark.parametrize("width", [1200, 390])
 @every_figure
 def test_the_control_that_was_moved_stays_in_sight(opened, page, index, width):
-    tab, _ = open_figure(opened, page, index, width=width, fonts=True)
+    tab, _ = open_figure(opened, page, index, width=width)
     for name, top, bottom, height in tab.evaluate(MOVED_AND_SCROLLED, index):
         assert 0 <= top < bottom <= height, name
 
@@ -139,7 +139,7 @@ LETTERS = """
 @pytest.mark.parametrize("width, least", [(1200, 12), (390, 10)])
 @every_figure
 def test_what_a_figure_says_can_be_read(opened, page, index, width, least):
-    tab, _ = open_figure(opened, page, index, width=width, fonts=True)
+    tab, _ = open_figure(opened, page, index, width=width)
     letters = tab.evaluate(LETTERS, index)
     assert letters and [text for size, text in letters if size < least - 0.05] == []
 
@@ -160,8 +160,8 @@ def away(numbers, others):
 
 
 @every_figure
-def test_the_numbers_as_text_follow_the_controls(visit, page, index):
-    tab, figure = open_figure(visit, page, index)
+def test_the_numbers_as_text_follow_the_controls(opened, page, index):
+    tab, figure = open_figure(opened, page, index)
     tab.locator(".live-figure").nth(index).locator(".mha-figure details.numbers > summary").click()
     seen = set()
     settings = few_settings(figure)
