@@ -73,7 +73,7 @@ def look(chrome, address):
     def look_once(path, width, scheme):
         one = served.Visit(chrome, address, path, width=width, scheme=scheme)
         try:
-            return inspect(one, with_axe=(width, scheme) in served.axe_screens(path))
+            return inspect(one, served.axe_screens(path).get((width, scheme)))
         finally:
             one.close()
 

@@ -58,6 +58,8 @@ AXE = {"resultTypes": ["violations"], "runOnly": {"type": "tag", "values": [
 # that words have (colour, size, weight, and the grounds that it lies on). One rule finds what is below 4.5 to 1, the
 # other what lies between that and 7 to 1.
 CONTRAST = "color-contrast", "color-contrast-enhanced"
+OF_SIZES = "target-size", "scrollable-region-focusable", "link-in-text-block", "css-orientation-lock", "meta-viewport"
+SIZES_ALONE = AXE | {"runOnly": {"type": "rule", "values": OF_SIZES}}
 ALL_BUT_CONTRAST = AXE | {"rules": {rule: {"enabled": False} for rule in CONTRAST}}
 CONTRAST_ALONE = AXE | {"runOnly": {"type": "rule", "values": CONTRAST}}
 ONE_OF_A_LOOK = """
@@ -82,8 +84,8 @@ WHERE = {"include": [["[data-look]"], [".live-figure"]]}
 REFUSED = {("region", "#__navigation"), ("region", "#__toc")}
 
 
-def inspect(visit, with_axe):
-    """All findings on one page, by name of the check."""
+def inspect(visit, all_rules):
+    """All findings on one page, by name of the check; axe's by all of its rules, by few, or (None) not asked for."""
     page = visit.page
     # Before axe, which asks the server for style sheets at addresses of its own making.
     errors, foreign = list(visit.errors), list(visit.foreign)
@@ -97,14 +99,15 @@ def inspect(visit, with_axe):
         "bright": page.evaluate(BRIGHT),
         "dead": page.evaluate("document.querySelectorAll('.live-figure:not(.is-live)').length"),
     }
-    return found | {"axe": axe(page) if with_axe else None}
+    return found | {"axe": None if all_rules is None else axe(page, all_rules)}
 
 
-def axe(page):
-    """What axe finds wrong, with all that is folded unfolded."""
+def axe(page, all_rules=True):
+    """What axe finds wrong, with all that is folded unfolded; not all_rules: with colours and sizes alone."""
     page.evaluate("document.querySelectorAll('details').forEach((el) => { el.open = true; })")
     page.evaluate(ONE_OF_A_LOOK)
-    violations = [violation for asked in ({"options": ALL_BUT_CONTRAST}, {"options": CONTRAST_ALONE, "context": WHERE})
+    rules = ALL_BUT_CONTRAST if all_rules else SIZES_ALONE
+    violations = [violation for asked in ({"options": rules}, {"options": CONTRAST_ALONE, "context": WHERE})
                   for violation in Axe().run(page, **asked).response["violations"]]
     return [f"{violation['id']} ({violation['impact']}): {node['target']} {node['html'][:120]}"
             for violation in violations for node in violation["nodes"]

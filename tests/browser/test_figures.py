@@ -71,8 +71,8 @@ def compare(shown, computed, setting):
 
 
 @every_figure
-def test_the_keyboard_moves_every_slider_and_the_figure_follows(opened, page, index):
-    tab, _ = open_figure(opened, page, index)
+def test_the_keyboard_moves_every_slider_and_the_figure_follows(visit, page, index):
+    tab, _ = open_figure(visit, page, index)
     figure = tab.locator(".live-figure").nth(index)
     for slider in figure.locator("input[type=range]").all():
         seen = []
