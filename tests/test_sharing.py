@@ -110,17 +110,19 @@ def test_one_stored_cell_drawn_at_random_comes_out_again():
     cell = random.choice([cell for cell in SHARING if cell[2] == 4])
     task, h_kv, _, d_k, d_v, d_c = cell
     stored = shared_runs(task, h_kv, d_k=d_k, d_v=d_v, d_c=d_c)
-    assert stored.min() - 0.02 < make_sharing.make(cell, long=False).median() < stored.max() + 0.02, cell
+    seed = random.choice(make_sharing.SEEDS)
+    its = stored.view(len(make_sharing.SEEDS), make_sharing.RUNS)[make_sharing.SEEDS.index(seed)]
+    assert its.min() - 0.02 < make_sharing.make(cell, False, seed).median() < its.max() + 0.02, (cell, seed)
 
 
 @pytest.mark.parametrize("long,cells", [(False, SHARING), (True, LONG_SHARING)])
 def test_every_cell_is_stored_and_slices_stay_on_their_floor_or_above(long, cells):
     for task, h_kv, h, d_k, d_v, d_c in cells:
         error = shared_runs(task, h_kv, h=h, d_k=d_k, d_v=d_v, d_c=d_c, long=long)
-        assert error.shape == (8,) and (error < 1.05).all()
+        assert error.shape == (len(make_sharing.SEEDS) * make_sharing.RUNS,) and (error < 1.05).all()
         if task == "slices":
             floor = slices_floor(1, d_v=d_c) if d_c else slices_floor(h_kv, d_v=d_v)
-            assert (error > floor - 0.01).all()  # 8192 sentences tell an error to about a hundredth
+            assert (error > floor - 0.02).all()  # 8192 sentences tell an error to about a hundredth
 
 
 def test_what_is_not_stored_is_named():

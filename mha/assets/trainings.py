@@ -77,7 +77,7 @@ def trained_samples(r, h):
 # --- Heads that share keys and values ------------------------------------------------------------------------------
 
 def shared_runs(task, h_kv=None, *, h=4, d_k=8, d_v=4, d_c=None, long=False):
-    """How eight layers ended whose h heads share h_kv keys and values: trained on one task by `mha.train.fit_sharing`.
+    """How 24 layers ended whose h heads share h_kv keys and values: trained on one task by `mha.train.fit_sharing`.
 
     Args:
         task: "same", "slices" or "fields".
@@ -86,7 +86,7 @@ def shared_runs(task, h_kv=None, *, h=4, d_k=8, d_v=4, d_c=None, long=False):
             stored of them.
         long: after 4800 steps, not 1200; what is stored of them is in LONG_SHARING.
     Returns:
-        (8,), the mean squared error of each run; 1 is knowing nothing.
+        (24,), the mean squared error of each run, eight of each of three seeds; 1 is knowing nothing.
     Raises:
         ValueError: nothing is stored for these numbers.
     """

@@ -44,7 +44,7 @@ function render({ model, el }) {
   const cells = tabulate(many, () => tabulate(SYMBOLS.length + 1, (row) =>
     add("text", { y: rowAt(row), class: row < SYMBOLS.length ? "size" : "size kept" })));
   const stairs = add("path", { class: "floor" });
-  const dots = tabulate(many, () => tabulate(runs, () => add("circle", { r: 4 })));
+  const dots = tabulate(many, () => tabulate(runs, () => add("circle", { r: 3.5 })));
   const title = roomFor(longestOf(Object.values(TASKS)), "div");
   const steps = counts.map(comma);
   const heading = planeTitle("Error", `of each run (\u25cb ${steps[0]} steps, \u25cf ${steps[1]}); line: the floor`);
@@ -80,7 +80,7 @@ function render({ model, el }) {
     });
     const visibility = cell ? "visible" : "hidden";
     dots[i].forEach((dot, k) => {
-      const cx = x(i) + wide / 2 + (k - (runs - 1) / 2) * Math.min(5, wide / 11);
+      const cx = x(i) + wide / 2 + (k - (runs - 1) / 2) * wide / (runs + 4);
       set(dot, { cx, cy: y(found[k] ?? 0), class: look, visibility });
     });
   }
@@ -114,9 +114,9 @@ function render({ model, el }) {
     return {
       numbers: { error: of("found").flat(), steps: of("count"), kept, floor: of("low"), chosen: chosen.ends },
       tables: () => [
-        [`Errors on ${names[task]}`, ["steps", "kept", "floor", ...tabulate(runs, (run) => `run ${run + 1}`)],
-          trained.map(({ cell, count, low, found }, i) =>
-            [rowName(cell), count, kept[i], low >= 0 ? low : "\u2013", ...found])],
+        [`Errors on ${names[task]}`, of("cell").map(rowName), [["steps", ...of("count")], ["kept", ...kept],
+          ["floor", ...of("low").map((low) => (low >= 0 ? low : "\u2013"))],
+          ...tabulate(runs, (run) => [`run ${run + 1}`, ...of("found").map((found) => found[run])])]],
         ...(chosen.cell ? [["The chosen column", ["best", "middle", "worst"], [[rowName(chosen.cell), ...chosen.ends]]]]
           : []),
       ],

@@ -101,7 +101,7 @@ class SharingCosts(LiveFigure):
         said, shown = list(TASKS)[self.canvas.task], self.numbers(**self.setting())
         cells = [cell for cell in TASKS[said][1] if cell]
         short = [f"latent\n{d_c}" if d_c else f"h_kv = {h_kv}\n{d_k}, {d_v}" for _, h_kv, d_k, d_v, d_c in cells]
-        picture = viz.dots(short, f"error on {said}", eight_runs=shown["error"].view(len(cells), -1))
+        picture = viz.dots(short, f"error on {said}", runs=shown["error"].view(len(cells), -1))
         lines = []
         for cell, many, low in zip(cells, shown["kept"], shown["floor"]):
             line = f"{named(*cell)}: a token leaves {int(many)} numbers"
