@@ -33,6 +33,14 @@ def test_a_program_is_filled():
 
 
 @every_program
+def test_two_mistakes_told_together_stand_in_blanks_of_their_own(exercise):
+    """Where they shared one, the last would win, and the other be told of a program that does not make it."""
+    for settings, _ in exercise.pairs():
+        backwards = dict(reversed(settings.items()))
+        assert exercise.program.filled(**settings) == exercise.program.filled(**backwards), settings
+
+
+@every_program
 def test_source_and_table_have_the_same_blanks(exercise):
     program = exercise.program
     assert set(BLANK.findall(program.source)) == set(program.blanks) and program.name == exercise.name

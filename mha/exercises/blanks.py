@@ -76,7 +76,7 @@ class Program:
 
     def filled(self, **chosen):
         """The source with these fragments in their blanks, and the right ones in all others."""
-        for switch in self.together.keys() & chosen.keys():
+        for switch in [name for name in chosen if name in self.together]:
             chosen |= dict(zip(switch.split(), chosen.pop(switch)))
         chosen = {name: blank.right for name, blank in self.blanks.items()} | chosen
 

@@ -143,8 +143,10 @@ class Exercise(Item):
                 yield {switch: setting}, [mistake]
 
     def pairs(self):
-        """(settings, mistakes) of every way to set two switches wrong."""
+        """(settings, mistakes) of every way to set two switches wrong that share no blank: one fragment stands in each."""
         for (a, one), (b, other) in itertools.combinations(self.switches.items(), 2):
+            if {*a.split()} & {*b.split()}:
+                continue
             for (x, first), (y, second) in itertools.product(one.items(), other.items()):
                 yield {a: x, b: y}, [first, second]
 
