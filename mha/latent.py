@@ -23,8 +23,8 @@ class MultiHeadLatentAttention(nn.Module):
         sum_j w_j (c_j W_UV_i)   =  (sum_j w_j c_j) W_UV_i
 
     Absorbed, all heads look at c itself: one shared key head of d_c + d_r numbers, of which the first d_c are the value
-    too. The outputs are the same to rounding. As written it costs less for many tokens at once, a prompt or a training;
-    absorbed for one new token and many kept.
+    too. The outputs are the same to rounding. Absorbed it costs less for one new token and many kept; as written for
+    many tokens at once, a prompt or a training, where d_k + d_v < 2 d_c.
 
     Args:
         d_model: size of a token. num_heads: number of heads, h.
@@ -104,27 +104,30 @@ class MultiHeadLatentAttention(nn.Module):
             Q_R, r = self.rope(cut(self.W_QR(x), self.d_r), self.W_KR(x).unsqueeze(-3), i, i)  # (..., h or 1, n, d_r)
         else:
             Q_R, r = Q[..., :0], c[..., :0]
+        kept = torch.cat([c, r], -1)  # (..., 1, n, d_c + d_r)
         if cache is not None:
-            c, r = cache.write(c, r)  # (..., 1, m, d_c), (..., 1, m, d_r)
+            kept, _ = cache.write(kept, kept[..., :0])  # (..., 1, m, d_c + d_r)
         if self.absorbed:
             W_UK, W_UV = cut(self.W_UK.weight.T, self.d_k), cut(self.W_UV.weight.T, self.d_v)  # (h, d_c, d_k or d_v)
-            Q, K, V = Q @ W_UK.mT, c, c  # (..., h, n, d_c), (..., 1, m, d_c) twice
+            # What is kept is the value too, turned part and all: the kernels want one size, and nothing is copied.
+            Q, K, V = Q @ W_UK.mT, kept, kept  # (..., h, n, d_c), (..., 1, m, d_c + d_r) twice
         else:
-            latent = c.squeeze(-3)  # (..., m, d_c)
-            K, V = cut(self.W_UK(latent), self.d_k), cut(self.W_UV(latent), self.d_v)  # (..., h, m, d_k or d_v)
-        out, weights = attention(torch.cat([Q, Q_R], -1), torch.cat([K, r.expand(*K.shape[:-1], -1)], -1), V, mask=mask,
-                                 causal=self.causal, offset=offset, scale=(self.d_k + self.d_r) ** -0.5,
-                                 dropout=self.dropout if self.training else 0.0, need_weights=need_weights)
+            c, r = kept.split([self.d_c, self.d_r], -1)
+            K, V = cut(self.W_UK(c.squeeze(-3)), self.d_k), cut(self.W_UV(c.squeeze(-3)), self.d_v)
+            K = torch.cat([K, r.expand(*K.shape[:-1], -1)], -1)  # (..., h, m, d_k + d_r), V (..., h, m, d_v)
+        out, weights = attention(torch.cat([Q, Q_R], -1), K, V, mask=mask, causal=self.causal, offset=offset,
+                                 scale=(self.d_k + self.d_r) ** -0.5, dropout=self.dropout if self.training else 0.0,
+                                 need_weights=need_weights)
         if cache is not None:
             cache.advance(x.shape[-2])
         if self.absorbed:
-            out = out @ W_UV  # (..., h, n, d_v)
+            out = out[..., :self.d_c] @ W_UV  # (..., h, n, d_v)
         return self.W_O(merge_heads(out)), weights
 
     def new_cache(self, batch: int, max_len: int, *, dtype=None) -> KVCache:
-        """An empty cache for this layer: d_c + d_r numbers for each token, the latent as K and the turned key as V."""
+        """An empty cache for this layer: d_c + d_r numbers for each token, the latent and the turned key, as K."""
         weight = check.parameter_of(self.W_DKV)
-        return KVCache(batch, 1, max_len, self.d_c, self.d_r, device=weight.device, dtype=dtype or weight.dtype)
+        return KVCache(batch, 1, max_len, self.d_c + self.d_r, 0, device=weight.device, dtype=dtype or weight.dtype)
 
     def extra_repr(self) -> str:
         return (f"num_heads={self.num_heads}, d_k={self.d_k}, d_v={self.d_v}, d_c={self.d_c}, d_r={self.d_r}, "

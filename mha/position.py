@@ -21,7 +21,7 @@ def sinusoids(n: int, d_model: int, base: float = 10000.0, *, device=None) -> Te
     Args:
         n: number of positions.
         d_model: size of a token.
-        base: the longer, the slower: waves are 2 pi to 2 pi base^(1 - 2 / d_model) tokens long.
+        base: the longer, the slower: waves are 2 pi to 2 pi base^(1 - 2 / d_model) tokens long (d_model even).
     Returns:
         (n, d_model) float32.
     Source:
@@ -47,8 +47,8 @@ def rope(x: Tensor, positions: Tensor, *, base: float = 10000.0, interleaved: bo
         positions: (n,) whole numbers; or (B, 1, n) beside x (B, h, n, d_k), where sequences stand apart.
         base: a turn takes 2 pi tokens in the fastest pair, 2 pi base^(1 - 2 / d_k) in the slowest.
         interleaved: pairs are neighbours, (0, 1), (2, 3), ..., as in the paper; by default they are halves,
-            (0, d_k / 2), (1, d_k / 2 + 1), ..., as in Llama. The two differ by an order of the columns of W_Q and W_K;
-            queries and keys must agree.
+            (0, d_k / 2), (1, d_k / 2 + 1), ..., as in Hugging Face's code for Llama. The two differ by an order of the
+            columns of W_Q and W_K; queries and keys must agree.
     Returns:
         as x, in its dtype.
     Source:

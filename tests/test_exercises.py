@@ -220,7 +220,7 @@ def test_an_unknown_mistake_is_measured():
 
 def test_a_mistake_that_hides_on_some_sizes_says_where_it_is_right():
     report = check("6.1", lambda x, h: x.reshape(x.shape[0], h, x.shape[1], -1) if h > 1 else x[:, None])
-    assert "view-for-transpose" in report.mistakes and "It is right for x (2, 5, 3), h = 1" in report.text
+    assert "view-for-transpose" in report.mistakes and "the values are right for x (2, 5, 3), h = 1" in report.text
 
 
 def degrees(order):

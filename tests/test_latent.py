@@ -192,9 +192,10 @@ def test_a_token_leaves_its_latent_and_its_turned_key_behind(d_r):
     assert cache.K.dtype == torch.float64
     with torch.no_grad():
         layer(x, cache=cache)
-        close(cache.K[:, 0, :N], layer.W_DKV(x))
+        c, r = cache.K[:, 0, :N].split([D_C, d_r], -1)
+        close(c, layer.W_DKV(x))
         if d_r:
-            close(cache.V[:, 0, :N], rope(layer.W_KR(x), torch.arange(N), base=37.0))
+            close(r, rope(layer.W_KR(x), torch.arange(N), base=37.0))
 
 
 @FORMS

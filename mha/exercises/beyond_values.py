@@ -46,7 +46,9 @@ def says_yes_or_no(exercise, answer, alone, touched, outputs):
 
 
 def stays_right(exercise, answer, alone, touched, outputs):
-    """Right again when it is called again, for other numbers too; and what it returned before stays as it was."""
+    """Right again when it is called again, for other numbers and in another order too; and what it returned before
+    stays as it was.
+    """
     for case, expected, earlier in zip(exercise.cases, exercise.expected, outputs):
         other, failed = observe_run(exercise, answer, refilled(case, 1))
         again, failed_again = observe_run(exercise, answer, case.copies())
@@ -58,6 +60,10 @@ def stays_right(exercise, answer, alone, touched, outputs):
                                    "The values are right, but a later call changes what an earlier one has returned, "
                                    f"for {exercise.describe(case)}: it gives out a buffer that it writes into again. "
                                    "Make a new tensor at each call.")
+    for case, expected in reversed([*zip(exercise.cases, exercise.expected)]):
+        again, failed = observe_run(exercise, answer, case.copies())
+        if failed or not same(again, expected):
+            return unsteady(exercise, alone, case)
 
 
 def takes_any_memory(exercise, answer, alone, touched, outputs):
@@ -123,13 +129,13 @@ def unsteady(exercise, alone, case):
     output, failure = observe_run(exercise, alone, refilled(case, 1))
     if failure is not None or not same(output, reference(exercise, refilled(case, 1))):
         return exercise.report(False, [],
-                               f"It is right for one input of shapes {exercise.describe(case)} and wrong for another "
-                               "of the same shapes: it depends on the numbers.",
+                               f"For one input of shapes {exercise.describe(case)} the values are right, and for "
+                               "another of the same shapes they are wrong: it depends on the numbers.",
                                f'hint("{exercise.id}") says more.')
     ids, line = remembers_or_random(exercise, alone, case)
     return exercise.report(False, ids, line,
-                           f"The first time the values are right. Called again for {exercise.describe(case)}, they are "
-                           "not.")
+                           f"Called for the first time it is right. After other calls, for {exercise.describe(case)}, "
+                           "its values are wrong.")
 
 
 def in_columns(tensor):

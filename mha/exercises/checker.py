@@ -278,7 +278,8 @@ def where_it_works(exercise, answer, right, asked):
             and always(exercise, answer, case, True))
     good = list(itertools.islice(good, 2))
     question = "" if asked else " What is different there?"
-    return [f"It is right for {'; '.join(dict.fromkeys(good))}, and not for {wrong}.{question}"] if good else []
+    return [f"Of the inputs tried, the values are right for {'; '.join(dict.fromkeys(good))}, and not for "
+            f"{wrong}.{question}"] if good else []
 
 
 def nearly(outputs, expected):
@@ -288,8 +289,9 @@ def nearly(outputs, expected):
         return []
     off = max(float((o.double() - e.double()).abs().max() / e.double().abs().max().clamp(min=1e-30))
               for o, e in zip(outputs, expected) if e.numel())
-    return [f"It is nearly right: the largest error is {100 * off:.2g} % of the largest number. Low precision, "
-            "rounding, a small constant that was added, a clamp?"] if off < 0.02 else []
+    return [f"For the inputs tried it is nearly right: at most {100 * off:.2g} % of the largest number are missing or "
+            "too much. Low precision, rounding, a step in place of a derivative, a small constant that was added, a "
+            "clamp?"] if off < 0.02 else []
 
 
 def repairs(exercise, outputs):

@@ -162,8 +162,8 @@ def rope(x, positions, base):
 }, together={
     "layout other": {
         ("torch.cat([angles, angles], -1)", HALVES): Mistake("halves",
-            "Column i is paired with column i + d_k / 2, as Llama's code does. That is a rotary code too, and as good "
-            "while queries and keys agree; asked are neighbours, as in the paper.",
+            "Column i is paired with column i + d_k / 2, as Hugging Face's code for Llama does. That is a rotary code "
+            "too, and as good while queries and keys agree; asked are neighbours, as in the paper.",
             PAIRED),
         ("torch.cat([angles, angles], -1)", "torch.cat([-x[..., 1::2], x[..., ::2]], -1)"):
             Mistake("other-parts-in-halves",

@@ -114,11 +114,12 @@ EXERCISE = Exercise(
     id="10.4", name="to_halves", chapter="10_position", stars=3, minutes=15, after="section 3",
     signature="to_halves(W, h)",
     statement="A model was trained with pairs of neighbours, as in exercise 10.1: the columns 2i and 2i + 1 of a head "
-              "are turned by `position * base^(-2i/d_k)`. The code that shall run it pairs halves, as Llama's does: by "
-              "that angle it turns the columns i and i + d_k/2 of a head, as first and second part. Write "
-              "`to_halves(W, h)`: W is `(d_model, h*d_k)`, its W_Q or its W_K; head 1 owns the first d_k columns. "
-              "Return the same columns in the order with which that code gives the scores that the model was trained "
-              "with: column i of a head should hold the first part of pair i. Gradients must reach W.",
+              "are turned by `position * base^(-2i/d_k)`. The code that shall run it pairs halves, as Hugging "
+              "Face's code for Llama does: by that angle it turns the columns i and i + d_k/2 of a head, as first and "
+              "second part. Write `to_halves(W, h)`: W is `(d_model, h*d_k)`, its W_Q or its W_K; head 1 owns the "
+              "first d_k columns. Return the same columns in the order with which that code gives the scores that the "
+              "model was trained with: column i of a head should hold the first part of pair i. Gradients must reach "
+              "W.",
     stub="# to_halves(torch.arange(6.)[None], 1) -> 0 2 4 1 3 5\n"
          "def to_halves(W, h):\n    ...\n",
     program=PROGRAM,

@@ -89,7 +89,7 @@ def measure(answer):
     weights = numbers(71, 2, 4).softmax(-1)
     out = answer(weights, 2.0)
     if off(out.sum(-1), 1):
-        yield f"At T = 2 its rows sum to {listed(out.sum(-1))}; each should sum to 1."
+        yield f"For two rows, at T = 2, the sums are {listed(out.sum(-1))}; each should be 1."
     factors = [slope(answer(weights, T).log(), weights.log()) for T in (2.0, 0.5)]
     if None not in factors and (abs(factors[0] - 0.5) > 1e-3 or abs(factors[1] - 2) > 1e-3):
         yield (f"The ratio of two weights is raised to the power {factors[0]:.4g} at T = 2 and {factors[1]:.4g} at T = "

@@ -85,8 +85,8 @@ def measure(answer):
         yield (f"For d_model = 5 and d_k = 3 it multiplies every entry by {float(ratio.mean()):.4g}; wanted is "
                f"{3 ** -0.5:.4g}.")
     elif ratio.isfinite().all():
-        yield (f"It multiplies some entries of W_Q by {float(ratio.min()):.3g} and others by {float(ratio.max()):.3g}; "
-               "wanted is one number for all.")
+        yield (f"For another W_Q of d_model = 5 and d_k = 3 it multiplies some entries by {float(ratio.min()):.3g} and "
+               f"others by {float(ratio.max()):.3g}; wanted is one number for all.")
 
 
 EXERCISE = Exercise(

@@ -44,8 +44,9 @@ def head(x, W_Q, W_K, W_V):
     }),
     "project": Blank("x @ W_Q, x @ W_K, x @ W_V", offered=3, wrong={
         "x @ W_K, x @ W_Q, x @ W_V": Mistake("roles-exchanged",
-            "W_Q and W_K are exchanged: queries are made with W_K.",
-            "Which matrix makes the vector that asks?"),
+            "It gives the numbers of W_Q and W_K exchanged, so that keys ask. Scores whose rows count the keys give "
+            "them, too.",
+            "Which matrix makes the vectors that ask, and which axis of the scores counts these?"),
         "x @ W_Q, x @ W_K, x": Mistake("no-values",
             "The tokens themselves are mixed: W_V is never used.",
             "What should a token bring home?"),

@@ -68,7 +68,8 @@ def multi_head(x, W_Q, W_K, W_V, W_O, h, mask):
             "The scores are divided by d_k, not by its root.",
             "What is the standard deviation of q.k?"),
         "/ math.sqrt(x.shape[-1] // h)": Mistake("scale-root-d_model-over-h",
-            "The scores are divided by the root of d_model / h. That is d_k only where h d_k is d_model.",
+            "The scores are divided by the root of d_model // h. That is d_k where h d_k is d_model, elsewhere by "
+            "chance alone.",
             "From which tensor can d_k be read?"),
         "/ math.sqrt(n)": Mistake("scale-root-n",
             "The scores are divided by the root of n, the number of tokens.",

@@ -9,12 +9,9 @@ from mha.exercises.probe import listed, most_of, preferences, preferred, same
 from mha.exercises.report import Mistake
 
 TOO_SOFT = Mistake("too-soft",
-    "No weight passes 0.99: the largest score of a row does not lead by enough.",
-    "Which lead does a weight of 0.99 need, and how close are neighbours on the circle?")
-TOO_SOFT_FOR_MANY = Mistake("too-soft-for-many",
-    "The largest score of a row leads by enough for few tokens, and for many it does not, as where neighbours on a "
-    "circle come close.",
-    "How does the lead over the next best token shrink with n?")
+    "Weights that should be more than 0.99 are less: the largest score of a row does not lead by enough over all "
+    "others together. On a circle two neighbours are as near as each other, and the more tokens, the nearer.",
+    "Which lead does a weight of 0.99 need against two neighbours, and how does it change with n?")
 ON_A_LINE = Mistake("keys-on-a-line",
     "Only the two outermost keys ever win, as where the keys lie on a line.",
     "Which direction makes the middle key the farthest?")
@@ -53,11 +50,11 @@ def on_a_circle(order):
         "0 * angles": ON_A_LINE,
     }),
     "length": Blank("10 * n**2", offered=3, wrong={
-        "10 * n": TOO_SOFT_FOR_MANY,
-        "20": TOO_SOFT_FOR_MANY,
+        "10 * n": TOO_SOFT,
+        "20": TOO_SOFT,
         "1": TOO_SOFT,
         # from how many tokens on a constant length is too short: each of these fails at another n
-        **dict.fromkeys(("10", "30", "100", "200"), TOO_SOFT_FOR_MANY),
+        **dict.fromkeys(("10", "30", "100", "200"), TOO_SOFT),
     }),
     "wanted": Blank("K[order]", offered=2, wrong={
         "K[order.argsort()]": Mistake("inverse-order",

@@ -76,8 +76,8 @@ def best_by_luck(heads, questions, k):
             "number is asked for.",
             "How many of the 2^3 ways to answer 3 questions have at least 2 right?"),
         "1 - bell(questions, k - 0.5)": Mistake("normal-curve",
-            "It takes a normal curve for the binomial, with the correction of a half. It comes near; the exact number "
-            "is asked for.",
+            "It takes a normal curve for the binomial, with the correction of a half. In the middle it comes near, far "
+            "out it does not; the exact number is asked for.",
             "How many of the 2^3 ways to answer 3 questions have at least 2 right?"),
         "1 - (questions + 1 - k) / 2**questions": Mistake("no-coefficients",
             "Each number of right answers is counted as one of the 2^questions ways. There are many ways to get x of "

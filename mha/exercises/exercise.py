@@ -10,7 +10,7 @@ import torch
 
 from mha.exercises import checker
 from mha.exercises.blanks import Program
-from mha.exercises.calls import is_given
+from mha.exercises.calls import are_shares, is_given
 from mha.exercises.item import Item
 from mha.exercises.probe import same
 from mha.exercises.report import Mistake
@@ -109,6 +109,15 @@ class Exercise(Item):
         """Whether every output is a yes or no. These are so few bits that some two mistakes give them by chance."""
         return all(expected.ndim == 0 and expected in (0, 1) for expected in self.expected)
 
+    @cached_property
+    def of_any_sum(self):
+        """The places of arguments that are shares in some cases, and positive numbers of any sum in others."""
+        def some(kind):
+            return {i for case in self.cases for i, a in enumerate(case.args)
+                    if isinstance(a, torch.Tensor) and a.is_floating_point() and a.ndim > 1 and kind(a)}
+
+        return some(are_shares) & some(lambda a: bool((a >= 0).all()) and not are_shares(a))
+
     @property
     def arguments(self):
         """The names of the arguments, from the signature."""
@@ -143,7 +152,7 @@ class Exercise(Item):
                 yield {switch: setting}, [mistake]
 
     def pairs(self):
-        """(settings, mistakes) of every way to set two switches wrong that share no blank: one fragment stands in each."""
+        """(settings, mistakes) of every way to set two switches wrong that share no blank: each has one fragment."""
         for (a, one), (b, other) in itertools.combinations(self.switches.items(), 2):
             if {*a.split()} & {*b.split()}:
                 continue

@@ -61,9 +61,10 @@ two_words = Choice(
     ),
     hints=("For each pair: what do the two tokens see? The same set, in the same shares?",
            "And where the sets are equal: were those in the set made from equal sets themselves?"),
-    note="An output can depend on what stands before and on nothing else. In one layer that is a set, with its shares; "
-         "one layer later it is a set of such sets. So equal tokens from the start stay equal at any depth (up to "
-         "rounding), and a single one that differs is enough to count by.",
+    note="In one layer an output depends on which tokens stand before, and on their shares, not on their order. In the "
+         "next layer each of those tokens has itself seen something: the last B of A B A B ... has before it a B that "
+         "saw one A, one that saw two, and so on. That is how order comes in. Equal tokens from the start stay equal "
+         "at any depth (up to rounding); from a single one that differs on, there is something to count by.",
 )
 
 
@@ -97,7 +98,7 @@ next_peak = Number(
         (5, Mistake("four-steps", f"A turn is 2 pi = {2 * math.pi:.3f} radians. After 4 steps the hand has turned by "
                                   f"8, and the score is {score(5):.3f} C.")),
         (12, Mistake("half-turn", "11 steps are 22 radians, nearly 7 pi: seven half turns. The hand then points the "
-                                  "other way, and the score is nearly -C. Double it.")),
+                                  "other way, and the score is nearly -C. It takes twice these steps.")),
         (2 * AGAIN - 1, Mistake("one-radian", "That is where a hand of one radian comes round. This one is twice as "
                                               f"fast: there, too, it is back ({score(2 * AGAIN - 1):.4f} C), but there "
                                               "is a place before.")),
@@ -125,9 +126,9 @@ def waves(head, d_model=D_MODEL, h=HEADS, base=BASE):
 before_the_cut = Choice(
     id="10.8", title="Turned before the cut", chapter="10_position", stars=3, minutes=6, after="section 3",
     several=True,
-    statement=f"A layer has d_model = {D_MODEL} and h = {HEADS}. By mistake it turns the pairs of all {D_MODEL} "
-              "columns of x W_Q and x W_K, from the fastest in the first columns to the slowest in the last, and then "
-              "cuts the heads. Which of these tests would have caught it? Pick all.",
+    statement=f"A layer has d_model = {D_MODEL} and h = {HEADS}. Its pairs are neighbouring columns. By mistake it "
+              f"turns the pairs of all {D_MODEL} columns of x W_Q and x W_K, from the fastest in the first columns to "
+              "the slowest in the last, and then cuts the heads. Which of these tests would have caught it? Pick all.",
     options=(
         Option("All positions are shifted by 7; no score changes.",
                "None does: every pair is still turned by the same angle in queries and keys, so each head still sees "
@@ -136,9 +137,9 @@ before_the_cut = Choice(
                "They have: whichever angles are taken, a turn keeps lengths.", "length"),
         Option("Two heads with the same columns in W_Q and W_K give the same scores.",
                "They do not: head 1 has the fast pairs and the last head the slow ones."),
-        Option("With h = 1 it gives what somebody else's layer gives.",
+        Option("With h = 1 it gives what a right layer with the same pairs gives.",
                "It does: with one head there is nothing to cut.", "one-head"),
-        Option("With h = 8 it gives what somebody else's layer gives.",
+        Option("With h = 8 it gives what a right layer with the same pairs gives.",
                "All heads differ, the first one in every pair but its first."),
         Option("Token by token, with a cache, it gives what it gives at once.",
                "It does, if each token is turned at its own position. A wrong angle is kept like a right one.",
@@ -147,9 +148,9 @@ before_the_cut = Choice(
     hints=("Which angle has a column of head 1, and which has the same column of the last head?",
            "A test catches it if right code passes and this code fails. Which of the six compare two heads, or this "
            "code with another?"),
-    note=f"In the last head no wave is shorter than {waves(HEADS - 1)[0]:,.0f} tokens, so within a page it is all but "
-         f"blind to order; in the first none is longer than {waves(0)[1]:.1f}. Turned after the cut, every head has "
-         "both. That a code is relative is one property, and a test of it sees no other.",
+    note=f"In the last head no wave is shorter than {waves(HEADS - 1)[0]:,.0f} tokens, so with scores of ordinary size "
+         f"it hardly tells neighbours apart; in the first none is longer than {waves(0)[1]:.1f}. Turned after the cut, "
+         "every head has both. That a code is relative is one property, and a test of it sees no other.",
 )
 
 
@@ -165,7 +166,7 @@ two_back = Number(
     tolerance=0.005,
     statement="A causal head with ALiBi does not look at contents: its scores are minus its slope times the "
               "distance. Deep in a long text, what is the largest weight that it can give to the two tokens right "
-              "before its own *together*, with a slope above 0 of your choice?",
+              "before its own *together*, with a slope above 0 of your choice? Give three decimals.",
     answer=two_together(BEST),
     mistakes=(
         (1, Mistake("all", "Its own token is nearer and always gets more than either of them. So together they get "
@@ -207,8 +208,8 @@ explain_decay = Explanation(
                "every cosine is 1 at t = 37, and nowhere else all of them.",
                "Queries and keys come from two matrices, so a head can learn such a turn: R_-37 is a matrix, "
                "and W_Q may contain it.",
-               "How sharp the peak is, is another question. It takes long queries and keys, or many pairs, to hold off "
-               "all other distances."),
+               "How sharp the peak is, is another question. It takes long queries and keys to hold off the neighbours, "
+               "and several pairs to hold off the places where one of them comes round."),
     hints=(), note="So decay belongs to queries that resemble their keys, and not to the code. What trained heads do "
                    "is a measurement (Barbero et al. 2024).",
 )

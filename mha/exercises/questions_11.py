@@ -105,23 +105,23 @@ linear_decoding = Choice(
     statement="You read: \"With a key-value cache, decoding costs O(n) in the length n of the text.\" What is true of "
               "the attention (scores and mixtures) of a layer that sees all earlier tokens?",
     options=(
-        Option("The whole text costs O(n), since each token is projected once.",
+        Option("The whole text costs in proportion to n, since each token is projected once.",
                "Projections are O(n) for the whole text. But each new token is scored against all that are kept.",
                "projections-only"),
-        Option("The next token costs O(n); all n tokens together cost O(n²), where reading everything anew at each "
-               "step costs O(n³).",
-               "Token i meets i keys, and 1 + 2 + ... + n grows like n²."),
-        Option("The next token costs O(1), whatever the length.",
+        Option("The next token costs in proportion to n; all n tokens together to n², where reading everything anew at "
+               "each step costs in proportion to n³.",
+               "Token i meets i keys, and 1 + 2 + ... + n grows in proportion to n²."),
+        Option("The next token costs the same, whatever the length.",
                "Its query meets every key that is kept.", "constant"),
-        Option("The next token costs O(n²), as without a cache.",
+        Option("The next token costs in proportion to n², as without a cache.",
                "Without one, all i tokens ask all i keys again. With one, only the new token asks.", "no-gain"),
-        Option("All n tokens together cost O(n³), with a cache as without one.",
+        Option("All n tokens together cost in proportion to n³, with a cache as without one.",
                "Each step scores one query against at most n keys. That makes n times n at most.", "cubic"),
     ),
     hints=("How many products of a query and a key are there at step i? Add them up.",),
-    note="The sentence is about one token. Multiplications of one layer with h d_k = d_model = "
-         f"{D}, projections included, for {LONG} tokens one by one: {WITHOUT / WITH:.0f} times as many without a cache "
-         "as with one.",
+    note="The sentence is about one token; over n tokens, 1 + 2 + ... + n = n(n + 1)/2. Multiplications of one layer "
+         f"with h d_k = d_model = {D}, projections included, for {LONG} tokens one by one: {WITHOUT / WITH:.0f} times "
+         "as many without a cache as with one.",
 )
 
 NOPE, ROPE, VALUE = 128, 64, 128
@@ -135,13 +135,13 @@ latent_claims = Choice(
                f"DeepSeek-V2 keeps {D_C + D_R} numbers of a token in a layer; one shared head of width {WIDTH} keeps "
                f"{2 * WIDTH}.",
                "smallest"),
-        Option("Whatever a grouped layer without rotations computes, a latent layer can compute too, with the same "
-               "number of numbers kept, h_kv (d_k + d_v).",
+        Option("Whatever a grouped layer without biases and rotations computes, a latent layer can compute too, with "
+               "the same number of numbers kept, h_kv (d_k + d_v).",
                "Let the latent be the keys and values of the groups side by side; then W_UK and W_UV copy the right "
                "part to each head."),
         Option("It computes approximately what multi-head attention computes, at a lower rank.",
-               "It approximates nothing: it is a layer of its own, trained as it is. Its keys and values have a rank "
-               "of at most d_c over all heads together, and those of a grouped layer are no freer at the same cache.",
+               "It approximates nothing: it is a layer of its own, trained as it is. Its rank is bounded, d_c for the "
+               "keys and values of all heads together; so is that of a grouped layer that keeps as many numbers.",
                "approximation"),
         Option("With W_UK and W_UV absorbed it gives other outputs, close enough in practice.",
                "These are the same sums in another order: equal to rounding, if the scale stays that of the keys as "
@@ -178,26 +178,31 @@ explain_rotation = Explanation(
                    "the matrices W_Q R W_UK^T of all distances span d_k dimensions where one is needed.",
 )
 
-prove_one_number = Explanation(
-    id="11.11", title="Prove it: one number is too narrow to share", chapter="11_sharing_heads", stars=3, minutes=12,
-    after="section 3",
-    statement="Each token has two properties, each of them yes or no; all four kinds of tokens occur. Asked by a "
-              "query, head 1 should score every token that has property 1 above every token that lacks it, and head 2 "
-              "should do so for property 2. Both heads share one key of width d_k = 1: any number that depends on the "
-              "kind of token. Each head has a query of its own, a number too. Show that this cannot be done, and say "
-              "what would do it. Then open the checklist.",
-    checklist=("A head's scores are its query times the key. So a head can rank the four kinds by their keys or in the "
-               "reverse order, and in no other way.",
-               "Write the kinds as (1, 1), (1, 0), (0, 1), (0, 0). Head 1 wants (1, 0) above (0, 1), and head 2 wants "
-               "it below. So the two queries have opposite signs.",
-               "But both want (1, 1) above (0, 0). So they have the same sign: a contradiction.",
+prove_too_narrow = Explanation(
+    id="11.11", title="Prove it: two numbers are too narrow for three heads", chapter="11_sharing_heads", stars=3,
+    minutes=12, after="section 3",
+    statement="Section 3 shows that a shared key of one number cannot serve two heads. Now there are three heads and a "
+              "shared key of two numbers, d_k = 2: any two, that depend on the kind of token. Each token has three "
+              "properties, each of them yes or no; all eight kinds of tokens occur. Head k should score every token "
+              "that has property k above every token that lacks it, with one query of its own. Show that this cannot "
+              "be done, and say what would do it. Then open the checklist.",
+    checklist=("A score is the query times the key. So the keys that one head scores above a threshold are those on "
+               "one side of a straight line in the plane of keys, and between those that have the property and those "
+               "that lack it there is room for such a line.",
+               "Three heads make three lines. Two kinds of tokens differ in some property, so a line runs between "
+               "them: no two kinds lie in the same region.",
+               "Three lines cut a plane into at most seven regions: one line makes two; a second is cut once by the "
+               "first, so it adds two; a third is cut at most twice, so it adds at most three.",
+               "But there are eight kinds. So at least one head must fail.",
                "Nothing was assumed of how the key is computed: it may be any function of the token, linear or not.",
-               "A private key of width 1 for each head does it: each holds one property. So does one shared key of "
-               "width 2, which holds both, where each query reads one.",
-               "So sharing costs width, and can be paid for with width."),
-    hints=(), note="In general, if no key is turned by its place, h heads with private keys of width d_k are h heads "
-                   "with one shared key of width h d_k: write the keys side by side, and fill the queries with zeros.",
+               "A private key of one number for each head does it, and so does one shared key of three, where each "
+               "query reads one."),
+    hints=("Take one head. Where, in the plane of keys, do the tokens lie that it should score high?",
+           "How many regions do three straight lines make?"),
+    note="With one number it is the same: two points cut a line into three pieces, and there are four kinds. In "
+         "general h heads that may be asked for all combinations need a shared key of h numbers. So sharing costs "
+         "width, and can be paid for with width: private keys, if none is turned, are one shared key of h d_k numbers.",
 )
 
 QUESTIONS = [cache_memory, latent_for_groups, one_value_for_eight, linear_decoding, latent_claims,
-             explain_rotation, prove_one_number]
+             explain_rotation, prove_too_narrow]

@@ -109,9 +109,9 @@ def approximation():
     gap = (exact(x)[0] - shared(x)[0]).abs().max()
     lost = (narrow(x)[0] - private(x)[0]).square().mean() / private(x)[0].square().mean()
     return ("If keys and values were there first, and are compressed. Of the keys and values of 6 private heads, drawn "
-            f"at random, 32 numbers can hold so much that the output loses {lost:.2f} of its square. Trained as what "
-            "it is, MLA approximates nothing, and it can do what sharing does: 6 heads with 2 keys and values, "
-            f"{kept(shared)} numbers a token, are a latent of {kept(exact)}, to {ROUNDING:.0e}.",
+            f"at random, the best 32 numbers by their singular values leave the output {lost:.2f} of its square "
+            "short. Trained as what it is, MLA approximates nothing, and it can do what sharing does: 6 heads with 2 "
+            f"keys and values, {kept(shared)} numbers a token, are a latent of {kept(exact)}, to {ROUNDING:.0e}.",
             gap < ROUNDING and kept(exact) == kept(shared) and lost > 0.01)
 
 
