@@ -135,9 +135,11 @@ def test_one_stored_cell_drawn_at_random_comes_out_again():
     """The errors are those of another machine's arithmetic, so they agree in their middle, not to the digit."""
     name, setting = random.choice([cell for cell in make_trained_heads.cells() if cell[1]["h"] <= 8
                                    and "steps" not in cell[1]])
-    error, _ = fit_heads(runs=8, seed=0, **setting)
+    which = random.choice(make_trained_heads.SEEDS)
+    error, _ = fit_heads(runs=8, seed=which, **setting)
     stored, shares = trained_heads(setting["r"], setting["h"], setting.get("d_k"), d_v=setting.get("d_v"))
-    assert shares.shape == (8, setting["h"], setting["r"])
+    assert shares.shape == (24, setting["h"], setting["r"])
+    stored = stored.view(3, 8)[which]
     assert abs(error.median() - stored.median()) < 0.02 + 0.1 * stored.median(), name
 
 
@@ -145,7 +147,7 @@ def test_every_cell_is_stored_in_the_shape_of_its_heads_and_relations():
     for name, setting in make_trained_heads.cells():
         error, shares = trained_heads(setting["r"], setting["h"], setting.get("d_k"), long="steps" in setting,
                                       d_v=setting.get("d_v"))
-        assert error.shape == (8,) and shares.shape == (8, setting["h"], setting["r"]), name
+        assert error.shape == (24,) and shares.shape == (24, setting["h"], setting["r"]), name
     with pytest.raises(ValueError, match=r"d_k=None, d_v=None, long=True; .* long are \(\(4, 4, None\)"):
         trained_heads(2, 2, long=True)
 
@@ -155,7 +157,8 @@ def test_single_sentences_are_stored_beside_their_mean():
     assert weights.shape == (2, 3, 4, 16) and torch.allclose(weights.sum(-1), torch.ones(2, 3, 4), atol=1e-4)
     for r in RELATIONS:
         samples = trained_samples(r, r)  # a head for each relation: the single sentences show what the mean says
-        assert samples.shape == (8, 4, r, 16) and (samples[..., :r].mean(1) - trained_heads(r, r)[1]).abs().mean() < 0.1
+        mean = trained_heads(r, r)[1][:8]
+        assert samples.shape == (8, 4, r, 16) and (samples[..., :r].mean(1) - mean).abs().mean() < 0.1
     with pytest.raises(ValueError, match=r"nothing is stored for r=3, h=4"):
         trained_samples(3, 4)
 

@@ -29,6 +29,7 @@ function render({ model, el }) {
   const shares = unpacked(model.get("shares"), model.get("steps"));
   const samples = unpacked(model.get("samples"), model.get("steps"));
   const sentences = model.get("sentences");
+  const shown = model.get("shown");
   const runs = errors[0][0].length;
 
   // Where the weights of r and h begin: the means in `shares`, those of single sentences in `samples`
@@ -39,8 +40,8 @@ function render({ model, el }) {
   many.forEach((r, i) => counts.forEach((count, j) => {
     meansBegin[[i, j]] = mean;
     samplesBegin[[i, j]] = sample;
-    mean += runs * count * r;
-    sample += runs * sentences * count * TOKENS;
+    mean += shown * count * r;
+    sample += shown * sentences * count * TOKENS;
   }));
 
   const column = (WIDE - LEFT) / counts.length;
@@ -69,7 +70,7 @@ function render({ model, el }) {
   const runName = h("div");
   const title = h("div", { class: "plane-title" }, h("b", {}, "Whom the heads look at"), runName);
   const status = statusLine(`${resultFor(most, many.at(-1), [0.999, 0.999, 0.999])}${limit(1, 2)}`);
-  const errorsTitle = planeTitle("Error", "of eight runs each; bars: the floor");
+  const errorsTitle = planeTitle("Error", `of ${runs} runs each; bars: the floor`);
   const planes = h("div", { class: "planes" },
     h("div", { class: "plane errors" }, errorsTitle, left),
     h("div", { class: "plane heads" }, title, rightMap.box, colourKey()));
@@ -82,7 +83,7 @@ function render({ model, el }) {
       const low = floorOf(count, many[i]);
       set(floors[k], { x1: x(k) - 24, x2: x(k) + 24, y1: y(low), y2: y(low) });
       errors[i][k].forEach((error, n) => {
-        const cx = x(k) + (n - (runs - 1) / 2) * 5;
+        const cx = x(k) + (n - (runs - 1) / 2) * (40 / runs);
         set(dots[k][n], { cx, cy: y(error), class: k === j && n === run ? "run shown" : "run" });
       });
     });

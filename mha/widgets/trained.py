@@ -24,6 +24,7 @@ class TrainedCanvas(Canvas):
     errors = traitlets.List(help="[relations][heads] -> the errors of the runs").tag(sync=True)
     shares = traitlets.Unicode(help="packed: for each r, h, run: h rows of r mean weights").tag(sync=True)
     samples = traitlets.Unicode(help="packed: for each r, h, run, sentence: h rows of 16 weights").tag(sync=True)
+    shown = traitlets.Int(help="how many runs have their heads shown").tag(sync=True)
     sentences = traitlets.Int(SENTENCES, help="how many single sentences").tag(sync=True)
     steps = traitlets.Int(STEPS).tag(sync=True)
     relations = traitlets.Int(2).tag(sync=True)
@@ -37,7 +38,7 @@ class TrainedHeads(LiveFigure):
 
     For one r, all layers have the same number of parameters.
 
-    `numbers()` gives error (8): the mean squared error of the eight runs at this h and r, floor (1): the least that
+    `numbers()` gives error (24): the mean squared error of the 24 runs at this h and r, floor (1): the least that
     heads can reach whose scores do not see the contents, and weight (h r, head by head): the mean weight of each head
     of the chosen run on the token of each relation, or its weights on the 16 tokens of one sentence, to two decimals.
     """
@@ -45,12 +46,12 @@ class TrainedHeads(LiveFigure):
     def __init__(self):
         self.cells = {(r, h): trained_heads(r, h) for r in RELATIONS for h in HEADS}
         errors = [[[float(e) for e in self.cells[r, h][0]] for h in HEADS] for r in RELATIONS]
-        self.shares = {cell: in_steps(shares, STEPS) for cell, (_, shares) in self.cells.items()}
         self.samples = {cell: in_steps(trained_samples(*cell)[:, :SENTENCES], STEPS) for cell in self.cells}
+        runs = len(self.samples[1, 1])  # the first eight, of which single sentences are kept: their heads are shown
+        self.shares = {cell: in_steps(shares[:runs], STEPS) for cell, (_, shares) in self.cells.items()}
         shares, samples = ("".join(packed(weights, STEPS) for weights in stored.values())
                            for stored in (self.shares, self.samples))
-        runs = len(self.samples[1, 1])
-        super().__init__(TrainedCanvas(errors=errors, shares=shares, samples=samples), [
+        super().__init__(TrainedCanvas(errors=errors, shares=shares, samples=samples, shown=runs), [
             {"relations": slider(ipywidgets.SelectionSlider, "relations, r",
                                  options=[(str(r), i) for i, r in enumerate(RELATIONS)], value=2),
              "heads": slider(ipywidgets.SelectionSlider, "heads, h",
@@ -69,7 +70,7 @@ class TrainedHeads(LiveFigure):
         setting = self.setting()
         r = RELATIONS[setting["relations"]]
         errors = torch.stack([self.cells[r, h][0] for h in HEADS])
-        picture = viz.dots([f"h = {h}" for h in HEADS], f"error with {r} relations", eight_runs=errors)
+        picture = viz.dots([f"h = {h}" for h in HEADS], f"error with {r} relations", runs=errors)
         lines = [f"h = {h:2}: the floor is {floor(h, r):.3f}" for h in HEADS]
         picture.text += "\n\n" + "\n".join(lines)
         return picture
