@@ -45,6 +45,16 @@ def says_yes_or_no(exercise, answer, alone, touched, outputs):
                                ".bool() at the end.")
 
 
+def keeps_the_dtype(exercise, answer, alone, touched, outputs):
+    for case in exercise.cases if exercise.keeps_dtype else ():
+        output, given = run(answer, case.copies())[0], case.args[0].dtype
+        if isinstance(output, torch.Tensor) and output.dtype != given:
+            return exercise.report(False, ["other-dtype"],
+                                   f"The values are right. For {exercise.describe(case)} they come in {output.dtype}, "
+                                   f"and wanted is the dtype of {exercise.arguments[0]}, {given}. What stands behind it "
+                                   f"would raise, or go on in another precision: .to({exercise.arguments[0]}.dtype).")
+
+
 def stays_right(exercise, answer, alone, touched, outputs):
     """Right again when it is called again, for other numbers and in another order too; and what it returned before
     stays as it was.
@@ -112,8 +122,8 @@ def bears_large_numbers(exercise, answer, alone, touched, outputs):
 
 
 # In this order: what is cheap and certain first.
-QUESTIONS = (leaves_its_inputs, says_yes_or_no, stays_right, takes_any_memory, lets_gradients_through,
-             bears_large_numbers)
+QUESTIONS = (leaves_its_inputs, says_yes_or_no, keeps_the_dtype, stays_right, takes_any_memory,
+             lets_gradients_through, bears_large_numbers)
 
 
 # --- Called again ---------------------------------------------------------------------------------------------------

@@ -241,7 +241,7 @@ EXERCISE = OfDtypes(
            case(1016, (3, 1, 2, 12), [20, 4], 10000), case(1018, (3, 4), [4, 1, 7], 100),
            Case((torch.eye(2)[[0, 1, 0]].bfloat16(), torch.tensor([997, 1001, 1007]), 10000)),
            Case((numbers(1017, 2, 8).bfloat16(), torch.tensor([1001, 1003]), 10000))],
-    measure=measure, observe=observe,
+    measure=measure, observe=observe, keeps_dtype=True,
     hints=("Take one pair, (1, 0), at position 1. Where does it stand after the turn? Then (0, 1).",
            "x[..., ::2] and x[..., 1::2] are the first and the second parts, (..., n, d_k / 2), and the angles (n, "
            "d_k / 2) fit both. torch.stack(..., -1).flatten(-2) weaves two such tensors into neighbours.",

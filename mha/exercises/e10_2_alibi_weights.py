@@ -219,7 +219,7 @@ EXERCISE = Exercise(
     cases=[case(1040, 2, 3, 4, m=3), case(1042, 2, 4, 2, 5, m=6), case(1044, 8, 5, 3, m=5), case(1046, 1, 1, 4, m=7),
            case(1048, 3, 1, 4, 9, m=4), case(1050, 4, 4, 4, m=4),
            case(1052, 2, 2, 6, 2, m=9), case(1054, 1, 1, 1, 3, m=1),
-           Case((0 * numbers(1058, 2, 3, 4), numbers(1059, 2, 4, 4)))],
+           Case((0 * numbers(1058, 2, 3, 4), numbers(1059, 2, 4, 4))), case(1062, 16, 3, 2, m=3)],
     large=(Case((400 * numbers(1056, 2, 4, 3), 40 * numbers(1057, 2, 6, 3))),),
     measure=measure,
     hints=("Write the table of distances for two queries and three keys. Which token of the text is query 0?",

@@ -115,7 +115,9 @@ EXERCISE = Exercise(
            Case((numbers(211, 5, 5), numbers(212, 5, 5), numbers(213, 5, 5) + 3 * torch.eye(5, dtype=torch.float64))),
            Case((numbers(214, 4, 2), numbers(215, 4, 2),                                # one direction is made small
                  torch.tensor([[2.0, 1.0], [1.0, 0.52]], dtype=torch.float64))),
-           Case((numbers(216, 3, 1), numbers(217, 3, 1), torch.tensor([[-2.0]], dtype=torch.float64)))],
+           Case((numbers(216, 3, 1), numbers(217, 3, 1), torch.tensor([[-2.0]], dtype=torch.float64))),
+           Case((numbers(218, 4, 2), numbers(219, 4, 2),                                # one is made very small
+                 torch.tensor([[2.0, 1.0], [1.0, 0.501]], dtype=torch.float64)))],
     measure=measure, trained=(),
     hints=("The scores are x W_Q M (y W_K')^T. Write them as a chain of matrices, without brackets.",
            "In the middle stands M W_K'^T. It should be what stood there before, W_K^T. Solve for W_K'.",

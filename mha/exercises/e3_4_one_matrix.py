@@ -112,7 +112,8 @@ EXERCISE = Exercise(
          "def one_matrix(A):\n    ...\n",
     program=PROGRAM,
     cases=[Case((numbers(232, 2, 2),)), Case((numbers(233, 4, 4),)),
-           Case((numbers(234, 5, 5) + numbers(234, 5, 5).mT,)), Case((numbers(235, 7, 7),))],
+           Case((numbers(234, 5, 5) + numbers(234, 5, 5).mT,)), Case((numbers(235, 7, 7),)),
+           Case((100 * numbers(236, 3, 3),))],
     measure=measure, trained=(),
     hints=("W W^T has two properties that A may lack. One concerns its mirror image, the other the score of a vector "
            "with itself.",

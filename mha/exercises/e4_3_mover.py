@@ -115,7 +115,7 @@ EXERCISE = Exercise(
     stub="# W_V, W_O = mover(2, 0, 1)\n# W_V @ W_O -> 0 1 0 0\n"
          "def mover(d, source, target):\n    ...\n",
     program=PROGRAM,
-    cases=[Case((3, 0, 2)), Case((4, 2, 1)), Case((5, 3, 3)), Case((8, 7, 0))],
+    cases=[Case((3, 0, 2)), Case((4, 2, 1)), Case((5, 3, 3)), Case((8, 7, 0)), Case((4, 0, 3)), Case((1, 0, 0))],
     measure=measure, observe=observe,
     wanted="a pair W_V, W_O of shapes (d, d_v) and (d_v, d)",
     compared="Compared is W_V W_O, row = coordinate read, column = coordinate written.",

@@ -129,7 +129,8 @@ EXERCISE = Exercise(
     cases=[Case((numbers(263, 2, 3), numbers(264, 3, 1))), Case((numbers(265, 4, 5), numbers(266, 5, 2))),
            Case((numbers(267, 2, 3, 6), numbers(268, 6, 4))), Case((numbers(269, 4, 4), numbers(270, 4, 2))),
            Case((numbers(271, 2, 4), numbers(272, 4, 2) @ torch.tensor([[1.0, 1.0], [0.0, 0.05]]).double())),
-           Case((numbers(273, 1, 1, 3), numbers(274, 3, 1)))],
+           Case((numbers(273, 1, 1, 3), numbers(274, 3, 1))),
+           Case((numbers(275, 2, 4), numbers(276, 4, 2) @ torch.tensor([[1.0, 1.0], [0.0, 0.002]]).double()))],
     measure=measure,
     hints=("W_V maps a vector to zero when it is at right angles to every column. So which part of x is the other one?",
            "The other part lies in the space of W_V's columns. Project x onto it and subtract. The columns are not at "

@@ -123,7 +123,7 @@ EXERCISE = Exercise(
     stub="# causal_with_cache(2, 3).int() -> 1 1 0 1 1 1\n"
          "def causal_with_cache(n, m):\n    ...\n",
     program=PROGRAM,
-    cases=[Case((2, 5)), Case((1, 4)), Case((3, 3)), Case((4, 6)), Case((1, 1))],
+    cases=[Case((2, 5)), Case((1, 4)), Case((3, 3)), Case((4, 6)), Case((1, 1)), Case((2, 300))],
     measure=measure, observe=observe, wanted="a boolean tensor of shape (n, m)",
     boolean=True, trained=(),
     hints=("Which token of the text is query 0? How many tokens stand before it?",

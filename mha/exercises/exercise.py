@@ -48,7 +48,7 @@ class Exercise(Item):
         compared: what `observe` gives, in a sentence.
         told: function of (what `observe` gives, what it should give) that says the difference in words, where numbers
             made by `observe` would say nothing to a learner.
-        boolean: whether the output must be of dtype bool.
+        boolean: whether the output must be of dtype bool. keeps_dtype: whether it must be of the first argument's.
         views: whether the statement promises slices and transposed views for inputs.
         trained: indices of the cases on which gradients are compared with those of the reference; none where no
             gradient is wanted.
@@ -69,6 +69,7 @@ class Exercise(Item):
     compared: str = ""
     told: Callable = None
     boolean: bool = False
+    keeps_dtype: bool = False
     views: bool = False
     trained: tuple[int, ...] = (1,)
     _made: dict = field(default_factory=dict, repr=False)
