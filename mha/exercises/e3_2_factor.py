@@ -139,7 +139,7 @@ EXERCISE = Exercise(
     program=PROGRAM,
     cases=[Case((numbers(222, 3, 3), 1)), Case((numbers(223, 5, 5), 3)), Case((numbers(224, 4, 4), 4)),
            Case((numbers(225, 8, 8), 2)), Case((torch.tensor([[3.0, -3.0], [-3.0, 3.0]]).double(), 1)),
-           Case((torch.diag(torch.tensor([2.0, 0.0, 0.0])).double(), 2))],                # of a lower rank than is allowed
+           Case((torch.diag(torch.tensor([2.0, 0.0, 0.0])).double(), 2))],                # of a lower rank
     measure=measure, observe=observe, wanted="a pair W_Q, W_K, both of shape (n, d_k)",
     compared="Compared are the scores W_Q W_K^T, not the two matrices.",
     trained=(),

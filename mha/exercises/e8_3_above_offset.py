@@ -246,7 +246,7 @@ EXERCISE = OfPairs(
            Case(maps(835, 11, words(0, 1, 2, 5, 6, 7, 3, 4), words(1, 2, 3, 7, 9, 10, 7, 5), 5)),
            Case(maps(836, 6, words(0, 0, 2, 4, 4), words(1, 3, 5, 5, 2), 3)),               # a word may ask twice
            Case(maps(837, 4, words(3, 2, 0), words(2, 1, 3), 1)),
-           Case((torch.eye(2).double(), words(0, 1), words(1, 0)))],                       # all of it on the asking word
+           Case((torch.eye(2).double(), words(0, 1), words(1, 0)))],                        # all on the asking word
     measure=measure, observe=observe, trained=(),
     hints=("For the head: which rows of the map are asked, which entry of each is forbidden, and where is the largest "
            "of the others?",
