@@ -51,8 +51,8 @@ def alibi_weights(Q, K):
             "The first slope is 1: heads are counted from 0, where the formula counts from 1.",
             SLOPES),
         "2.0 ** (8 * head / h)": Mistake("slopes-above-one",
-            "The sign of the exponent is missing: slopes from 2^(8/h) to 256, where 2^(-8/h) to 1/256 are meant. Such "
-            "a head sees hardly more than its own token.",
+            "The sign of the exponent is missing: slopes from 2^(8/h) to 256, where 2^(-8/h) to 1/256 are meant. The "
+            "steepest of them see hardly more than their own token.",
             SLOPES),
         "torch.full((h,), 2.0 ** (-8 / h), device=Q.device)": ONE_SLOPE,
         "torch.ones(h, device=Q.device)": ONE_SLOPE,

@@ -9,10 +9,10 @@ EARLIER = 10
 two_before = Number(
     id="10.5", title="The two before, without positions", chapter="10_position", stars=2, minutes=5,
     after="section 1", core=True, tolerance=0.005,
-    statement=f"One causal layer has no positions. The tokens hold independent contents of variance 1, and nothing "
-              f"else. The token with {EARLIER} others before it wants the sum of two contents: those of the two tokens "
-              "right before it. What is the least mean squared error, for any weights and any use of what the layer "
-              "brings?",
+    statement=f"One causal layer has no positions. The tokens hold contents of variance 1, independent and drawn "
+              f"alike, and nothing else. The token with {EARLIER} others before it wants the sum of two contents: "
+              "those of the two tokens right before it. What is the least mean squared error, for any weights and any "
+              "use of what the layer brings?",
     answer=2 - 4 / EARLIER,
     mistakes=(
         (0, Mistake("sees-order", "For that it must tell the two before from the others. In one layer without "
@@ -110,8 +110,8 @@ next_peak = Number(
     hints=("The hand is back after whole turns, of 2 pi radians each. Which multiples of 2 pi are nearly even numbers?",
            "22/7 is nearly pi, so 7 turns, 14 pi, are nearly what? How many steps is that?"),
     note=f"pi is nearly 22/7, so {AGAIN - 1} steps of {SPEED} radians are nearly seven turns: the score is "
-         f"{score(AGAIN):.5f} C. The head that looks one back also looks {AGAIN} back. A second pair with another "
-         "speed tells the two apart: this is what the many pairs are for.",
+         f"{score(AGAIN):.5f} C. The head that looks one back also looks {AGAIN} back. A second pair, of 1 radian "
+         "say, tells the two apart.",
 )
 
 D_MODEL, HEADS, BASE = 512, 8, 10000
