@@ -3,6 +3,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from mha import MultiHeadAttention, MultiHeadLatentAttention, bench, pick_device
+from mha.position import Rope
 
 
 def count(module):
@@ -60,7 +61,8 @@ def multiplications(cell, n, width):
 def race_kept(kept=(256, 1024, 4096), d_model=512, num_heads=8, batch=4, device=None):
     """The next token behind those that are kept, by layers that keep less and less.
 
-    Layers with num_heads, 2 and 1 heads of keys and values, and one with a latent (d_c = 64, d_r = 32), absorbed.
+    Layers with num_heads, 2 and 1 heads of keys and values, all turned by Rope, and one with a latent (d_c = 64, d_r =
+    32), absorbed.
 
     Args:
         kept: numbers of tokens in the cache.
@@ -74,8 +76,8 @@ def race_kept(kept=(256, 1024, 4096), d_model=512, num_heads=8, batch=4, device=
     """
     device = torch.device(device or pick_device())
     torch.manual_seed(0)
-    layers = {f"h_kv = {h_kv}": MultiHeadAttention(d_model, num_heads, num_kv_heads=h_kv, causal=True, device=device)
-              for h_kv in (num_heads, 2, 1)}
+    layers = {f"h_kv = {h_kv}": MultiHeadAttention(d_model, num_heads, num_kv_heads=h_kv, causal=True, on_qk=Rope(),
+                                                   device=device) for h_kv in (num_heads, 2, 1)}
     layers["latent"] = MultiHeadLatentAttention(d_model, num_heads, d_c=64, d_r=32, causal=True, absorbed=True,
                                                 device=device)
     token = torch.randn(batch, 1, d_model, device=device)

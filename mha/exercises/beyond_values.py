@@ -179,8 +179,8 @@ def rows_apart(exercise, answer, case, output):
         if failure is not None or not same(alone, reference(exercise, args), 1e-3):
             return ""
         return (f"The values are right for ordinary numbers. With {exercise.extremes(case)}, rows with higher numbers "
-                "are right and rows with lower ones are not, though these are right where all rows are like them. So "
-                "it is where one largest number is subtracted for all rows; each row needs its own.")
+                "are right and rows with lower ones are not. Alone, those are right too. That is what one largest "
+                "number for all rows does: each row needs its own.")
     return ""
 
 
@@ -188,11 +188,14 @@ def overflow(exercise, case, output, failure):
     """What happens with large numbers, and what it may come of."""
     nan = isinstance(output, torch.Tensor) and output.isnan().any()
     shown = f"raises {type(failure).__name__}" if failure else f"gives {'NaN' if nan else 'other numbers'}"
-    masks = ("; a fill that is not far enough out, such as -1000 for minus infinity; a mask that comes only after the "
-             "powers.")
+    powers = f"e^1000 does not fit into a float, and e^-1000 is 0, so {exercise.safe}"
+    masks = ["a fill that is not far enough out, such as -1000 for minus infinity",
+             "a mask that comes only after the powers"]
+    reasons = [powers, *(masks if exercise.masks else []), "a clamp that is too near", "a division of large scores"]
+    if exercise.masks and not nan:  # what is too large for a float gives NaN: look at the mask first
+        reasons = [*reasons[1:], powers]
     return (f"The values are right for ordinary numbers. With {exercise.extremes(case)} it {shown}. Reasons, among "
-            f"others: e^1000 does not fit into a float, and e^-1000 is 0, so {exercise.safe}; a clamp that is too "
-            f"near; a division of large scores{masks if exercise.masks else '.'}")
+            f"others: {'; '.join(reasons)}.")
 
 
 def side_effects(touched):

@@ -41,6 +41,10 @@ def pool_heads(W, h, h_kv):
             Mistake("inside-heads",
             "Each head is cut into parts and parts are averaged, so columns of different places meet.",
             HOW_WIDE),
+        "heads.unflatten(1, (h // h_kv, h_kv))": Mistake("groups-of-h_kv",
+            "Adjacent heads are averaged, and groups have h_kv heads, so that there are h / h_kv of them. Size and "
+            "number are exchanged.",
+            "With h = 6 and h_kv = 2, how many heads become one?"),
         "heads.flip(1).unflatten(1, (h_kv, h // h_kv))": Mistake("order-turned",
             "The groups are right, and the heads come back in reverse order.",
             "Which group should come first?"),

@@ -86,12 +86,14 @@ SMALL = torch.tensor([[[2, 0], [0, 4]], [[1, 1], [0, 1]], [[1, 0], [1, 1]], [[2,
 def measure(answer):
     """For which M it is right, and the simplest for which it is not, by its numbers."""
     W_Q, W_K, any_M = numbers(201, 5, 3), numbers(202, 5, 3), numbers(203, 3, 3, 3) + 3 * torch.eye(3)
-    signs = torch.tensor([1.0, -1.0, 1.0])
+    signs, turns = torch.tensor([1.0, -1.0, 1.0]), torch.linalg.qr(any_M)[0]
+    turns = turns * turns.det()[:, None, None]  # of an odd size: no reflection is left
     yield from works_for(lambda M: same(answer(W_Q, W_K, M), PROGRAM.reference(W_Q, W_K, M)), "M", {
         "diagonal": [M * torch.eye(3) * signs for M in any_M],
         "zero below the diagonal": [M.triu() for M in any_M], "zero above the diagonal": [M.tril() for M in any_M],
         "symmetric with positive eigenvalues": [M @ M.mT for M in any_M],
-        "a rotation or reflection": [*torch.linalg.qr(any_M)[0]]})
+        "symmetric with eigenvalues of both signs": [(turn * signs) @ turn.mT for turn in turns],
+        "a rotation": [*turns]})
     unit = torch.eye(3, 2, dtype=torch.float64)
     for M in SMALL.double():
         found, wanted = answer(W_Q[:3, :2], unit, M), PROGRAM.reference(W_Q[:3, :2], unit, M)

@@ -112,7 +112,8 @@ def measure(answer):
                f"{float(error):.4g}; the least possible is {float(least):.4g}.")
     tables = numbers(219, 3, 5, 5)
     yield from works_for(lambda A: not off(error_of(answer, A, 3), torch.linalg.svdvals(A)[3:].norm()), "A", {
-        "symmetric with positive eigenvalues": [A @ A.mT for A in tables], "symmetric": [A + A.mT for A in tables],
+        "symmetric with positive eigenvalues": [A @ A.mT for A in tables],
+        "symmetric with eigenvalues of both signs": [A + A.mT for A in tables],
         "zero above the diagonal": [A.tril() for A in tables]})
     for A in (torch.tensor([[1, 0, 0], [0, 3, 0], [0, 0, 2]]), torch.tensor([[0, 2], [0, 0]]),
               torch.tensor([[1, 0], [0, -3]])):

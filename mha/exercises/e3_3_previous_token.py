@@ -9,7 +9,7 @@ from mha.exercises.report import Mistake
 TURNED_ROUND = Mistake("turned-round",
     "It is turned round: each token looks at the next one (the first at itself as well, the last at all alike). That "
     "can come of columns of the identity where rows should be shifted, and of W_Q and W_K exchanged.",
-    "Which of the two, row or column i of W_Q, is the query of token i?")
+    "Row i of W_Q W_K^T holds the scores of token i. In which column should its largest stand, and where does it?")
 
 TOO_SOFT = Mistake("too-soft",
     "For small n the largest score of a row leads by enough, for larger n it does not: its lead shrinks, or does not "
@@ -29,7 +29,7 @@ def previous_token(n):
     "before": Blank("(i - 1).clamp(min=0)", offered=4, wrong={
         "i - 1": Mistake("wraps-around",
             "The first token looks at the last one. It should look at itself.",
-            "What does -1 mean as an index, and what does roll do at the end?"),
+            "Whom does the first token ask, if -1 counts from the end?"),
         "(i + 1).clamp(max=n - 1)": Mistake("next-token",
             "Every token looks at the next one (the last at itself), not at the one before.",
             "Row i of the scores belongs to token i. Which column should win?"),

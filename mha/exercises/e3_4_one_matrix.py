@@ -69,7 +69,7 @@ def one_matrix(A):
             "It returns the W of the form. Asked is the form itself, W W^T.",
             "What is W W^T, with this W?"),
         "vectors[:, -1:] * values[-1:] @ vectors[:, -1:].mT": Mistake("one-direction",
-            "It keeps the largest eigenvalue alone.",
+            "It gives what the largest eigenvalue alone gives.",
             "Which eigenvalues may W W^T have besides?"),
         "A": Mistake("unchanged", "It returns A as it is. W W^T is always symmetric.", "Is A symmetric?"),
     }),
@@ -98,8 +98,8 @@ def measure(answer):
     elif torch.linalg.eigvalsh(out).min() < -1e-6:
         yield f"Its smallest eigenvalue is {float(torch.linalg.eigvalsh(out).min()):.3g}; none may be negative."
     if off((out - A).norm(), (best - A).norm()):
-        yield (f"Its distance from A (root of the sum of squares) is {float((out - A).norm()):.4g}; the least that W "
-               f"W^T can reach is {float((best - A).norm()):.4g}.")
+        yield (f"For a random 4 by 4 table its distance from the table (root of the sum of squares) is "
+               f"{float((out - A).norm()):.4g}; the least that W W^T can reach is {float((best - A).norm()):.4g}.")
 
 
 EXERCISE = Exercise(

@@ -209,8 +209,8 @@ def measure(answer):
         yield "With a single sentence and a single head it is wrong too, where there is nothing to cut or to join."
     elif alone[0] and not alone[1]:
         yield ("With a single sentence and a single head it is right where d_k, d_v and d_model are all 4, and "
-               "wrong where d_k is 3, as where one of these sizes is taken for another, a size is written as a number, "
-               "or a root is rounded.")
+               "wrong where d_k is 3 and the others are 4, as where one of these sizes is taken for another, a size is "
+               "written as a number, or a root is rounded.")
     else:
         wrong = []
         for head, rows in ((1, slice(2, 4)), (2, slice(0, 2))):

@@ -170,7 +170,7 @@ EXERCISE = Exercise(
     stub="def on_a_circle(order):\n    ...\n",
     program=PROGRAM,
     cases=[Case((torch.tensor([1, 2, 0]),)), Case((shuffled(5, 1),)), Case((torch.tensor([1, 0]),)),
-           *(Case((shuffled(n, n),)) for n in (4, 8, 13, 19, 25, 32))],
+           *(Case((shuffled(n, n),)) for n in (4, 8, 13, 19, 25, 32)), Case((torch.tensor([0]),))],
     measure=measure, observe=observe, wanted="a pair Q, K, both of shape (n, 2)",
     trained=(),
     told=preferred,

@@ -83,13 +83,14 @@ one_value_for_eight = Number(
         (SHARED * D_V / (R * C), Mistake("explained-share",
                                          "That is the share that can be explained. The error is what is left.")),
         (1, Mistake("nothing", "The values keep 16 of the 128 numbers of a token. That much can be known.")),
-        (1 - 1 / C, Mistake("slices-for-numbers", f"That would be right with {C} slices. There are {R}.")),
+        (1 - 1 / C, Mistake("slices-for-numbers", f"That would be right with {C} slices of {C}, {C * C} numbers. There "
+                                                 f"are {R}.")),
         (0.5, Mistake("half", "How many of the 128 numbers of a token can be told from 16?")),
         (R * C - D_V, Mistake("not-a-mean", "That many numbers are not explained. The error is a mean over all.")),
     ),
     hints=("How many numbers does the value of a token keep, and how many different ones are wanted of tokens, over "
            "all relations?",
-           "Sixteen mixtures of 128 independent numbers explain at most sixteen numbers' worth of variance."),
+           "Sixteen mixtures of 128 such numbers explain at most sixteen numbers' worth of variance."),
     note="One slice can be kept whole, or a bit of each: the explained shares of the slices add up to 1, and seven of "
          "eight stay unexplained in the mean. In general it is 1 - h_kv d_v / (r s). A wider value would help as much "
          "as more value heads. And where all relations want the same slice, nothing is lost.",
@@ -143,9 +144,9 @@ latent_claims = Choice(
                "It approximates nothing: it is a layer of its own, trained as it is. Its rank is bounded, d_c for the "
                "keys and values of all heads together; so is that of a grouped layer that keeps as many numbers.",
                "approximation"),
-        Option("With W_UK and W_UV absorbed it gives other outputs, close enough in practice.",
-               "These are the same sums in another order: equal to rounding, if the scale stays that of the keys as "
-               "written.",
+        Option("With W_UK and W_UV absorbed it gives other outputs, even in exact arithmetic.",
+               "These are the same sums in another order: equal but for rounding, if the scale stays that of the keys "
+               "as written.",
                "absorbed-differs"),
         Option("Absorbed it is always cheaper, so prompts should be read that way too.",
                f"With the sizes of DeepSeek-V2 a query and a key of one head cost {EXPANDED} multiplications with "

@@ -140,7 +140,7 @@ explain_scale = Explanation(
     checklist=("A score is a sum of d_k products, so its variance grows with d_k and its spread with the root.",
                "That holds for independent coordinates of mean 0 and variance 1, which is assumed.",
                "A wide spread makes the softmax decided: most weight on few keys.",
-               "The gradient of a decided row vanishes for almost every key.",
+               "The gradient of a decided row vanishes for almost every key (section 4).",
                "It is no law: the factor could stand in W_Q; what helps is that the head starts soft.",
                "How the effect was measured, not only the story of it."),
     hints=(), note="Many answers stop at the second line. The fourth and the fifth show that you tested it.",

@@ -79,11 +79,11 @@ explain_two_matrices = Explanation(
     checklist=("With one matrix the scores are symmetric: i asks j as much as j asks i.",
                "An example that needs direction, such as a cycle in which each beats the next.",
                "With one matrix the score of two tokens is at most the mean of their scores with themselves: tokens "
-               "like themselves.",
+               "like themselves (section 4).",
                "A limit that was proved, such as the loss on a cycle, not only a training that failed.",
                "Only the product of W_Q and W_K transposed counts; it has rank at most d_k.",
-               "When symmetric scores are enough: the softmax is taken by rows, so even symmetric scores give weights "
-               "that are not symmetric."),
+               "When symmetric scores are enough (section 3): the softmax is taken by rows, so even symmetric scores "
+               "give weights that are not symmetric."),
     hints=(), note="The last line is easily missed.",
 )
 

@@ -62,9 +62,10 @@ MEANINGS = [  # what the exception says -> what that means
                                            "many as there are. A size that is written as a number, or taken from "
                                            "another tensor, fits some inputs only.")),
     (r"must match the size of tensor", Mistake("sizes-differ",
-                                               "Two tensors meet entry by entry (as in +, *, masked_fill or where) "
-                                               "and their sizes differ. They must be equal, or 1, axis by axis from "
-                                               f"the back. {COMPARE}")),
+                                               "Two tensors meet whose sizes differ. Entry by entry (as in +, *, "
+                                               "masked_fill or where) sizes must be equal, or 1, axis by axis from the "
+                                               "back; in A @ B this holds for the axes in front of the last two. "
+                                               f"{COMPARE}")),
     (r"same dtype|same scalar type|expected scalar type|can't be cast",
      Mistake("dtype",
              "Tensors of different dtypes meet. What torch.zeros, torch.ones or torch.eye makes is float32: for an "

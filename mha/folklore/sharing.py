@@ -37,8 +37,8 @@ def specialization():
     return (f"At one width. On one key the four heads here look at more than one of 32 tokens in {apart} of 32 rows, "
             "for their queries are their own. And 4 private keys of 5 numbers, not turned, are a shared one of 20, "
             f"with zeros in the queries: scores are the same, to {ROUNDING:.0e}. What is lost is room: of the "
-            f"{len(orders)} orders of four tokens by a key of one number, {one} serve a head that asks for one mark, "
-            f"yes or no, {both} two heads with a mark each.", gap < ROUNDING and apart > 16 and one > both == 0)
+            f"{len(orders)} orders of four tokens by a key of one number, {one} keep all with a mark on one side of "
+            f"the others, {both} do so for two marks.", gap < ROUNDING and apart > 16 and one > both == 0)
 
 
 def kept(layer):
@@ -171,7 +171,7 @@ def to_the_bit():
         gaps.append((full - one_by_one).abs().max())
         equal.append((full == one_by_one).double().mean())
     return ("In exact arithmetic. On a computer sums are taken in another order, and a layer's outputs are equal to "
-            f"rounding: to {bounds[0]:.0e} in float64, {bounds[1]:.0e} in float32, less than half of them bit for bit. "
-            "So, of words with nearly equal scores, another can win: Chodavarapu and Xu (2026) report that in float16 "
-            "the texts of three models part.",
+            f"rounding: to {bounds[0]:.0e} in float64, {bounds[1]:.0e} in float32. In this layer, with 50 "
+            "tokens, less than half are equal bit for bit. So, of words with nearly equal scores, another can win: "
+            "Chodavarapu and Xu (2026) report that in float16 the texts of three models part.",
             all(gap < bound for gap, bound in zip(gaps, bounds)) and max(equal) < 0.5)

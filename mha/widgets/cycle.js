@@ -196,7 +196,7 @@ function render({ model, el }) {
     const turned = (name) => `${signed(model.get(name), 0)}\u00b0`;
     if (tied) {
       return `One matrix, turned by ${turned("turn_q")} (the turn for W_K, ${turned("turn_k")}, waits until you `
-        + "release it). Both ways around the cycle have the same product, whatever you do.";
+        + "release it). Both ways around the cycle have the same product.";
     }
     const same = Math.abs(Math.log(forwards / backwards)) < 1e-9;
     return `W_Q is turned by ${turned("turn_q")}, W_K by ${turned("turn_k")}. `

@@ -58,7 +58,7 @@ function render({ model, el }) {
     const [best, middle, last] = ends.map((error) => error.toFixed(3));
     const shared = d_c ? `one latent of ${d_c} numbers` : `h_kv = ${h_kv}, keys of ${d_k} and values of ${d_v}`;
     const bound = low > 0 ? ` Heads that choose by names alone cannot get below ${low.toFixed(3)} in the mean; `
-      + "a sample may be kind." : "";
+      + "a sample may be kind, or scores may see contents." : "";
     return `${heads} heads, ${shared}: a token leaves ${keptOf(cell)} numbers behind. `
       + `Errors after ${comma(count)} steps from ${best} to ${last}, in the middle ${middle}.${bound}`;
   }

@@ -72,8 +72,8 @@ class SharingCosts(LiveFigure):
     another name.
 
     `numbers()` gives, for each trained column of the task: error, of its runs; steps, after which they were tested;
-    kept, the numbers that a token leaves behind; floor, the least error that heads can reach whose scores do not see
-    the contents, nan where none is known. And chosen (3): the best, the middle and the worst error of the chosen
+    kept, the numbers that a token leaves behind; floor, below which no heads come whose scores do not see the
+    contents, nan where none is known. And chosen (3): the best, the middle and the worst error of the chosen
     column, nan where it was not trained.
     """
 
