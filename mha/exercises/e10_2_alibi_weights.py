@@ -73,7 +73,7 @@ def alibi_weights(Q, K):
             WHICH_TOKEN),
         "+ m": Mistake("offset-too-large",
             "The queries are taken for tokens behind all keys, so none of the new keys is hidden from any of them.",
-            WHICH_TOKEN),
+            "Which keys may the first query not see?"),
         "+ m - n - 1": Mistake("one-too-few",
             "Every query is taken for the token before it, and does not see itself.",
             WHICH_TOKEN),

@@ -159,5 +159,5 @@ EXERCISE = Exercise(
            "return W.unflatten(1, (h_kv, h // h_kv, -1)).mean(2).flatten(1)"),
     note="Ainslie et al. 2023 start so, with keys and values, and then train on; they report the mean to work better "
          "than one head of each group, and that better than new random heads. It is a start, and changes what the "
-         "layer does wherever the heads of a group differ.",
+         "layer does, as a rule, where the heads of a group differ.",
 )

@@ -170,7 +170,7 @@ explain_rotation = Explanation(
                "With a rotation of query and key by their positions a score is x W_Q R W_UK^T c^T, where R turns by "
                "the difference of the two positions.",
                "So the matrix in the middle is another for each distance, a sum of d_k fixed ones with weights that go "
-               "with the distance. The new query would need d_k products in place of one, with each kept token.",
+               "with the distance. The new query would need up to d_k products in place of one, with each kept token.",
                "To keep the rotated keys themselves would work, and cost what the latent should save.",
                "DeepSeek-V2 splits the key: one part is made from the latent and never rotated, and a few more numbers "
                "are rotated, kept beside the latent, and shared by all heads.",
