@@ -220,7 +220,7 @@ EXERCISE = Exercise(
            "group = Q.shape[1] // K.shape[1]\n"
            "K, V = (t.repeat_interleave(group, 1) for t in (K, V))\n"
            "return (Q @ K.mT / Q.shape[-1] ** 0.5).softmax(-1) @ V"),
-    note="h_kv = h is multi-head attention, h_kv = 1 is multi-query attention. A test with either of the two cannot "
-         "see the order of the groups, so test with something in between. scaled_dot_product_attention does the same "
-         "with enable_gqa=True.",
+    note="h_kv = h is multi-head attention, h_kv = 1 is multi-query attention. With either of the two, "
+         "heads dealt out in turn (0, 1, 0, 1) are no mistake, so test with something in between. "
+         "scaled_dot_product_attention does the same with enable_gqa=True.",
 )
