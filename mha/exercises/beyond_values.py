@@ -189,11 +189,13 @@ def overflow(exercise, case, output, failure):
     nan = isinstance(output, torch.Tensor) and output.isnan().any()
     shown = f"raises {type(failure).__name__}" if failure else f"gives {'NaN' if nan else 'other numbers'}"
     powers = f"e^1000 does not fit into a float, and e^-1000 is 0, so {exercise.safe}"
-    masks = ["a fill that is not far enough out, such as -1000 for minus infinity",
-             "a mask that comes only after the powers"]
-    reasons = [powers, *(masks if exercise.masks else []), "a clamp that is too near", "a division of large scores"]
-    if exercise.masks and not nan:  # what is too large for a float gives NaN: look at the mask first
-        reasons = [*reasons[1:], powers]
+    late = "a mask that comes only after the powers"
+    fill = "a fill that is not far enough out, such as -1000 for minus infinity"
+    reasons = ["a clamp that is too near", "a division of large scores"]
+    if exercise.masks:
+        reasons = [late, powers, fill, *reasons] if nan else [fill, *reasons, powers, late]
+    else:
+        reasons = [powers, *reasons] if nan or failure else [*reasons, powers]
     return (f"The values are right for ordinary numbers. With {exercise.extremes(case)} it {shown}. Reasons, among "
             f"others: {'; '.join(reasons)}.")
 

@@ -61,8 +61,8 @@ def rope(x, positions, base):
     }),
     "exponent": Blank("-2 * pair / d_k", offered=3, wrong={
         "-pair / d_k": Mistake("exponent-halved",
-            "Pair i turns by position * base^(-i/d_k). The exponent wants 2 i: slow pairs are too fast, down to the "
-            "root of base where nearly base is meant.",
+            "Pair i turns by position * base^(-i/d_k). The exponent wants 2 i. Slow pairs are too fast: with many "
+            "of them the last turns by nearly 1/sqrt(base) a position, where nearly 1/base is meant.",
             SPEEDS),
         "2 * pair / d_k": Mistake("faster-and-faster",
             "The sign of the exponent is missing: each pair turns faster than the one before, where it should turn "

@@ -22,8 +22,8 @@ def one_matrix(A):
 """, {
     "symmetric": Blank("(A + A.mT) / 2", offered=4, wrong={
         "A": Mistake("eigh-of-what-is-not-symmetric",
-            "It gives what torch.linalg.eigh(A) gives, which reads the lower triangle of A only, in silence: it takes "
-            "A for symmetric.",
+            "It gives what comes of torch.linalg.eigh(A), which reads the lower triangle of A only, in silence: it "
+            "takes A for symmetric.",
             "Which matrix has real eigenvalues, A or its symmetric part?"),
         "A + A.mT": Mistake("not-halved",
             "It is twice the right answer: the sum of A and its transpose was not halved.",
