@@ -313,7 +313,23 @@ def in_half(error):
     return tuple(W.half() for W in EXERCISES["7.7"].reference(error))
 
 
+def table_kept(Q, K, kept={}):
+    """It keeps, for texts as long, the slopes of the most heads that it has seen, and cuts them for fewer."""
+    (h, n), m = Q.shape[-3:-1], K.shape[-2]
+    if len(kept.get((n, m), ())) < h:
+        kept[n, m] = 2.0 ** (-8 * torch.arange(1, h + 1) / h)
+    distance = torch.arange(n)[:, None] + m - n - torch.arange(m)
+    scores = Q @ K.mT / Q.shape[-1] ** 0.5 - kept[n, m][:h, None, None] * distance
+    return scores.masked_fill(distance < 0, -math.inf).softmax(-1)
+
+
+def in_float32(x, positions, base):
+    return EXERCISES["10.1"].reference(x, positions, base).float()
+
+
 @pytest.mark.parametrize("id, answer, part", [
+    ("10.1", in_float32, "wanted is the dtype of x"),
+    ("10.2", table_kept, "It remembers something from one call to the next"),
     ("1.2", lambda w, T: (w.log() / T - w[..., -1:].log() / T).softmax(-1), "A row whose last weight is 0 comes back"),
     ("1.2", lambda w, T: (w.log().clamp(min=-100) / T).softmax(-1), "the score -100"),
     ("3.1", lambda W_Q, W_K, M: W_K @ torch.linalg.pinv(M, rtol=0.1).T, "M has an inverse, so they count"),
@@ -326,7 +342,8 @@ def in_half(error):
     ("5.4", by_doubling, "A leak of a token's direction stays unseen"),
     ("6.1", merged_first, "The statement allows a transposed view of another tensor, and there it stops"),
     ("7.2", circle_in_half, "as its weights are NaN"),
-], ids=["nan-beside-0", "minus-100", "weak-M", "loose-weights", "weak-W_V", "relative", "half", "view", "small-weights",
+], ids=["float32", "table-kept",
+        "nan-beside-0", "minus-100", "weak-M", "loose-weights", "weak-W_V", "relative", "half", "view", "small-weights",
         "doubled", "merged-view", "circle-in-half"])
 def test_what_was_once_accepted(id, answer, part):
     report = check(id, answer)

@@ -57,9 +57,7 @@ def keeps_the_dtype(exercise, answer, alone, touched, outputs):
 
 
 def stays_right(exercise, answer, alone, touched, outputs):
-    """Right again when it is called again, for other numbers and in another order too; and what it returned before
-    stays as it was.
-    """
+    """Right again when it is called again, for other numbers too; and what it returned before stays as it was."""
     for case, expected, earlier in zip(exercise.cases, exercise.expected, outputs):
         other, failed = observe_run(exercise, answer, refilled(case, 1))
         again, failed_again = observe_run(exercise, answer, case.copies())
@@ -71,10 +69,6 @@ def stays_right(exercise, answer, alone, touched, outputs):
                                    "The values are right, but a later call changes what an earlier one has returned, "
                                    f"for {exercise.describe(case)}: it gives out a buffer that it writes into again. "
                                    "Make a new tensor at each call.")
-    for case, expected in reversed([*zip(exercise.cases, exercise.expected)]):
-        again, failed = observe_run(exercise, answer, case.copies())
-        if failed or not same(again, expected):
-            return unsteady(exercise, alone, case)
 
 
 def takes_any_memory(exercise, answer, alone, touched, outputs):

@@ -289,9 +289,9 @@ def nearly(outputs, expected):
         return []
     off = max(float((o.double() - e.double()).abs().max() / e.double().abs().max().clamp(min=1e-30))
               for o, e in zip(outputs, expected) if e.numel())
-    return [f"For the inputs tried it is nearly right: at most {100 * off:.2g} % of the largest number are missing or "
-            "too much. Low precision, rounding, a step in place of a derivative, a small constant that was added, a "
-            "clamp?"] if off < 0.02 else []
+    return [f"For the inputs tried it is nearly right: off by at most {100 * off:.2g} % of the largest number. Low "
+            "precision, rounding, a step in place of a derivative, a small constant that was added, a clamp?"
+            ] if off < 0.02 else []
 
 
 def repairs(exercise, outputs):
