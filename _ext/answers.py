@@ -4,7 +4,6 @@ from html import escape
 
 from mha.exercises.cells import solution
 
-from .formulas import set_symbols
 
 WITHOUT_SCRIPT = """<noscript><p class="live-note">Turn on JavaScript to have it checked.</p>
 <details><summary>The answer</summary>{answer}</details></noscript>"""
@@ -25,8 +24,8 @@ def answer(item):
 
 
 def linked(text):
-    """Text as HTML, its addresses as links and its symbols set."""
-    return re.sub(r"https?://[^\s;]*[^\s;,.]", r'<a href="\g<0>">\g<0></a>', set_symbols(escape(text)))
+    """Text as HTML, its addresses as links."""
+    return re.sub(r"https?://[^\s;]*[^\s;,.]", r'<a href="\g<0>">\g<0></a>', escape(text))
 
 
 def without_script(item):

@@ -26,6 +26,8 @@ from docutils import nodes
 from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 
+from .formulas import set_in_text
+
 LOG = logging.getLogger(__name__)
 COMMENT = re.compile(r"<!--\s*(yes|no|several|number)\b:?\s*(.*?)\s*-->", re.S)
 NUMBER = re.compile(r"(\S+(?: %)?) within (\S+(?: %)?): (.+)", re.S)
@@ -169,11 +171,25 @@ ON = ('<p class="bet-are-off">You read without bets: nothing is covered. '
       '<button type="button" class="bet-on">Bet after all</button></p>')
 
 
+def told_in_html(data):
+    """The same data, its replies as HTML."""
+    def html(reply):
+        return set_in_text(re.sub("`([^`]+)`", r"<code>\1</code>", escape(reply, quote=False)))
+    made = dict(data)
+    if "replies" in data:
+        made["replies"] = {letter: html(reply) for letter, reply in data["replies"].items()}
+    if "several" in data:
+        made["several"] = html(data["several"])
+    if "numbers" in data:
+        made["numbers"] = [{**number, "says": html(number["says"])} for number in data["numbers"]]
+    return made
+
+
 def operated(data, first=False):
     """What a box has to operate and to reply with, and the data beside it."""
     verb = next((verb for kind, verb in GO.items() if kind in data), "" if "right" in data else "I have my answer")
     go = f'<button type="button" class="bet-go">{verb}</button>' if verb else ""
-    told = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
+    told = json.dumps(told_in_html(data), ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
     return ('<div class="bet-reply bet-only" role="status"></div><p class="bet-foot bet-only">'
             f'{go}<span>What came is covered until you bet.</span> <button type="button" class="bet-show">Show '
             f'me</button>{OFF if first else ""}</p>{ON if first else ""}'

@@ -6,8 +6,6 @@ to life. To add a widget: one function here, its line in CONTROLS, and its behav
 """
 from html import escape
 
-from .formulas import set_symbols
-
 
 def attributes(**values):
     """HTML attributes; True is written bare, None and False are left out, `_` becomes `-`."""
@@ -23,7 +21,7 @@ def attributes(**values):
 
 def name_of(state):
     """A control's name as HTML."""
-    return set_symbols(escape(state.get("description") or state.get("tooltip") or "setting"))
+    return escape(state.get("description") or state.get("tooltip") or "setting")
 
 
 def control(kind, model_id, state, inside, tag="div"):

@@ -29,8 +29,10 @@ TOUCHING = re.compile(f"{OPENING}+{FORMULA}{CLOSING}*|{FORMULA}{CLOSING}+", re.S
 HUES = {"q": "hue-query", "k": "hue-key", "v": "hue-value"}
 INDEXED = {"msub", "msup", "msubsup", "munder", "mover", "munderover"}
 PLAIN = "{}"
-SYMBOL = re.compile(r"\b([Wdh])_(kv|\w)\b")
-TITLE = re.compile(r"(?<=>)[^<>]*\b[Wdh]_(?:kv|\w)\b[^<>]*(?=</a>|</h\d>|<a class=\"headerlink\")")
+SYMBOL = re.compile(r"\b(?:(W)_([A-Z]{1,2})|([dh])_(model|kv|\w))(?!\w)|(?<=[\w)|’])\^(T|\{-1\}|\d)(?!\w)")
+# A tag, or all of an element whose words are no running text: these stay as they are.
+AS_IT_IS = re.compile(r"<(code|pre|script|style|math|svg|textarea|select)\b.*?</\1>|<[^>]*>", re.S)
+WORD = ' class="word"'                                      # an index that is a word stands upright
 NAMED = re.compile("&(?!lt;|gt;|amp;|quot;)\\w+;")          # of HTML; XML has no such names
 
 
@@ -103,13 +105,26 @@ class Index(search.IndexBuilder):
 
 
 def set_symbols(text):
-    """Plain W_Q, d_k and h_kv of a title or a label, as HTML: a letter with a low index."""
-    return SYMBOL.sub(r'<i class="formula">\1<sub>\2</sub></i>', text)
+    """Plain W_Q, d_k, h_kv and W_K^T, as HTML: a matrix has its letter high, as in formulas, and a size has it low."""
+    return SYMBOL.sub(symbol, text)
 
 
-def set_in_titles(html):
-    """The same in headings and links, and nowhere else."""
-    return TITLE.sub(lambda title: set_symbols(title[0]), html)
+def symbol(found):
+    """The HTML of one; exercises.js and mha/widgets/common.js make the same of what they say."""
+    matrix, maker, size, low, power = found.groups()
+    if size:
+        return f'<i class="formula">{size}<sub{WORD if low == "model" else ""}>{low}</sub></i>'
+    high = maker or power.replace("T", "⊤").replace("{-1}", "−1")
+    return f'<i class="formula">{matrix or ""}<sup>{high}</sup></i>'
+
+
+def set_in_text(html):
+    """The same in the running text of a page, and not in its code, its formulas and its pictures."""
+    parts, end = [], 0
+    for kept in AS_IT_IS.finditer(html):
+        parts += [set_symbols(html[end:kept.start()]), kept[0]]
+        end = kept.end()
+    return "".join([*parts, set_symbols(html[end:])])
 
 
 def choose(app, config):
@@ -123,7 +138,7 @@ def finish(app, pagename, templatename, context, doctree):
         context["book_preload"] = (*context.get("book_preload", ()), "book-math.woff2")
         app.add_js_file("formulas.js", loading_method="defer")
     for part in {"body", "toc", "furo_navigation_tree"} & set(context):
-        context[part] = set_in_titles(context[part])
+        context[part] = set_in_text(context[part])
     for way in ("prev", "next"):
         if context.get(way):
             context[way] = {**context[way], "title": set_symbols(context[way]["title"])}

@@ -84,7 +84,7 @@ def split(text, open_terms, entry):
     parts, rest = [], str(text)
     while open_terms:
         any_term = "|".join(sorted(map(re.escape, open_terms), key=len, reverse=True))
-        match = re.search(rf"(?<![\w-])({any_term})(?:e?s)?(?![\w-])", rest, re.I)
+        match = re.search(rf"(?<![\w-])(?<!singular )({any_term})(?:e?s)?(?![\w-])", rest, re.I)
         if not match:
             break
         term = match[1].lower()

@@ -80,9 +80,25 @@ def test_queries_keys_and_values_have_their_colours_and_indices_have_none(tex, w
     assert coloured(tex) == wanted
 
 
-def test_symbols_are_set_in_titles_and_links_and_nowhere_else():
+def test_symbols_are_set_in_running_text_and_nowhere_else():
     page = ('<h1>Why d_k?<a class="headerlink" href="#why-d_k">#</a></h1>\n'
-            '<p>d_k, <code>W_Q</code>, <a href="#d_k">no W_Q_x, one W_Q</a>, <a href="#h">h_kv</a></p>')
-    low = '<i class="formula">{}<sub>{}</sub></i>'.format
-    assert formulas.set_in_titles(page) == page.replace("Why d_k?", f"Why {low('d', 'k')}?").replace(
-        "one W_Q<", f"one {low('W', 'Q')}<").replace(">h_kv<", f">{low('h', 'kv')}<")
+            '<p>h_kv, <code>W_Q</code>, <pre>d_v</pre> <a href="#d_k">no W_Q_x, one W_UK^T</a>, (c W_O)^T '
+            '<math>d_k</math></p>')
+    low, high = '<i class="formula">{}<sub>{}</sub></i>'.format, '<i class="formula">{}<sup>{}</sup></i>'.format
+    wanted = page
+    for typed, made in (("Why d_k?", f"Why {low('d', 'k')}?"), ("<p>h_kv", f"<p>{low('h', 'kv')}"),
+                        ("one W_UK^T", f"one {high('W', 'UK')}{high('', '⊤')}"),
+                        ("(c W_O)^T", f"(c {high('W', 'O')}){high('', '⊤')}")):
+        wanted = wanted.replace(typed, made)
+    assert formulas.set_in_text(page) == wanted
+
+
+def test_what_only_looks_like_a_symbol_stays_as_it_is():
+    typed = "W_i Q_h d_keys W_Qs 2^questions e^score ^T snd_k"
+    assert formulas.set_symbols(typed) == typed
+
+
+def test_a_power_is_set_high():
+    assert formulas.set_symbols("n^2, M^{-1} and d_model") == (
+        'n<i class="formula"><sup>2</sup></i>, M<i class="formula"><sup>−1</sup></i> and '
+        '<i class="formula">d<sub class="word">model</sub></i>')

@@ -9,6 +9,7 @@ from docutils.utils import new_document
 from _ext import terms
 
 GLOSSARY = {"softmax": ("all shares", {"chapters/01_soft_lookup"}), "induction head": ("it repeats", set()),
+            "value": ("what is given", set()),
             "head": ("one attention", {"chapters/06_multi_head"}), "scale": ("a number", set())}
 
 
@@ -40,6 +41,10 @@ def test_the_first_use_is_marked_in_whole_words_the_longest_term_first_and_no_ev
                                                ("chapters/06_multi_head", ["softmax"])])
 def test_a_page_that_explains_a_term_does_not_mark_it(docname, expected):
     assert [word for word, *_ in marked(docname, words("A softmax, a head."))] == expected
+
+
+def test_a_singular_value_is_no_value():
+    assert [word for word, *_ in marked("chapters/06_x", words("A singular value; values."))] == ["values"]
 
 
 def test_links_titles_code_and_choices_stay_as_they_are():

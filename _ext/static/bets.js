@@ -203,8 +203,7 @@
     const { how, lead, line = "" } = judge(bet, said);
     const isRight = how === "as-said";
     const told = isRight && made[`${data.bet}+`] ? "As you said, once you had seen it." : lead;
-    const words = line.split(/`([^`]+)`/).map((part, i) => (i % 2 ? element("code", {}, part) : part));
-    reply.append(element("p", {}, element("b", {}, told), " ", ...words));
+    reply.append(element("p", {}, element("b", {}, told), " ", element("span", { innerHTML: line })));
     if (isRight || !data.exercise) return;
     const again = { type: "button", className: "bet-guess", onclick: () => guessAgain(bet) };
     reply.append(element("button", again, "Guess again"));

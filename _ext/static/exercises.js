@@ -177,13 +177,28 @@
     return made;
   }
 
-  // `code` and addresses are marked up; everything else is text.
-  function paragraph(text) {
-    const made = element("p", "");
-    for (const part of text.split(/(`[^`]+`|https:\/\/[^\s<)]+[^\s<).,:;])/)) {
-      if (part.startsWith("`")) made.append(element("code", "", part.slice(1, -1)));
+  // `code`, addresses and symbols (_ext/formulas.py) are marked up; everything else is text.
+  const SYMBOL = String.raw`\bW_[A-Z]{1,2}(?!\w)|\b[dh]_(?:model|kv|\w)(?!\w)|\^(?:T|\{-1\}|\d)(?!\w)`;
+  const MARKED = new RegExp(String.raw`(\x60[^\x60]+\x60|https:\/\/[^\s<)]+[^\s<).,:;]|${SYMBOL})`);
+
+  function paragraph(text, tag = "p") {
+    const made = element(tag, "");
+    text.split(MARKED).forEach((part, i) => {
+      if (i % 2 === 0) made.append(part);
+      else if (part.startsWith("`")) made.append(element("code", "", part.slice(1, -1)));
       else if (part.startsWith("https://")) made.append(Object.assign(element("a", "", part), { href: part }));
-      else made.append(part);
+      else made.append(symbol(part));
+    });
+    return made;
+  }
+
+  function symbol(typed) {
+    const made = element("i", "formula");
+    if (typed.startsWith("^")) {
+      made.append(element("sup", "", typed.slice(1).replace("T", "⊤").replace("{-1}", "−1")));
+    } else {
+      const index = typed.slice(2);
+      made.append(typed[0], element(typed[0] === "W" ? "sup" : "sub", index === "model" ? "word" : "", index));
     }
     return made;
   }
@@ -192,7 +207,7 @@
     place.className = `ask-reply ${found.ok ? "is-right" : "is-wrong"}`;
     const sentence = found.verdict[0].toUpperCase() + found.verdict.slice(1);
     const verdict = element("p", "ask-verdict", `${found.ok ? "✓" : "×"} ${sentence}`);
-    place.replaceChildren(verdict, ...found.lines.map(paragraph));
+    place.replaceChildren(verdict, ...found.lines.map((line) => paragraph(line)));
   }
 
   // What was written in one's own words, or chosen for blanks (complete.js), is kept in this browser too.
@@ -247,7 +262,7 @@
     const list = element("ul", "ask-checklist");
     lines.forEach((line, i) => {
       const field = Object.assign(document.createElement("input"), { type: "checkbox", id: `tick-${data.id}-${i}` });
-      const label = Object.assign(element("label", "", line), { htmlFor: field.id });
+      const label = Object.assign(paragraph(line, "label"), { htmlFor: field.id });
       const item = element("li", "");
       item.append(field, label);
       list.append(item);

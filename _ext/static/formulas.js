@@ -1,4 +1,5 @@
-// A formula is copied as its TeX, within dollars: pasted into a notebook or a message, it is a formula again.
+// A formula is copied as its TeX, within dollars: pasted into a notebook or a message, it is a formula again; a symbol
+// in words as it is typed, W_Q.
 document.addEventListener("copy", (event) => {
   const selection = getSelection();
   if (!selection.rangeCount || event.target.closest?.("input, textarea")) return;
@@ -10,13 +11,20 @@ document.addEventListener("copy", (event) => {
   if (last) range.setEndAfter(last);
   const copied = range.cloneContents();
   const formulas = copied.querySelectorAll("math");
-  if (!formulas.length) return;
+  const symbols = copied.querySelectorAll(".formula");
+  if (!formulas.length && !symbols.length) return;
   const page = document.createElement("div");
   page.append(copied.cloneNode(true));
   event.clipboardData.setData("text/html", page.innerHTML);
   formulas.forEach((formula) => {
     const dollars = formula.getAttribute("display") === "block" ? "$$" : "$";
     formula.replaceWith(dollars + formula.querySelector("annotation").textContent + dollars);
+  });
+  symbols.forEach((symbol) => {
+    const [letter, index] = [symbol.firstChild, symbol.lastChild];
+    if (letter !== index) letter.after("_");
+    else index.prepend("^");
+    index.textContent = index.textContent.replace("⊤", "T").replace("−1", "{-1}");
   });
   event.clipboardData.setData("text/plain", copied.textContent);
   event.preventDefault();

@@ -141,16 +141,17 @@ before_the_cut = Choice(
                "It does: with one head there is nothing to cut.", "one-head"),
         Option("With h = 8 it gives what a right layer with the same pairs gives.",
                "All heads differ, the first one in every pair but its first."),
-        Option("Token by token, with a cache, it gives what it gives at once.",
+        Option("Token by token, with its earlier keys kept, it gives what it gives at once.",
                "It does, if each token is turned at its own position. A wrong angle is kept like a right one.",
                "cache"),
     ),
     hints=("Which angle has a column of head 1, and which has the same column of the last head?",
            "A test catches it if right code passes and this code fails. Which of the six compare two heads, or this "
            "code with another?"),
-    note=f"In the last head no wave is shorter than {waves(HEADS - 1)[0]:,.0f} tokens, so with scores of ordinary size "
-         f"it hardly tells neighbours apart; in the first none is longer than {waves(0)[1]:.1f}. Turned after the cut, "
-         "every head has both. That a code is relative is one property, and a test of it sees no other.",
+    note=f"In the last head no wave is shorter than {waves(HEADS - 1)[0]:,.0f} tokens, 2 pi 10000^(7/8), so "
+         "with scores of ordinary size it hardly tells neighbours apart; in the first none is longer than "
+         f"{waves(0)[1]:.1f}. Turned after the cut, every head has both. That a code is relative is one property, and "
+         "a test of it sees no other.",
 )
 
 

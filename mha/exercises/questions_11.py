@@ -2,7 +2,7 @@
 from mha.exercises.question import Choice, Explanation, Number, Option
 from mha.exercises.report import Mistake
 
-LAYERS, H, H_KV, D_K, N, BYTES = 32, 32, 8, 128, 8192, 2
+LAYERS, H, H_KV, D_K, N, BYTES = 40, 40, 8, 128, 16384, 2
 GIB = 2**30
 KEPT = 2 * LAYERS * H_KV * D_K * N * BYTES                                     # keys and values
 
@@ -163,8 +163,9 @@ latent_claims = Choice(
 explain_rotation = Explanation(
     id="11.10", title="Explain it: the rotation in between", chapter="11_sharing_heads", stars=2, minutes=6,
     after="section 4",
-    statement="In a latent layer W_UK can be absorbed into the queries. With rotary positions on these keys it cannot. "
-              "Explain why, and what DeepSeek-V2 does about it. Then open the checklist.",
+    statement="In a latent layer W_UK can be absorbed into the queries, by one matrix that is made in "
+              "advance. With rotary positions on these keys it cannot. Explain why, and what DeepSeek-V2 does about "
+              "it. Then open the checklist.",
     checklist=("Without a rotation a score is x W_Q W_UK^T c^T. The two matrices in the middle are the same for all "
                "pairs of tokens, so x W_Q W_UK^T is made once and meets every latent.",
                "With a rotation of query and key by their positions a score is x W_Q R W_UK^T c^T, where R turns by "

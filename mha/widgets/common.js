@@ -110,11 +110,13 @@ function h(tag, attributes = {}, ...children) {
   return el;
 }
 
-// A text with its symbols set: "W_Q", "d_k" and "h_kv" become a letter with a low index. What is no text stays as it is
+// A text with its symbols set, as _ext/formulas.py does: "W_Q" becomes a matrix with its letter high, "d_k" and "h_kv"
+// sizes with theirs low. What is no text stays as it is
 function typeset(text) {
   if (typeof text !== "string" || !text.includes("_")) return [text];
   return text.split(/\b([Wdh]_(?:kv|\w))\b/).filter(Boolean).map((part) =>
-    (/^[Wdh]_(kv|\w)$/.test(part) ? h("i", { class: "formula" }, part[0], h("sub", {}, part.slice(2))) : part));
+    (/^[Wdh]_(kv|\w)$/.test(part) ? h("i", { class: "formula" }, part[0],
+      h(part[0] === "W" ? "sup" : "sub", {}, part.slice(2))) : part));
 }
 
 // Only what changes is written: each writing makes the browser style, lay out and paint anew

@@ -48,19 +48,20 @@ function render({ model, el }) {
   const title = roomFor(longestOf(Object.values(TASKS)), "div");
   const steps = counts.map(comma);
   const heading = planeTitle("Error", `of each run (\u25cb ${steps[0]} steps, \u25cf ${steps[1]}); line: the floor`);
-  const longest = { cell: [8, 8, 32, 16, null], ends: [0.888, 0.888, 0.888], count: counts[1], low: 0.875 };
-  const status = statusLine(sentenceFor(longest));
+  const longest = { cell: [8, 8, 32, 16, null], ends: [0.888, 0.888, 0.888], count: counts[0], low: 0.875 };
+  const status = statusLine(sentenceFor({ ...longest, wanting: true }));
   const root = figureBox(model, "sharing-costs", "sharing-costs", title, heading, svg, status);
   el.append(root);
 
-  function sentenceFor({ cell, ends, count, low }) {
+  function sentenceFor({ cell, ends, count, low, wanting }) {
     const [heads, h_kv, d_k, d_v, d_c] = cell;
     const [best, middle, last] = ends.map((error) => error.toFixed(3));
     const shared = d_c ? `one latent of ${d_c} numbers` : `h_kv = ${h_kv}, keys of ${d_k} and values of ${d_v}`;
     const bound = low > 0 ? ` Heads that choose by names alone cannot get below ${low.toFixed(3)} in the mean; `
       + "a sample may be kind, or scores may see contents." : "";
     return `${heads} heads, ${shared}: a token leaves ${keptOf(cell)} numbers behind. `
-      + `Errors after ${comma(count)} steps from ${best} to ${last}, in the middle ${middle}.${bound}`;
+      + `Errors after ${comma(count)} steps${wanting ? ` (none trained for ${steps[1]})` : ""} from ${best} to `
+      + `${last}, in the middle ${middle}.${bound}`;
   }
 
   const floorOf = (task, [, h_kv, , d_v, d_c]) =>
@@ -91,7 +92,8 @@ function render({ model, el }) {
       const found = errors[longer][task][i];
       const low = cell ? floorOf(task, cell) : NaN;
       const ends = cell ? [Math.min(...found), median(found), Math.max(...found)] : [NaN, NaN, NaN];
-      return { cell, found, ends, low, count: counts[longer && long[task][i] ? 1 : 0] };
+      const isLong = longer && long[task][i];
+      return { cell, found, ends, low, count: counts[isLong ? 1 : 0], wanting: longer && !isLong };
     });
     const all = Math.min(room, 660);
     const wide = (all - LEFT) / many;

@@ -60,7 +60,7 @@ class SharingCostsCanvas(Canvas):
     errors = traitlets.List(help="[steps][task][column] -> the errors of the runs").tag(sync=True)
     counts = traitlets.List(STEPS).tag(sync=True)
     wanted = traitlets.Int(WANTED).tag(sync=True)
-    task = traitlets.Int(0, help="index into names").tag(sync=True)
+    task = traitlets.Int(1, help="index into names").tag(sync=True)
     column = traitlets.Int(1, help="from 1").tag(sync=True)
     steps = traitlets.Int(0, help="index into counts").tag(sync=True)
 
@@ -82,7 +82,7 @@ class SharingCosts(LiveFigure):
                        for long in (False, True)]
         errors = [[[runs.tolist() for runs in columns] for columns in tasks] for tasks in self.errors]
         super().__init__(SharingCostsCanvas(errors=errors), [
-            {"task": slider(ipywidgets.ToggleButtons, "task", options=list(TASKS))},
+            {"task": slider(ipywidgets.ToggleButtons, "task", options=list(TASKS), index=1)},
             {"column": slider(ipywidgets.IntSlider, "column", value=1, min=1, max=COLUMNS),
              "steps": slider(ipywidgets.ToggleButtons, "steps", options=[f"{count:,}" for count in STEPS])}])
 

@@ -13,6 +13,8 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
+from _ext.formulas import set_symbols
+
 ROOT = Path(__file__).parents[2]
 HTML = Path(os.environ.get("BOOK_HTML", ROOT / "_build" / "html")).resolve()
 SOURCES = ("_config.yml", "_toc.yml", "_ext", "chapters", "mha")
@@ -35,6 +37,13 @@ def require_built():
     newest = max(file.stat().st_mtime for file in files if "__pycache__" not in file.parts)
     if not front.exists() or front.stat().st_mtime < newest:
         raise RuntimeError(f"{HTML} is missing or older than its sources: run `python3 book.py build` first")
+
+
+def as_read(text):
+    """What a page shows of a text that the package says: its symbols are set, and its code has no backticks."""
+    words = text.split("`")
+    words[::2] = [re.sub(r"</?(i|su[bp])\b[^>]*>", "", set_symbols(part)) for part in words[::2]]
+    return "".join(words)
 
 
 def pages():

@@ -48,7 +48,7 @@ def test_every_combination_gets_the_replies_of_the_package(visit, item):
         assert verdict.startswith("✓ Right" if right else "× Not yet")
         wanted = (evidence if right else [FAR] if key not in found["said"]
                   else [*asks, *evidence[:1], *named, *evidence[1:]])
-        assert lines[: len(wanted)] == [line.replace("`", "") for line in wanted], key
+        assert lines[: len(wanted)] == [*map(served.as_read, wanted)], key
 
 
 @pytest.mark.parametrize("width, scheme", [(1200, "light"), (390, "dark")])

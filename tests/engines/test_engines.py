@@ -74,7 +74,7 @@ def test_every_question_replies_to_a_wrong_and_to_a_right_answer(look, page):
         assert paragraphs[0].startswith("\u2713" if report.ok else "\u00d7"), (item.id, answer, paragraphs)
         if not answer:
             continue                            # what a kernel says of no words at all is said of quotation marks
-        said = [line for line in report.text.replace("`", "").splitlines()[1:]
+        said = [served.as_read(line) for line in report.text.splitlines()[1:]
                 if not line.startswith((f'hint("{item.id}")', "   [ ]")) and line != getattr(item, "note", "")]
         assert set(said) <= set(paragraphs), (item.id, answer)
 
@@ -243,7 +243,7 @@ def test_programs_with_blanks_reply_as_the_package_told_them_to(at, id):
     keys = [*sorted(told["said"])[::-1][:100], told["right"][0]]
     said = browser.evaluate(ANSWER_ALL, [form_of(item), keys])
     for key, (verdict, *lines) in said.items():
-        named, asks, evidence = ([told["lines"][i].replace("`", "") for i in part] for part in told["said"][key])
+        named, asks, evidence = ([served.as_read(told["lines"][i]) for i in part] for part in told["said"][key])
         right = key in told["right"]
         assert verdict.startswith("\u2713" if right else "\u00d7")
         assert lines[:9] == (evidence if right else [*asks, *evidence[:1], *named, *evidence[1:]])[:9] or right
