@@ -29,7 +29,8 @@ TOUCHING = re.compile(f"{OPENING}+{FORMULA}{CLOSING}*|{FORMULA}{CLOSING}+", re.S
 HUES = {"q": "hue-query", "k": "hue-key", "v": "hue-value"}
 INDEXED = {"msub", "msup", "msubsup", "munder", "mover", "munderover"}
 PLAIN = "{}"
-SYMBOL = re.compile(r"\b(?:(W)_([A-Z]{1,2})|([dh])_(model|kv|\w))(?!\w)|(?<=[\w)|’])\^(T|\{-1\}|\d)(?!\w)")
+SYMBOL = re.compile(r"\b(?:(W)_([A-Z]{1,2})|([dhR])_(model|kv|-?\d+|[a-z]|\([^()]*\)))(?!\w)"
+                    r"|(?<=[\w)|’])\^(?:(T|\{-1\}|\d+|[a-z])(?!\w)|\(([^()]+)\))")
 # A tag, or all of an element whose words are no running text: these stay as they are.
 AS_IT_IS = re.compile(r"<(code|pre|script|style|math|svg|textarea|select)\b.*?</\1>|<[^>]*>", re.S)
 WORD = ' class="word"'                                      # an index that is a word stands upright
@@ -111,11 +112,13 @@ def set_symbols(text):
 
 def symbol(found):
     """The HTML of one; exercises.js and mha/widgets/common.js make the same of what they say."""
-    matrix, maker, size, low, power = found.groups()
+    matrix, maker, size, low, power, sum_ = found.groups()
+    index = (maker or low or power or sum_).strip("(){}").replace("-", "−")
     if size:
-        return f'<i class="formula">{size}<sub{WORD if low == "model" else ""}>{low}</sub></i>'
-    high = maker or power.replace("T", "⊤").replace("{-1}", "−1")
-    return f'<i class="formula">{matrix or ""}<sup>{high}</sup></i>'
+        made = f'{size}<sub{WORD if low == "model" else ""}>{index}</sub>'
+    else:
+        made = f"{matrix or ''}<sup>{'⊤' if power == 'T' else index}</sup>"
+    return f'<i class="formula" data-typed="{found[0]}">{made}</i>'
 
 
 def set_in_text(html):

@@ -166,6 +166,15 @@ def furniture_is_hidden(notebook):
             yield f"the page need not show this: give it the tag remove-input: {cell.source}"
 
 
+def what_is_made_is_shown(notebook):
+    """A notebook shows the value of a cell's last expression only: a table, a picture or a figure stands there."""
+    for cell in code_cells(notebook):
+        for statement in ast.parse(cell.source).body[:-1]:
+            made = ast.unparse(statement)
+            if isinstance(statement, ast.Expr) and made.startswith(("viz.", "widgets.")):
+                yield f"it is made, and shown nowhere, since it is not the last expression: {made}"
+
+
 # --- Prose ----------------------------------------------------------------------------------------------------------
 
 FENCE = re.compile(r"^ *(```+|~~~+).*?^ *\1", re.MULTILINE | re.DOTALL)

@@ -80,25 +80,34 @@ def test_queries_keys_and_values_have_their_colours_and_indices_have_none(tex, w
     assert coloured(tex) == wanted
 
 
+def set_as(typed, made):
+    return f'<i class="formula" data-typed="{typed}">{made}</i>'
+
+
 def test_symbols_are_set_in_running_text_and_nowhere_else():
     page = ('<h1>Why d_k?<a class="headerlink" href="#why-d_k">#</a></h1>\n'
             '<p>h_kv, <code>W_Q</code>, <pre>d_v</pre> <a href="#d_k">no W_Q_x, one W_UK^T</a>, (c W_O)^T '
             '<math>d_k</math></p>')
-    low, high = '<i class="formula">{}<sub>{}</sub></i>'.format, '<i class="formula">{}<sup>{}</sup></i>'.format
+    turned = set_as("^T", "<sup>⊤</sup>")
     wanted = page
-    for typed, made in (("Why d_k?", f"Why {low('d', 'k')}?"), ("<p>h_kv", f"<p>{low('h', 'kv')}"),
-                        ("one W_UK^T", f"one {high('W', 'UK')}{high('', '⊤')}"),
-                        ("(c W_O)^T", f"(c {high('W', 'O')}){high('', '⊤')}")):
+    for typed, made in (("Why d_k?", f"Why {set_as('d_k', 'd<sub>k</sub>')}?"),
+                        ("<p>h_kv", f"<p>{set_as('h_kv', 'h<sub>kv</sub>')}"),
+                        ("one W_UK^T", f"one {set_as('W_UK', 'W<sup>UK</sup>')}{turned}"),
+                        ("(c W_O)^T", f"(c {set_as('W_O', 'W<sup>O</sup>')}){turned}")):
         wanted = wanted.replace(typed, made)
     assert formulas.set_in_text(page) == wanted
 
 
-def test_what_only_looks_like_a_symbol_stays_as_it_is():
-    typed = "W_i Q_h d_keys W_Qs 2^questions e^score ^T snd_k"
+@pytest.mark.parametrize("typed", ["W_i", "Q_h", "d_keys", "W_Qs", "2^questions", "e^score", " ^T", "snd_k", "R_k2"])
+def test_what_only_looks_like_a_symbol_stays_as_it_is(typed):
     assert formulas.set_symbols(typed) == typed
 
 
-def test_a_power_is_set_high():
-    assert formulas.set_symbols("n^2, M^{-1} and d_model") == (
-        'n<i class="formula"><sup>2</sup></i>, M<i class="formula"><sup>−1</sup></i> and '
-        '<i class="formula">d<sub class="word">model</sub></i>')
+@pytest.mark.parametrize("typed, made", [("n^2", "n" + set_as("^2", "<sup>2</sup>")),
+                                         ("M^{-1}", "M" + set_as("^{-1}", "<sup>−1</sup>")),
+                                         ("e^(-a)", "e" + set_as("^(-a)", "<sup>−a</sup>")),
+                                         ("R_-37", set_as("R_-37", "R<sub>−37</sub>")),
+                                         ("R_(j - i)", set_as("R_(j - i)", "R<sub>j − i</sub>")),
+                                         ("d_model", set_as("d_model", 'd<sub class="word">model</sub>'))])
+def test_powers_stand_high_and_indices_low(typed, made):
+    assert formulas.set_symbols(typed) == made

@@ -50,7 +50,7 @@ def is_normalised(notebook):
 CHAPTER_RULES = [rules.cells_are_short, rules.cells_teach, rules.exceptions_are_few, rules.decimals_are_printed,
                  rules.counts_are_printed, rules.markdown_is_portable, links_resolve, names_exist, set_up_comes_first,
                  is_normalised, rules.outputs_are_narrow, rules.bets_are_judged, rules.checks_are_folded,
-                 rules.code_in_sight_is_read, rules.furniture_is_hidden]
+                 rules.code_in_sight_is_read, rules.furniture_is_hidden, rules.what_is_made_is_shown]
 
 
 @pytest.mark.parametrize("rule", CHAPTER_RULES, ids=lambda rule: rule.__name__)
@@ -185,6 +185,7 @@ BAD = {
         new_notebook(cells=[code(SET_UP, tags=["set-up"])]),
         chapter(code("import torch\nfrom mha import viz")),
     ],
+    rules.what_is_made_is_shown: [chapter(code("viz.columns(a)\nprint(1)"))],
     rules.markdown_is_portable: [chapter(text) for text in [
         "```{note}\nx\n```",
         "see {ref}`there`",

@@ -30,7 +30,7 @@ def test_the_two_tokens_before_are_known_as_well_as_a_mean_of_all_before_tells_t
 
 
 def test_which_of_the_outputs_of_two_kinds_of_tokens_can_differ():
-    item, kinds = EXERCISES["10.6"], dict(zip("AB", tokens(2, 12)))
+    item, kinds = EXERCISES["10.6"], dict(zip("XY", tokens(2, 12)))
     layers = [MultiHeadAttention(12, 3, causal=True, dtype=torch.float64) for _ in range(3)]
 
     def out(text, place, depth=3):
@@ -39,7 +39,7 @@ def test_which_of_the_outputs_of_two_kinds_of_tokens_can_differ():
             x = x + torch.tanh(layer(x)[0])
         return x[place - 1]
 
-    text, others = "A" * 6 + "B" * 6, ("A" * 12, "AB" * 6, "A" * 5 + "B" * 7)
+    text, others = "X" * 6 + "Y" * 6, ("X" * 12, "XY" * 6, "X" * 5 + "Y" * 7)
     pairs = [(out(text, 3), out(text, 5)), (out(text, 8), out(text, 11)), (out(text, 5), out(others[0], 5)),
              (out(text, 12), out(others[1], 12)), (out(text, 12), out(others[2], 12))]
     for letter, (one, other) in zip(item.letters, pairs, strict=True):

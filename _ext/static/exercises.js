@@ -178,7 +178,8 @@
   }
 
   // `code`, addresses and symbols (_ext/formulas.py) are marked up; everything else is text.
-  const SYMBOL = String.raw`\bW_[A-Z]{1,2}(?!\w)|\b[dh]_(?:model|kv|\w)(?!\w)|\^(?:T|\{-1\}|\d)(?!\w)`;
+  const SYMBOL = String.raw`\bW_[A-Z]{1,2}(?!\w)|\b[dhR]_(?:model|kv|-?\d+|[a-z]|\([^()]*\))(?!\w)`
+    + String.raw`|\^(?:(?:T|\{-1\}|\d+|[a-z])(?!\w)|\([^()]+\))`;
   const MARKED = new RegExp(String.raw`(\x60[^\x60]+\x60|https:\/\/[^\s<)]+[^\s<).,:;]|${SYMBOL})`);
 
   function paragraph(text, tag = "p") {
@@ -194,12 +195,10 @@
 
   function symbol(typed) {
     const made = element("i", "formula");
-    if (typed.startsWith("^")) {
-      made.append(element("sup", "", typed.slice(1).replace("T", "⊤").replace("{-1}", "−1")));
-    } else {
-      const index = typed.slice(2);
-      made.append(typed[0], element(typed[0] === "W" ? "sup" : "sub", index === "model" ? "word" : "", index));
-    }
+    made.dataset.typed = typed;
+    const index = typed.replace(/^\w?[_^]/, "").replace(/[(){}]/g, "").replaceAll("-", "\u2212");
+    if (typed.startsWith("^")) made.append(element("sup", "", typed === "^T" ? "\u22a4" : index));
+    else made.append(typed[0], element(typed[0] === "W" ? "sup" : "sub", index === "model" ? "word" : "", index));
     return made;
   }
 

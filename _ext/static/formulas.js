@@ -20,12 +20,7 @@ document.addEventListener("copy", (event) => {
     const dollars = formula.getAttribute("display") === "block" ? "$$" : "$";
     formula.replaceWith(dollars + formula.querySelector("annotation").textContent + dollars);
   });
-  symbols.forEach((symbol) => {
-    const [letter, index] = [symbol.firstChild, symbol.lastChild];
-    if (letter !== index) letter.after("_");
-    else index.prepend("^");
-    index.textContent = index.textContent.replace("⊤", "T").replace("−1", "{-1}");
-  });
+  symbols.forEach((symbol) => symbol.replaceWith(symbol.dataset.typed));
   event.clipboardData.setData("text/plain", copied.textContent);
   event.preventDefault();
 });

@@ -44,19 +44,19 @@ two_words = Choice(
     id="10.6", title="Six times one token, six times another", chapter="10_position", stars=2, minutes=6,
     after="section 1", core=True, several=True,
     statement="A deep causal transformer has no positions: layers of attention, networks that work on each token, "
-              "norms and residual sums. It reads a text of twelve tokens, A A A A A A B B B B B B. Some pairs of "
+              "norms and residual sums. It reads a text of twelve tokens, X X X X X X Y Y Y Y Y Y. Some pairs of "
               "outputs are equal whatever the weights are. Which of these pairs can differ? Pick all.",
     options=(
-        Option("The third and the fifth, both A.",
-               "Both see nothing but A. Weights sum to 1, so what they mix is the same, in every layer.", "equal-past"),
-        Option("The eighth and the eleventh, both B.",
-               "The eighth sees six A and two B, the eleventh six A and five B: the mixtures differ."),
-        Option("The fifth here, and the fifth of a text of twelve A.",
+        Option("The third and the fifth, both X.",
+               "Both see nothing but X. Weights sum to 1, so what they mix is the same, in every layer.", "equal-past"),
+        Option("The eighth and the eleventh, both Y.",
+               "The eighth sees six X and two Y, the eleventh six X and five Y: the mixtures differ."),
+        Option("The fifth here, and the fifth of a text of twelve X.",
                "The mask hides all that comes later, so up to the sixth token the texts are the same.", "later-tokens"),
-        Option("The last here, and the last of A B A B A B A B A B A B.",
-               "They see the same set, so one layer cannot part them. But the B before them are mixed from other "
+        Option("The last here, and the last of X Y X Y X Y X Y X Y X Y.",
+               "They see the same set, so one layer cannot part them. But the Y before them are mixed from other "
                "sets, and a second layer reads those."),
-        Option("The last here, and the last of a text of five A and seven B.",
+        Option("The last here, and the last of a text of five X and seven Y.",
                "The same two kinds, in other numbers: one layer can already tell the shares apart."),
     ),
     hints=("For each pair: what do the two tokens see? The same set, in the same shares?",
@@ -93,11 +93,11 @@ next_peak = Number(
     mistakes=(
         (AGAIN - 1, Mistake("counted-from-zero", f"After {AGAIN - 1} more steps the hand is back. But it started at "
                                                  "distance 1.")),
-        (4, Mistake("three-steps", f"A turn is 2 pi = {2 * math.pi:.3f} radians. At distance 4 the hand has turned by "
+        (4, Mistake("three-steps", f"A turn is 2 π = {2 * math.pi:.3f} radians. At distance 4 the hand has turned by "
                                    f"6, and the score is {score(4):.3f} C.")),
-        (5, Mistake("four-steps", f"A turn is 2 pi = {2 * math.pi:.3f} radians. After 4 steps the hand has turned by "
+        (5, Mistake("four-steps", f"A turn is 2 π = {2 * math.pi:.3f} radians. After 4 steps the hand has turned by "
                                   f"8, and the score is {score(5):.3f} C.")),
-        (12, Mistake("half-turn", "11 steps are 22 radians, nearly 7 pi: seven half turns. The hand then points the "
+        (12, Mistake("half-turn", "11 steps are 22 radians, nearly 7 π: seven half turns. The hand then points the "
                                   "other way, and the score is nearly -C. It takes twice these steps.")),
         (2 * AGAIN - 1, Mistake("one-radian", "That is where a hand of one radian comes round. This one is twice as "
                                               f"fast: there, too, it is back ({score(2 * AGAIN - 1):.4f} C), but there "
@@ -107,9 +107,9 @@ next_peak = Number(
         (356, Mistake("much-later", "355 steps are 710 radians, nearly 113 turns: better still, but there is one "
                                     "before.")),
     ),
-    hints=("The hand is back after whole turns, of 2 pi radians each. Which multiples of 2 pi are nearly even numbers?",
-           "22/7 is nearly pi, so 7 turns, 14 pi, are nearly what? How many steps is that?"),
-    note=f"pi is nearly 22/7, so {AGAIN - 1} steps of {SPEED} radians are nearly seven turns: the score is "
+    hints=("The hand is back after whole turns, of 2 π radians each. Which multiples of 2 π are nearly even numbers?",
+           "22/7 is nearly π, so 7 turns, 14 π, are nearly what? How many steps is that?"),
+    note=f"π is nearly 22/7, so {AGAIN - 1} steps of {SPEED} radians are nearly seven turns: the score is "
          f"{score(AGAIN):.5f} C. The head that looks one back also looks {AGAIN} back. A second pair, of 1 radian "
          "say, tells the two apart.",
 )
@@ -141,14 +141,14 @@ before_the_cut = Choice(
                "It does: with one head there is nothing to cut.", "one-head"),
         Option("With h = 8 it gives what a right layer with the same pairs gives.",
                "All heads differ, the first one in every pair but its first."),
-        Option("Token by token, with its earlier keys kept, it gives what it gives at once.",
+        Option("Token by token, with earlier keys and values kept, it gives what it gives at once.",
                "It does, if each token is turned at its own position. A wrong angle is kept like a right one.",
                "cache"),
     ),
     hints=("Which angle has a column of head 1, and which has the same column of the last head?",
            "A test catches it if right code passes and this code fails. Which of the six compare two heads, or this "
            "code with another?"),
-    note=f"In the last head no wave is shorter than {waves(HEADS - 1)[0]:,.0f} tokens, 2 pi 10000^(7/8), so "
+    note=f"In the last head no turn is shorter than {waves(HEADS - 1)[0]:,.0f} tokens, 2 π 10000^(7/8), so "
          "with scores of ordinary size it hardly tells neighbours apart; in the first none is longer than "
          f"{waves(0)[1]:.1f}. Turned after the cut, every head has both. That a code is relative is one property, and "
          "a test of it sees no other.",
@@ -188,7 +188,7 @@ two_back = Number(
     ),
     hints=("Write r for e^(-slope). From the own token backwards the powers are 1, r, r^2, ... What is their sum?",
            "The two get (1 - r)(r + r^2) = r - r^3. For which r is it largest?"),
-    note="With r = e^(-slope) the weight is r - r^3, largest at r = 1/sqrt(3): 2 / (3 sqrt(3)). In general the k "
+    note="With r = e^(-slope) the weight is r - r^3, largest at r = 1/√3: 2 / (3 √3). In general the k "
          "tokens before get r - r^(k + 1) together, and the k-th alone at most k^k / (k + 1)^(k + 1): 1/4, 4/27, ... "
          "So by distance alone no single head with ALiBi looks at the token before, or at any one token but its own. "
          "Contents, or several heads together, can do more.",
@@ -200,7 +200,7 @@ explain_decay = Explanation(
     statement="Somebody says: \"RoPE makes scores decay with the distance, so a head cannot look far back.\" But a "
               "query that is its key turned back by 37 positions, q = R_-37 k, has its largest score 37 tokens back. "
               "Explain how both can be. Then open the checklist.",
-    checklist=("The score of a query at i and a key at j depends on i - j alone: q . R_(j - i) k.",
+    checklist=("The score of a query at i and a key at j depends on i - j alone: q · R_(j - i) k.",
                "What falls is the mean over pairs of cos(angle times distance): the score of a query that equals its "
                "key. It falls by and large, not at every step.",
                "If queries and keys are independent and point everywhere alike, the mean score is 0 at every distance, "

@@ -56,7 +56,7 @@ what_the_figure_shows = Choice(
                "That is what was counted, over all r and all runs, with h = 1, 2, 4, 8, 16 and 32."),
         Option("No single head can serve two targets.",
                "Section 1 trained one that does: its scores saw the contents.", "hole"),
-        Option("On r independent contents, heads whose scores see names only, read by a linear map, cannot have an "
+        Option("On r independent contents drawn alike, heads that see names only, read by a linear map, cannot have an "
                "error below 1 - h/r.",
                "That is proved."),
         Option("More than r heads are always worse.",

@@ -68,7 +68,7 @@ function render({ model, el }) {
   const title = [planeTitle("Hands", "and how many tokens each takes to go round"),
     h("div", {}, sign("hue-query", "the query's: the target"), sign("hue-key", "the key's: the place shown"))];
 
-  const curves = drawing({ class: "curves" });
+  const curves = drawing({ class: "curves", "data-see": "" });
   const add = (tag, attributes = {}, ...inside) => curves.appendChild(h(tag, attributes, ...inside));
   const y = {
     mean: (value) => CROWN + (MEAN * (1 - value)) / 2,

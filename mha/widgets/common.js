@@ -115,7 +115,7 @@ function h(tag, attributes = {}, ...children) {
 function typeset(text) {
   if (typeof text !== "string" || !text.includes("_")) return [text];
   return text.split(/\b([Wdh]_(?:kv|\w))\b/).filter(Boolean).map((part) =>
-    (/^[Wdh]_(kv|\w)$/.test(part) ? h("i", { class: "formula" }, part[0],
+    (/^[Wdh]_(kv|\w)$/.test(part) ? h("i", { class: "formula", "data-typed": part }, part[0],
       h(part[0] === "W" ? "sup" : "sub", {}, part.slice(2))) : part));
 }
 

@@ -16,9 +16,8 @@ function shareOf(part, whole) {
   return Number.isInteger(whole / part) ? `1/${whole / part} of` : `${((100 * part) / whole).toFixed(1)} % of`;
 }
 
-// Bars side by side from LEFT on, as an svg path
-const bars = (count, top, step, wide, tall) =>
-  tabulate(count, (i) => `M${LEFT + i * step},${top}h${wide}v${tall}h${-wide}z`).join("");
+// Bars of one size, each from its left end on, as an svg path
+const bars = (ends, top, wide, tall) => ends.map((end) => `M${end},${top}h${wide}v${tall}h${-wide}z`).join("");
 
 function render({ model, el }) {
   const choices = model.get("choices");
@@ -94,14 +93,17 @@ function render({ model, el }) {
     set(svg, { viewBox: `0 0 ${room} ${high}` });
     set(own, { width: count * step, height: 2 * tall });
     if (d_c) {
-      const turned = d_r ? `M${LEFT + wide(d_c)},${STRIP}h${wide(d_r)}v${2 * tall}h${-wide(d_r)}z` : "";
-      drawPart(parts[0], "latent", "stream", above, bars(1, STRIP, 0, wide(d_c), 2 * tall));
-      drawPart(parts[1], "turned key", "key", below, turned);
-      drawHeads(count, step, () => LEFT + wide(left[0]) / 2);
+      const start = LEFT + Math.max(0, count * step - wide(left[0])) / 2; // under the middle of the heads
+      drawPart(parts[0], "latent", "stream", above, bars([start], STRIP, wide(d_c), 2 * tall));
+      drawPart(parts[1], "turned key", "key", below,
+        d_r ? bars([start + wide(d_c)], STRIP, wide(d_r), 2 * tall) : "");
+      drawHeads(count, step, () => start + wide(left[0]) / 2);
     } else {
-      drawPart(parts[0], "keys", "key", above, bars(shared, STRIP, step, step - gap, tall));
-      drawPart(parts[1], "values", "value", below, bars(shared, STRIP + tall, step, step - gap, tall));
-      drawHeads(count, step, (i) => LEFT + (Math.floor((i * shared) / count) + 0.5) * step - gap / 2);
+      const middle = (i) => LEFT + ((i + 0.5) * count * step) / shared; // of the heads that read it
+      const ends = tabulate(shared, (i) => middle(i) - step / 2);
+      drawPart(parts[0], "keys", "key", above, bars(ends, STRIP, step - gap, tall));
+      drawPart(parts[1], "values", "value", below, bars(ends, STRIP + tall, step - gap, tall));
+      drawHeads(count, step, (i) => middle(Math.floor((i * shared) / count)) - gap / 2);
     }
 
     const token = left.map((numbers) => (numbers * layers * bits) / 8);

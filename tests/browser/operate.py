@@ -18,11 +18,11 @@ READ = """
   }
 """
 
-# A control's name, as its widget is described, where a set symbol is "d_k"
+# A control's name, as its widget is described, where set symbols are "d_k" and "W_Q"
 NAME = """
   (control) => {
     const label = control.querySelector("label, legend")?.cloneNode(true);
-    label?.querySelectorAll("sub").forEach((sub) => sub.prepend("_"));
+    label?.querySelectorAll(".formula").forEach((symbol) => symbol.replaceWith(symbol.dataset.typed));
     return label?.textContent;
   }
 """
