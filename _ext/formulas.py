@@ -29,7 +29,7 @@ TOUCHING = re.compile(f"{OPENING}+{FORMULA}{CLOSING}*|{FORMULA}{CLOSING}+", re.S
 HUES = {"q": "hue-query", "k": "hue-key", "v": "hue-value"}
 INDEXED = {"msub", "msup", "msubsup", "munder", "mover", "munderover"}
 PLAIN = "{}"
-SYMBOL = re.compile(r"\b(?:(W)_([A-Z]{1,2})|([dhR])_(model|kv|-?\d+|[a-z]|\([^()]*\)))(?!\w)"
+SYMBOL = re.compile(r"\b(?:(W)_([A-Z]{1,2})|([dhqkvwxR])_(model|kv|ij|-?\d+|[a-z]|\([^()]*\)))(?!\w)"
                     r"|(?<=[\w)|’])\^(?:(T|\{-1\}|\d+|[a-z])(?!\w)|\(([^()]+)\))")
 # A tag, or all of an element whose words are no running text: these stay as they are.
 AS_IT_IS = re.compile(r"<(code|pre|script|style|math|svg|textarea|select)\b.*?</\1>|<[^>]*>", re.S)

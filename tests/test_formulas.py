@@ -98,7 +98,7 @@ def test_symbols_are_set_in_running_text_and_nowhere_else():
     assert formulas.set_in_text(page) == wanted
 
 
-@pytest.mark.parametrize("typed", ["W_i", "Q_h", "d_keys", "W_Qs", "2^questions", "e^score", " ^T", "snd_k", "R_k2"])
+@pytest.mark.parametrize("typed", ["W_i", "Q_h", "d_keys", "W_Qs", "2^questions", "e^score", " ^T", "snd_k", "R_k2", "q_idx", "w_out"])
 def test_what_only_looks_like_a_symbol_stays_as_it_is(typed):
     assert formulas.set_symbols(typed) == typed
 
@@ -106,6 +106,7 @@ def test_what_only_looks_like_a_symbol_stays_as_it_is(typed):
 @pytest.mark.parametrize("typed, made", [("n^2", "n" + set_as("^2", "<sup>2</sup>")),
                                          ("M^{-1}", "M" + set_as("^{-1}", "<sup>−1</sup>")),
                                          ("e^(-a)", "e" + set_as("^(-a)", "<sup>−a</sup>")),
+                                         ("w_ij", set_as("w_ij", "w<sub>ij</sub>")),
                                          ("R_-37", set_as("R_-37", "R<sub>−37</sub>")),
                                          ("R_(j - i)", set_as("R_(j - i)", "R<sub>j − i</sub>")),
                                          ("d_model", set_as("d_model", 'd<sub class="word">model</sub>'))])

@@ -178,7 +178,7 @@
   }
 
   // `code`, addresses and symbols (_ext/formulas.py) are marked up; everything else is text.
-  const SYMBOL = String.raw`\bW_[A-Z]{1,2}(?!\w)|\b[dhR]_(?:model|kv|-?\d+|[a-z]|\([^()]*\))(?!\w)`
+  const SYMBOL = String.raw`\bW_[A-Z]{1,2}(?!\w)|\b[dhqkvwxR]_(?:model|kv|ij|-?\d+|[a-z]|\([^()]*\))(?!\w)`
     + String.raw`|\^(?:(?:T|\{-1\}|\d+|[a-z])(?!\w)|\([^()]+\))`;
   const MARKED = new RegExp(String.raw`(\x60[^\x60]+\x60|https:\/\/[^\s<)]+[^\s<).,:;]|${SYMBOL})`);
 

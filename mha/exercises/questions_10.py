@@ -62,8 +62,8 @@ two_words = Choice(
     hints=("For each pair: what do the two tokens see? The same set, in the same shares?",
            "And where the sets are equal: were those in the set made from equal sets themselves?"),
     note="In one layer an output depends on which tokens stand before, and on their shares, not on their order. In the "
-         "next layer each of those tokens has itself seen something: the last B of A B A B ... has before it a B that "
-         "saw one A, one that saw two, and so on. That is how order comes in. Equal tokens from the start stay equal "
+         "next layer each of those tokens has itself seen something: the last Y of X Y X Y ... has before it a Y that "
+         "saw one X, one that saw two, and so on. That is how order comes in. Equal tokens from the start stay equal "
          "at any depth (up to rounding); from a single one that differs on, there is something to count by.",
 )
 

@@ -23,7 +23,7 @@ function render({ model, el }) {
   function sentenceFor(slope, k, weight) {
     const best = Math.log((k + 1) / k).toFixed(3);
     return `With slope ${Number(slope.toPrecision(3))} the token ${k} back gets ${weight.toFixed(3)} of the weight. `
-      + `No slope gives it more than ${most(k).toFixed(3)}, and the slope ln(${k + 1}/${k}) = ${best} does.`;
+      + `No slope gives it more than ${most(k).toFixed(3)}; the slope ln(${k + 1}/${k}) = ${best} gives that.`;
   }
 
   function draw(room) {
@@ -41,7 +41,7 @@ function render({ model, el }) {
     }));
     set(bounds, { d: tabulate(shown, (t) => `M${x(t - 0.5)},${y(most(t))}h${unit}`).join("") });
     write(number, weights[offset].toFixed(3));
-    const between = y(weights[offset]) - y(most(offset)) > 15; // the bar's number stands on it, below the line
+    const between = y(weights[offset]) - y(most(offset)) > 13; // the bar's number stands on it, below the line
     set(number, { x: x(offset), y: y(between ? weights[offset] : most(offset)) - (between ? 3 : 7) });
     places.forEach((place, i) => {
       write(place, 4 * i);

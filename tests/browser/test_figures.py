@@ -123,10 +123,10 @@ def test_the_control_that_was_moved_stays_in_sight(opened, page, index, width):
         assert 0 <= top < bottom <= height, name
 
 
-# What a figure says, and the size of its letters in px of the screen; low indices may be smaller
+# What a figure says, and the size of its letters in px of the screen; indices may be smaller
 LETTERS = """
   (index) => [...document.querySelectorAll(".live-figure")[index].querySelectorAll(".mha-figure *")]
-    .filter((el) => el.tagName !== "SUB" && el.checkVisibility({ visibilityProperty: true })
+    .filter((el) => !["SUB", "SUP"].includes(el.tagName) && el.checkVisibility({ visibilityProperty: true })
       && [...el.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim()))
     .map((el) => {
       const { a, b } = (el.tagName === "text" && el.getCTM()) || { a: 1, b: 0 };
