@@ -98,8 +98,8 @@ def test_symbols_are_set_in_running_text_and_nowhere_else():
     assert formulas.set_in_text(page) == wanted
 
 
-@pytest.mark.parametrize("typed", ["W_i", "Q_h", "d_keys", "W_Qs", "2^questions", "e^score", " ^T", "snd_k", "R_k2", "q_idx",
-                                   "w_out"])
+@pytest.mark.parametrize("typed", ["W_i", "Q_h", "d_keys", "W_Qs", "2^questions", "e^score", " ^T", "snd_k",
+                                   "R_k2", "q_idx", "w_out"])
 def test_what_only_looks_like_a_symbol_stays_as_it_is(typed):
     assert formulas.set_symbols(typed) == typed
 
