@@ -175,7 +175,7 @@ def observe(output, *args):
 
 
 EXERCISE = Exercise(
-    id="8.1", name="previous_token_score", chapter="08_what_heads_do", stars=2, minutes=10, after="section 5",
+    id="8.1", name="previous_token_score", chapter="08_what_heads_do", stars=2, minutes=10, after="section 2",
     core=True,
     signature="previous_token_score(weights)",
     statement="How much does a head look at the token before? weights is `(..., n, n)`, rows are queries, n at least "

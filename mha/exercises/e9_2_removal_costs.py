@@ -247,7 +247,7 @@ def measure(answer):
 
 
 EXERCISE = Exercise(
-    id="9.2", name="removal_costs", chapter="09_pruning", stars=3, minutes=20, after="section 2", core=True,
+    id="9.2", name="removal_costs", chapter="09_pruning", stars=3, minutes=20, after="section 1", core=True,
     signature="removal_costs(loss, h)",
     statement="How much does each head matter? loss is a function: it takes gates, a tensor `(h,)` of any "
               "dtype that it leaves as it is, and returns a number, a tensor without axes, which may be a view of "

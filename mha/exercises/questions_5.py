@@ -45,7 +45,7 @@ true_means = Choice(
     ),
     hints=("masked_fill fills where True stands.", "torch's two attention interfaces disagree."),
     note="Two interfaces of one library, two meanings. A test that shows the mask once, on three tokens, costs a "
-         "minute; chapter 5 has an error that lived for two years.",
+         "minute; section 2 has an error that lived for two years.",
 )
 
 M = 4

@@ -148,7 +148,7 @@ function render({ model, el }) {
     set(cell, { class: bad ? "cell leak" : "cell" });
     cell.style.background = number ? "none" : ground; // no attribute, which a strict policy forbids
     cell.style.border = number && !nothing ? `3px solid ${ground}` : "none"; // a number stands in a frame
-    cell.style.color = Math.sqrt(colour) < 0.55 && !number ? "#fff" : "inherit";
+    cell.style.color = Math.sqrt(colour) < 0.55 && !number && !nothing ? "#fff" : "inherit";
     write(cell, nothing ? "\u00b7" : text);
   }
 
@@ -157,7 +157,7 @@ function render({ model, el }) {
     const parts = [wrong
       ? `${wrong} ${wrong === 1 ? "pair leaks" : "pairs leak"}: the output moves with a word that it must not see, `
         + "although its weight is zero. "
-      : "No leak: no output moves with another word that none of its looks reaches. "];
+      : "No leak: each output moves only with its own word, and with words that its looks reach. "];
     if (own) parts.unshift("A mask of your own. ");
     if (short) parts.push("And the visible weights do not sum to 1. ");
     if (asks) {

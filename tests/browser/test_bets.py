@@ -88,7 +88,8 @@ def test_every_bet_of_a_page_can_be_made_in_every_way_and_uncovers_what_came(bet
 
 
 @pytest.mark.parametrize("written, said", [
-    ("0.875", "As you said. It is 0.875:"), ("7/8", "As you said."), ("87 %", "As you said."), ("0,88", "As you said."),
+    ("0.875", "As you said. It is 0.875:"), ("7/8", "As you said."), ("87 %", "As you said, nearly."),
+    ("0,88", "As you said, nearly. It is 0.875:"),
     ("1.3", "You said 1.3. That is twice as much,"), ("0.75", "You said 0.75. It is 0.875:"),
     ("much", "A number is asked for"), ("", "A number is asked for")])
 def test_a_number_is_read_as_people_write_it(bet, written, said):
@@ -108,7 +109,7 @@ def test_a_bet_of_several_wants_at_least_one_and_says_how_many_came_otherwise(be
     for number in (0, 2, 2, 3):                                       # the circle of three, and random pointers
         options.nth(number).click()
     send.click()
-    assert reply(tab, 3).startswith("You said otherwise in 2 of 5:")
+    assert reply(tab, 3).startswith("You said otherwise in 2 of 5. So it came:")
 
 
 @pytest.mark.parametrize("number, last, said", [(1, "ul", None), (4, ".bet-blank", "7/8"), (4, ".bet-blank", "much")])
