@@ -194,6 +194,15 @@ def test_refresh_stores_what_a_run_gives_and_a_second_time_changes_nothing(page,
     assert capsys.readouterr().out.splitlines()[-1] == "page.ipynb: unchanged"
 
 
+@pytest.mark.parametrize("stored, kept", [([text("3 ms")], "3 ms"), ([], "0.25")])
+def test_an_output_that_varies_is_stored_once_and_kept_until_it_is_cleared(page, stored, kept):
+    notebook = nbformat.read(page, as_version=4)
+    notebook.cells[2] = cell("x", *stored, tags=["nbval-ignore-output"])
+    nbformat.write(notebook, page)
+    refresh.refresh([page], "x = 1 / 4")
+    assert notebooks.text_of(nbformat.read(page, as_version=4).cells[-3].outputs[0]) == kept
+
+
 def test_a_run_counts_until_code_changes_and_prose_may(page):
     assert runs.last(page) is None
     runs.make(page)
