@@ -74,8 +74,9 @@
     const near = ({ is, within }) => Math.abs(readNumber(said) - readNumber(is)) <= readNumber(within) + 1e-9;
     const [right] = numbers;
     const known = numbers.find(near);
-    const exact = readNumber(said) === readNumber(right.is) ? "As you said." : "As you said, nearly.";
-    const [how, lead] = known === right ? ["as-said", exact] : ["otherwise", `You said ${said}.`];
+    const exactly = exercise || readNumber(said) === readNumber(right.is); // of an exercise the package says no more
+    const lead = known !== right ? `You said ${said}.` : exactly ? "As you said." : "As you said, nearly.";
+    const how = known === right ? "as-said" : "otherwise";
     if (exercise) return { how, lead, line: (known ?? right).says };
     const came = `It is ${right.is}: ${right.says}`;
     const line = how === "otherwise" && known ? `${known.says[0].toUpperCase()}${known.says.slice(1)} ${came}` : came;
