@@ -93,3 +93,18 @@ COPY = """() => {
 def test_a_formula_is_copied_as_tex(visit, page):
     copied, tex, markup = visit(page).page.evaluate(COPY)
     assert copied.startswith(f"${tex}$") and "<math" in markup
+
+
+COPY_WORDS = """(words) => {
+  getSelection().selectAllChildren(document.querySelector(words));
+  const event = new ClipboardEvent("copy", { clipboardData: new DataTransfer(), bubbles: true, cancelable: true });
+  document.dispatchEvent(event);
+  return event.clipboardData.getData("text/plain");
+}"""
+
+
+@pytest.mark.skipif(not WITH_FORMULAS, reason="needs Chromium")
+def test_a_symbol_in_words_is_copied_as_it_is_typed(visit):
+    page = visit("chapters/10_position.html").page
+    assert "d_model = 512 and h = 8" in page.evaluate(COPY_WORDS, "#exercise-10-8")
+    assert "q = R_-37 k" in page.evaluate(COPY_WORDS, "#exercise-10-10")
