@@ -64,7 +64,7 @@
     if (!data.right) return { how: "thought", lead: "Compare with your answer." };
     const how = said === data.right ? "as-said" : "otherwise";
     const wrong = LETTERS.split("").filter((letter) => said.includes(letter) !== data.right.includes(letter)).length;
-    const where = data.several ? ` in ${wrong} of ${options.length}${data.exercise ? "" : ". So it came"}` : "";
+    const where = data.several ? ` in ${wrong} of ${options.length}. So it came` : "";
     const end = data.exercise ? "." : ":"; // the replies of an exercise are sentences, those of a chapter's bets go on
     const lead = (how === "as-said" ? "As you said" : `You said otherwise${where}`) + end;
     return { how, lead, line: data.several ?? data.replies[said] };
@@ -74,9 +74,8 @@
     const near = ({ is, within }) => Math.abs(readNumber(said) - readNumber(is)) <= readNumber(within) + 1e-9;
     const [right] = numbers;
     const known = numbers.find(near);
-    const exactly = exercise || readNumber(said) === readNumber(right.is); // of an exercise the package says no more
-    const lead = known !== right ? `You said ${said}.` : exactly ? "As you said." : "As you said, nearly.";
-    const how = known === right ? "as-said" : "otherwise";
+    const nearly = exercise || readNumber(said) === readNumber(right.is) ? "" : ", nearly";
+    const [how, lead] = known === right ? ["as-said", `As you said${nearly}.`] : ["otherwise", `You said ${said}.`];
     if (exercise) return { how, lead, line: (known ?? right).says };
     const came = `It is ${right.is}: ${right.says}`;
     const line = how === "otherwise" && known ? `${known.says[0].toUpperCase()}${known.says.slice(1)} ${came}` : came;
