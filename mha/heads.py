@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from mha import _check as check
+from mha._result import pair
 from mha.attention import attention
 from mha.position import following
 
@@ -25,6 +26,7 @@ class SymmetricHead(nn.Module):
         bias: add one in W.
     """
 
+    @check.call
     def __init__(self, d_model: int, d_k: int, *, exclude_self: bool = False, bias: bool = False,
                  device=None, dtype=None):
         super().__init__()
@@ -34,6 +36,7 @@ class SymmetricHead(nn.Module):
         self.d_model, self.exclude_self = d_model, exclude_self
         self.W = nn.Linear(d_model, d_k, bias, device, dtype)
 
+    @check.call
     def forward(self, x: Tensor, *, mask: Tensor | None = None,
                 need_weights: bool = False) -> tuple[Tensor, Tensor | None]:
         """x (..., n, d_model) -> out (..., n, d_model), weights (..., n, n) or None."""
@@ -56,6 +59,7 @@ class AsymmetricHead(nn.Module):
         bias: add one in each layer.
     """
 
+    @check.call
     def __init__(self, d_model: int, d_k: int, *, bias: bool = False, device=None, dtype=None):
         super().__init__()
         check.positive_ints(d_model=d_model, d_k=d_k)
@@ -65,6 +69,7 @@ class AsymmetricHead(nn.Module):
         self.W_Q = nn.Linear(d_model, d_k, bias, device, dtype)
         self.W_K = nn.Linear(d_model, d_k, bias, device, dtype)
 
+    @check.call
     def forward(self, x: Tensor, *, mask: Tensor | None = None,
                 need_weights: bool = False) -> tuple[Tensor, Tensor | None]:
         """x (..., n, d_model) -> out (..., n, d_model), weights (..., n, n) or None."""
@@ -88,6 +93,7 @@ class Head(nn.Module):
         Vaswani et al. 2017, section 3.2.2.
     """
 
+    @check.call
     def __init__(self, d_model: int, d_k: int, d_v: int | None = None, *, d_context: int | None = None,
                  bias: bool = False, dropout: float = 0.0, causal: bool = False, on_qk=None, device=None, dtype=None):
         super().__init__()
@@ -104,7 +110,7 @@ class Head(nn.Module):
         self.W_K = nn.Linear(d_context, d_k, bias, device, dtype)
         self.W_V = nn.Linear(d_context, d_v, bias, device, dtype)
 
-    def forward(self, x: Tensor, context: Tensor | None = None, *more, mask: Tensor | None = None,
+    def forward(self, x: Tensor = None, context: Tensor | None = None, *more, mask: Tensor | None = None,
                 bias: Tensor | None = None, need_weights: bool = False, **unknown) -> tuple[Tensor, Tensor | None]:
         """Attend from x to context, or from x to itself.
 
@@ -129,4 +135,4 @@ class Head(nn.Module):
 def _attend(Q: Tensor, K: Tensor, V: Tensor, **options) -> tuple[Tensor, Tensor | None]:
     """Attention of one head: give it a head axis of size 1, and take that away again."""
     out, weights = attention(*(t.unsqueeze(-3) for t in (Q, K, V)), **options)  # (..., 1, n, d_v)
-    return out.squeeze(-3), None if weights is None else weights.squeeze(-3)
+    return pair(out.squeeze(-3), None if weights is None else weights.squeeze(-3))

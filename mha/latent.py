@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from mha import _check as check
+from mha._result import pair
 from mha.attention import attention
 from mha.cache import KVCache
 from mha.multihead import cut, merge_heads
@@ -40,6 +41,7 @@ class MultiHeadLatentAttention(nn.Module):
         of latents, and that the model's code turns neighbouring numbers as pairs.
     """
 
+    @check.call
     def __init__(self, d_model: int, num_heads: int, *, d_c: int, d_k: int | None = None, d_v: int | None = None,
                  d_r: int = 0, base: float = 10000.0, dropout: float = 0.0, causal: bool = False,
                  absorbed: bool = False, device=None, dtype=None):
@@ -64,7 +66,7 @@ class MultiHeadLatentAttention(nn.Module):
         self.W_UK, self.W_UV = linear(d_c, num_heads * d_k), linear(d_c, num_heads * d_v)
         self.W_QR, self.W_KR = (linear(d_model, num_heads * d_r), linear(d_model, d_r)) if d_r else (None, None)
         self.W_O = linear(num_heads * d_v, d_model)
-        self.rope = Rope(base) if d_r else None
+        self.rope = Rope(base=base) if d_r else None
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -80,7 +82,7 @@ class MultiHeadLatentAttention(nn.Module):
             nn.init.xavier_uniform_(W.weight)
         self.W_O.reset_parameters()
 
-    def forward(self, x: Tensor, *more, mask: Tensor | None = None, cache: KVCache | None = None,
+    def forward(self, x: Tensor = None, *more, mask: Tensor | None = None, cache: KVCache | None = None,
                 need_weights: bool = False, **unknown) -> tuple[Tensor, Tensor | None]:
         """Attend from x to itself and to what the cache holds.
 
@@ -122,8 +124,9 @@ class MultiHeadLatentAttention(nn.Module):
             cache.advance(x.shape[-2])
         if self.absorbed:
             out = out[..., :self.d_c] @ W_UV  # (..., h, n, d_v)
-        return self.W_O(merge_heads(out)), weights
+        return pair(self.W_O(merge_heads(out)), weights)
 
+    @check.call
     def new_cache(self, batch: int, max_len: int, *, dtype=None) -> KVCache:
         """An empty cache for this layer: d_c + d_r numbers for each token, the latent and the turned key, as K."""
         weight = check.parameter_of(self.W_DKV)

@@ -11,12 +11,14 @@ from torch import Tensor, nn
 
 from mha import _check as check
 from mha._parameters import copy_packed, copy_rows, rows_of
+from mha._result import pair
 from mha.attention import attention
 from mha.cache import KVCache
 from mha.heads import Head
 from mha.position import following
 
 
+@check.call
 def split_heads(x: Tensor, num_heads: int) -> Tensor:
     """Cut the last axis into heads: (..., n, h d) -> (..., h, n, d). Head i is the i-th slice of d numbers."""
     check.splits(x, num_heads)
@@ -28,6 +30,7 @@ def cut(x: Tensor, d: int) -> Tensor:
     return x.unflatten(-1, (-1, d)).transpose(-3, -2)  # (..., n, h, d), then (..., h, n, d)
 
 
+@check.call
 def merge_heads(y: Tensor) -> Tensor:
     """Put the heads side by side again, undoing `split_heads`: (..., h, n, d) -> (..., n, h d)."""
     check.merges(y)
@@ -43,6 +46,7 @@ class MultiHeadLoop(nn.Module):
         bias: add one in W_O; by default, if the heads have theirs.
     """
 
+    @check.call
     def __init__(self, heads: list[Head], d_out: int | None = None, *, bias: bool | None = None):
         super().__init__()
         check.heads(heads, Head)
@@ -54,7 +58,7 @@ class MultiHeadLoop(nn.Module):
         self.W_O = nn.Linear(sum(head.d_v for head in heads), d_out,
                              first.bias is not None if bias is None else bias, first.weight.device, first.weight.dtype)
 
-    def forward(self, x: Tensor, context: Tensor | None = None, *more, mask: Tensor | None = None,
+    def forward(self, x: Tensor = None, context: Tensor | None = None, *more, mask: Tensor | None = None,
                 bias: Tensor | None = None, need_weights: bool = False, **unknown) -> tuple[Tensor, Tensor | None]:
         """As `MultiHeadAttention.forward`, with these options: x (..., n, d_model) -> out (..., n, d_out) and weights
         (..., h, n, m) or None.
@@ -70,7 +74,7 @@ class MultiHeadLoop(nn.Module):
             outs.append(out_i)
             weights.append(weights_i)
         out = self.W_O(torch.cat(outs, dim=-1))  # (..., n, d_out)
-        return out, torch.stack(weights, dim=-3) if need_weights else None
+        return pair(out, torch.stack(weights, dim=-3) if need_weights else None)
 
 
 def _of_head(mask: Tensor | None, i: int) -> Tensor | None:
@@ -105,12 +109,11 @@ class MultiHeadAttention(nn.Module):
         Vaswani et al. 2017, section 3.2.2. num_kv_heads: Ainslie et al. 2023, section 2.2.
     """
 
-    def __init__(self, d_model: int = None, num_heads: int = None, *more, num_kv_heads: int | None = None,
-                 d_k: int | None = None, d_v: int | None = None, d_context: int | None = None, d_out: int | None = None,
-                 bias: bool = True, dropout: float = 0.0, causal: bool = False, on_qk=None, device=None, dtype=None,
-                 **unknown):
+    @check.call
+    def __init__(self, d_model: int, num_heads: int, *, num_kv_heads: int | None = None, d_k: int | None = None,
+                 d_v: int | None = None, d_context: int | None = None, d_out: int | None = None, bias: bool = True,
+                 dropout: float = 0.0, causal: bool = False, on_qk=None, device=None, dtype=None):
         super().__init__()
-        check.build_style(more, unknown)  # d_model and num_heads are None where torch's names stand in their place
         check.positive_ints(d_model=d_model, num_heads=num_heads)
         num_kv_heads = check.kv_heads(num_heads, num_kv_heads)
         d_k = check.head_size(d_model, num_heads, d_k)
@@ -142,7 +145,7 @@ class MultiHeadAttention(nn.Module):
             if W.bias is not None:
                 nn.init.zeros_(W.bias)
 
-    def forward(self, x: Tensor, context: Tensor | None = None, *more, mask: Tensor | None = None,
+    def forward(self, x: Tensor = None, context: Tensor | None = None, *more, mask: Tensor | None = None,
                 bias: Tensor | None = None, head_mask: Tensor | None = None, cache: KVCache | None = None,
                 offset: int | Tensor | None = None, window: tuple | None = None, scale: float | None = None,
                 softcap: float | None = None, need_weights: bool = False,
@@ -187,18 +190,21 @@ class MultiHeadAttention(nn.Module):
         out = self.W_O(merge_heads(out))  # (..., n, d_out)
         if cache is not None:
             cache.advance(x.shape[-2])
-        return out, weights
+        return pair(out, weights)
 
+    @check.call
     def new_cache(self, batch: int, max_len: int, *, dtype=None) -> KVCache:
         """An empty cache for this layer: room for max_len tokens of each of `batch` sequences.
 
         Args:
+            batch: number of sequences. max_len: number of tokens that fit.
             dtype: of what is kept; the layer's by default. Under torch.autocast it is that of autocast.
         """
         weight = check.parameter_of(self.W_K)
         return KVCache(batch, self.num_kv_heads, max_len, self.d_k, self.d_v, device=weight.device,
                        dtype=dtype or weight.dtype)
 
+    @check.call
     def head(self, i: int) -> Head:
         """Head i on its own: its output is slice i of what W_O gets. A copy, but for `on_qk`, which is shared.
 
@@ -211,6 +217,7 @@ class MultiHeadAttention(nn.Module):
         return head.train(self.training)
 
     @classmethod
+    @check.call
     def from_heads(cls, heads: list[Head], W_O: nn.Linear | None = None) -> "MultiHeadAttention":
         """Stack the matrices of equal-sized heads, copying them. W_O is copied too, or drawn afresh without one.
 
@@ -229,6 +236,7 @@ class MultiHeadAttention(nn.Module):
             copy_rows(W_O, module.W_O)
         return module.train(one.training)
 
+    @check.call
     def prune(self, keep) -> "MultiHeadAttention":
         """A new, smaller module with only the heads in `keep`, in that order. The others' part of the output is gone.
 
@@ -247,6 +255,7 @@ class MultiHeadAttention(nn.Module):
         copy_rows(self.W_O, small.W_O, columns=rows_of(keep, self.d_v))
         return small.train(self.training)
 
+    @check.call
     def qk(self, i: int) -> Tensor:
         """The circuit that decides where head i looks, W_Q W_K^T: (d_model, d_context), of rank d_k at most.
 
@@ -258,6 +267,7 @@ class MultiHeadAttention(nn.Module):
         slices = self._slices(check.head_numbers([i], self.num_heads))
         return self.W_Q.weight[slices["W_Q"]].T @ self.W_K.weight[slices["W_K"]]  # (d_model, d_context)
 
+    @check.call
     def ov(self, i: int) -> Tensor:
         """The circuit that decides what head i carries, W_V W_O: (d_context, d_out), of rank d_v at most.
 
@@ -271,6 +281,7 @@ class MultiHeadAttention(nn.Module):
         return W_V.T @ self.W_O.weight[:, rows_of([i], self.d_v)].T  # (d_context, d_out)
 
     @classmethod
+    @check.call
     def from_torch(cls, theirs: nn.MultiheadAttention) -> "MultiHeadAttention":
         """The same layer as torch's, a copy. Ours puts the batch first always: x is (B, n, d_model).
 

@@ -40,6 +40,7 @@ def queries_as_keys(Q: Tensor, K: Tensor) -> tuple[Tensor, Tensor]:
     return Q, Q
 
 
+@check.call
 @torch.no_grad()
 def operate(model: nn.Module, change) -> nn.Module:
     """A copy of a model in which the matrices of queries and keys of every head are changed.
@@ -213,6 +214,7 @@ def first_of_group(parts: Tensor) -> Tensor:
     return parts[:, 0]
 
 
+@check.call
 @torch.no_grad()
 def share_heads(layer: MultiHeadAttention, num_kv_heads: int, pool=mean_of_group) -> MultiHeadAttention:
     """A copy in which groups of neighbouring heads share keys and values, W_K and W_V being the mean of the group's.
@@ -244,6 +246,7 @@ def share_heads(layer: MultiHeadAttention, num_kv_heads: int, pool=mean_of_group
     return new.train(layer.training)
 
 
+@check.call
 @torch.no_grad()
 def turn_heads(layer: MultiHeadAttention, keys: Tensor | None = None, values: Tensor | None = None) -> \
         MultiHeadAttention:
