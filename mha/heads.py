@@ -13,6 +13,7 @@ from mha.attention import attention
 from mha.position import following
 
 
+@check.calls
 class SymmetricHead(nn.Module):
     """The first attempt: one matrix W makes queries and keys, and the values are the inputs themselves.
 
@@ -26,7 +27,6 @@ class SymmetricHead(nn.Module):
         bias: add one in W.
     """
 
-    @check.call
     def __init__(self, d_model: int, d_k: int, *, exclude_self: bool = False, bias: bool = False,
                  device=None, dtype=None):
         super().__init__()
@@ -36,7 +36,6 @@ class SymmetricHead(nn.Module):
         self.d_model, self.exclude_self = d_model, exclude_self
         self.W = nn.Linear(d_model, d_k, bias, device, dtype)
 
-    @check.call
     def forward(self, x: Tensor, *, mask: Tensor | None = None,
                 need_weights: bool = False) -> tuple[Tensor, Tensor | None]:
         """x (..., n, d_model) -> out (..., n, d_model), weights (..., n, n) or None."""
@@ -49,6 +48,7 @@ class SymmetricHead(nn.Module):
         return _attend(Q, K, x, mask=mask, need_weights=need_weights)
 
 
+@check.calls
 class AsymmetricHead(nn.Module):
     """The second attempt: W_Q makes queries, W_K makes keys, and the values are still the inputs.
 
@@ -59,7 +59,6 @@ class AsymmetricHead(nn.Module):
         bias: add one in each layer.
     """
 
-    @check.call
     def __init__(self, d_model: int, d_k: int, *, bias: bool = False, device=None, dtype=None):
         super().__init__()
         check.positive_ints(d_model=d_model, d_k=d_k)
@@ -69,7 +68,6 @@ class AsymmetricHead(nn.Module):
         self.W_Q = nn.Linear(d_model, d_k, bias, device, dtype)
         self.W_K = nn.Linear(d_model, d_k, bias, device, dtype)
 
-    @check.call
     def forward(self, x: Tensor, *, mask: Tensor | None = None,
                 need_weights: bool = False) -> tuple[Tensor, Tensor | None]:
         """x (..., n, d_model) -> out (..., n, d_model), weights (..., n, n) or None."""
@@ -77,6 +75,7 @@ class AsymmetricHead(nn.Module):
         return _attend(self.W_Q(x), self.W_K(x), x, mask=mask, need_weights=need_weights)
 
 
+@check.calls
 class Head(nn.Module):
     """The head of the literature: W_Q asks, W_K answers to the question, W_V says what is carried.
 
@@ -93,7 +92,6 @@ class Head(nn.Module):
         Vaswani et al. 2017, section 3.2.2.
     """
 
-    @check.call
     def __init__(self, d_model: int, d_k: int, d_v: int | None = None, *, d_context: int | None = None,
                  bias: bool = False, dropout: float = 0.0, causal: bool = False, on_qk=None, device=None, dtype=None):
         super().__init__()
@@ -127,7 +125,7 @@ class Head(nn.Module):
         K = self.W_K(context)  # (..., m, d_k)
         V = self.W_V(context)  # (..., m, d_v)
         if self.on_qk is not None:
-            Q, K = self.on_qk(Q, K, following(0, x), following(0, context))
+            Q, K = check.turned(self.on_qk(Q, K, following(0, x), following(0, context)))
         return _attend(Q, K, V, mask=mask, bias=bias, causal=self.causal,
                        dropout=self.dropout if self.training else 0.0, need_weights=need_weights)
 

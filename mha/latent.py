@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from mha import _check as check
+from mha._parameters import Layer
 from mha._result import pair
 from mha.attention import attention
 from mha.cache import KVCache
@@ -11,7 +12,8 @@ from mha.multihead import cut, merge_heads
 from mha.position import Rope, following
 
 
-class MultiHeadLatentAttention(nn.Module):
+@check.calls
+class MultiHeadLatentAttention(Layer):
     """Heads whose keys and values are made from a latent c = x W_DKV: c and r are all that decoding keeps of a token x.
 
         K_i = [c W_UK_i, r]        V_i = c W_UV_i        Q_i = [x W_Q_i, rope(x W_QR_i)]        r = rope(x W_KR)
@@ -41,7 +43,6 @@ class MultiHeadLatentAttention(nn.Module):
         of latents, and that the model's code turns neighbouring numbers as pairs.
     """
 
-    @check.call
     def __init__(self, d_model: int, num_heads: int, *, d_c: int, d_k: int | None = None, d_v: int | None = None,
                  d_r: int = 0, base: float = 10000.0, dropout: float = 0.0, causal: bool = False,
                  absorbed: bool = False, device=None, dtype=None):
@@ -126,11 +127,9 @@ class MultiHeadLatentAttention(nn.Module):
             out = out[..., :self.d_c] @ W_UV  # (..., h, n, d_v)
         return pair(self.W_O(merge_heads(out)), weights)
 
-    @check.call
     def new_cache(self, batch: int, max_len: int, *, dtype=None) -> KVCache:
         """An empty cache for this layer: d_c + d_r numbers for each token, the latent and the turned key, as K."""
-        weight = check.parameter_of(self.W_DKV)
-        return KVCache(batch, 1, max_len, self.d_c + self.d_r, 0, device=weight.device, dtype=dtype or weight.dtype)
+        return KVCache(batch, 1, max_len, self.d_c + self.d_r, 0, **check.kept_as(self.W_DKV, dtype))
 
     def extra_repr(self) -> str:
         return (f"num_heads={self.num_heads}, d_k={self.d_k}, d_v={self.d_v}, d_c={self.d_c}, d_r={self.d_r}, "

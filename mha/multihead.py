@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from mha import _check as check
-from mha._parameters import copy_packed, copy_rows, rows_of
+from mha._parameters import Layer, copy_packed, copy_rows, has_bias, rows_of
 from mha._result import pair
 from mha.attention import attention
 from mha.cache import KVCache
@@ -37,6 +37,7 @@ def merge_heads(y: Tensor) -> Tensor:
     return y.transpose(-3, -2).flatten(-2)  # (..., n, h, d), then (..., n, h d)
 
 
+@check.calls
 class MultiHeadLoop(nn.Module):
     """The definition: every head on its own, the results side by side, and W_O to mix them.
 
@@ -46,7 +47,6 @@ class MultiHeadLoop(nn.Module):
         bias: add one in W_O; by default, if the heads have theirs.
     """
 
-    @check.call
     def __init__(self, heads: list[Head], d_out: int | None = None, *, bias: bool | None = None):
         super().__init__()
         check.heads(heads, Head)
@@ -83,7 +83,8 @@ def _of_head(mask: Tensor | None, i: int) -> Tensor | None:
     return mask[..., i:i + 1, :, :] if per_head else mask
 
 
-class MultiHeadAttention(nn.Module):
+@check.calls
+class MultiHeadAttention(Layer):
     """Multi-head attention, all heads at once: project, split, attend, merge, mix.
 
     Head i works with slice i of W_Q, W_K and W_V (d_k or d_v rows of the tensor `weight`) and of W_O (d_v columns).
@@ -109,7 +110,6 @@ class MultiHeadAttention(nn.Module):
         Vaswani et al. 2017, section 3.2.2. num_kv_heads: Ainslie et al. 2023, section 2.2.
     """
 
-    @check.call
     def __init__(self, d_model: int, num_heads: int, *, num_kv_heads: int | None = None, d_k: int | None = None,
                  d_v: int | None = None, d_context: int | None = None, d_out: int | None = None, bias: bool = True,
                  dropout: float = 0.0, causal: bool = False, on_qk=None, device=None, dtype=None):
@@ -178,7 +178,8 @@ class MultiHeadAttention(nn.Module):
         K = cut(self.W_K(context), self.d_k)  # (..., h_kv, m, d_k)
         V = cut(self.W_V(context), self.d_v)  # (..., h_kv, m, d_v)
         if self.on_qk is not None:
-            Q, K = self.on_qk(Q, K, following(offset, x), following(offset if cache is not None else 0, context))
+            i, j = following(offset, x), following(offset if cache is not None else 0, context)
+            Q, K = check.turned(self.on_qk(Q, K, i, j))
         if cache is not None:
             K, V = cache.write(K, V)
         out, weights = attention(Q, K, V, mask=mask, bias=bias, causal=self.causal, offset=offset, window=window,
@@ -192,7 +193,6 @@ class MultiHeadAttention(nn.Module):
             cache.advance(x.shape[-2])
         return pair(out, weights)
 
-    @check.call
     def new_cache(self, batch: int, max_len: int, *, dtype=None) -> KVCache:
         """An empty cache for this layer: room for max_len tokens of each of `batch` sequences.
 
@@ -200,24 +200,21 @@ class MultiHeadAttention(nn.Module):
             batch: number of sequences. max_len: number of tokens that fit.
             dtype: of what is kept; the layer's by default. Under torch.autocast it is that of autocast.
         """
-        weight = check.parameter_of(self.W_K)
-        return KVCache(batch, self.num_kv_heads, max_len, self.d_k, self.d_v, device=weight.device,
-                       dtype=dtype or weight.dtype)
+        return KVCache(batch, self.num_kv_heads, max_len, self.d_k, self.d_v, **check.kept_as(self.W_K, dtype))
 
-    @check.call
     def head(self, i: int) -> Head:
         """Head i on its own: its output is slice i of what W_O gets. A copy, but for `on_qk`, which is shared.
 
         `self.W_O` is not in it.
         """
         [i] = check.head_numbers([i], self.num_heads)
+        check.matrices(self, "W_Q", "W_K", "W_V")
         head = Head(self.d_model, self.d_k, self.d_v, d_context=self.d_context, **self._options())
         for name, rows in self._slices([i]).items():
             copy_rows(getattr(self, name), getattr(head, name), rows)
         return head.train(self.training)
 
     @classmethod
-    @check.call
     def from_heads(cls, heads: list[Head], W_O: nn.Linear | None = None) -> "MultiHeadAttention":
         """Stack the matrices of equal-sized heads, copying them. W_O is copied too, or drawn afresh without one.
 
@@ -236,7 +233,6 @@ class MultiHeadAttention(nn.Module):
             copy_rows(W_O, module.W_O)
         return module.train(one.training)
 
-    @check.call
     def prune(self, keep) -> "MultiHeadAttention":
         """A new, smaller module with only the heads in `keep`, in that order. The others' part of the output is gone.
 
@@ -247,6 +243,7 @@ class MultiHeadAttention(nn.Module):
             Michel et al. 2019, section 4.
         """
         keep = check.head_numbers(keep, self.num_heads)
+        check.matrices(self, "W_Q", "W_K", "W_V", "W_O")
         kv_heads = check.kept_groups(keep, self.num_heads // self.num_kv_heads)
         small = type(self)(self.d_model, len(keep), num_kv_heads=len(kv_heads), d_k=self.d_k, d_v=self.d_v,
                            d_context=self.d_context, d_out=self.d_out, **self._options())
@@ -255,7 +252,6 @@ class MultiHeadAttention(nn.Module):
         copy_rows(self.W_O, small.W_O, columns=rows_of(keep, self.d_v))
         return small.train(self.training)
 
-    @check.call
     def qk(self, i: int) -> Tensor:
         """The circuit that decides where head i looks, W_Q W_K^T: (d_model, d_context), of rank d_k at most.
 
@@ -265,9 +261,9 @@ class MultiHeadAttention(nn.Module):
             Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
         """
         slices = self._slices(check.head_numbers([i], self.num_heads))
+        check.matrices(self, "W_Q", "W_K")
         return self.W_Q.weight[slices["W_Q"]].T @ self.W_K.weight[slices["W_K"]]  # (d_model, d_context)
 
-    @check.call
     def ov(self, i: int) -> Tensor:
         """The circuit that decides what head i carries, W_V W_O: (d_context, d_out), of rank d_v at most.
 
@@ -277,11 +273,11 @@ class MultiHeadAttention(nn.Module):
             Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
         """
         [i] = check.head_numbers([i], self.num_heads)
+        check.matrices(self, "W_V", "W_O")
         W_V = self.W_V.weight[self._slices([i])["W_V"]]  # (d_v, d_context)
         return W_V.T @ self.W_O.weight[:, rows_of([i], self.d_v)].T  # (d_context, d_out)
 
     @classmethod
-    @check.call
     def from_torch(cls, theirs: nn.MultiheadAttention) -> "MultiHeadAttention":
         """The same layer as torch's, a copy. Ours puts the batch first always: x is (B, n, d_model).
 
@@ -297,8 +293,9 @@ class MultiHeadAttention(nn.Module):
     def to_torch(self) -> nn.MultiheadAttention:
         """The same layer as torch's nn.MultiheadAttention(batch_first=True), a copy."""
         check.to_torch(self)
+        check.matrices(self, "W_Q", "W_K", "W_V", "W_O")
         weight = self.W_Q.weight
-        theirs = nn.MultiheadAttention(self.d_model, self.num_heads, self.dropout, self.W_Q.bias is not None,
+        theirs = nn.MultiheadAttention(self.d_model, self.num_heads, self.dropout, has_bias(self),
                                        kdim=self.d_context, vdim=self.d_context, batch_first=True,
                                        device=weight.device, dtype=weight.dtype)
         copy_packed(theirs, self, to_torch=True)
@@ -317,5 +314,5 @@ class MultiHeadAttention(nn.Module):
     def _options(self) -> dict:
         """What a module or a head made from this one has from it."""
         weight = self.W_Q.weight
-        return {"bias": self.W_Q.bias is not None, "dropout": self.dropout, "causal": self.causal, "on_qk": self.on_qk,
+        return {"bias": has_bias(self), "dropout": self.dropout, "causal": self.causal, "on_qk": self.on_qk,
                 "device": weight.device, "dtype": weight.dtype}

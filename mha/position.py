@@ -64,6 +64,7 @@ def rope(x: Tensor, positions: Tensor, *, base: float = 10000.0, interleaved: bo
     return (torch.stack(turned, -1).flatten(-2) if interleaved else torch.cat(turned, -1)).to(x.dtype)
 
 
+@check.calls
 class Rope(nn.Module):
     """`rope` for a layer: MultiHeadAttention(d_model, num_heads, on_qk=Rope()).
 
@@ -71,13 +72,11 @@ class Rope(nn.Module):
         base, interleaved: as in `rope`.
     """
 
-    @check.call
     def __init__(self, *, base: float = 10000.0, interleaved: bool = False):
         super().__init__()
         check.rope_options(base, interleaved)
         self.base, self.interleaved = base, interleaved
 
-    @check.call
     def forward(self, Q: Tensor, K: Tensor, i: Tensor, j: Tensor) -> tuple[Tensor, Tensor]:
         """Q (..., h, n, d_k) at positions i and K (..., h_kv, m, d_k) at positions j, both turned."""
         turned = (rope(x, p, base=self.base, interleaved=self.interleaved) for x, p in ((Q, i), (K, j)))

@@ -25,6 +25,16 @@ def call(function):
     return answered
 
 
+def calls(kind: type) -> type:
+    """`call` for a class's constructor and all that it offers, but for what takes any name and looks at it itself."""
+    for name, member in list(vars(kind).items()):
+        function = member.__func__ if isinstance(member, classmethod) else member
+        if inspect.isfunction(function) and (name == "__init__" or not name.startswith("_")):
+            if all(p.kind is not p.VAR_KEYWORD for p in inspect.signature(function).parameters.values()):
+                setattr(kind, name, classmethod(call(function)) if function is not member else call(function))
+    return kind
+
+
 def misfit(function, args: tuple, named: dict) -> str | None:
     """What is wrong with a call's arguments, and how the call is written; None where they fit."""
     signature = inspect.signature(function)
@@ -94,6 +104,31 @@ BUILDS = {  # what other libraries' layers are built with, and ours are not
     "batch_first": "the batch always comes first: x is (B, n, d_model)",
     **dict.fromkeys(("add_bias_kv", "add_zero_attn"), "append the extra key and value to the context yourself"),
     **dict.fromkeys(("mask", "scale", "softcap", "window", "need_weights"), "it goes with each call, layer(x, ...)"),
+}
+
+
+# --- Attributes -------------------------------------------------------------------------------------------------------
+
+
+def lacks(thing, name: str) -> AttributeError:
+    """The error for an attribute that is not there, with the way to what others call so."""
+    ours = [ours for ours, theirs in SYNONYMS.items() if ours in vars(thing) and name in theirs.split()]
+    way = f"here that is {ours[0]}" if ours else ATTRIBUTES.get(name)
+    return AttributeError(f"{type(thing).__name__} has no {name}{f'; {way}' if way else ''}", name=name, obj=thing)
+
+
+_FORGET = "cache.rewind(0) forgets all, cache.rewind(n) all but the first n"
+_MOVE = "layer.to(...).new_cache(batch, max_len) makes one with the device and dtype of the layer"
+ATTRIBUTES = {
+    "batch_first": BUILDS["batch_first"],
+    "max_len": "the room is cache.K.shape[2]",
+    **dict.fromkeys(("in_proj_weight", "in_proj_bias"), "W_Q, W_K and W_V hold its three parts"),
+    **{f"{letter.lower()}_proj": f"here that is W_{letter}" for letter in "QKVO"},
+    **dict.fromkeys(("out_proj", "c_proj", "to_out"), "here that is W_O"),
+    **dict.fromkeys(("reset", "clear", "crop"), _FORGET),
+    **dict.fromkeys(("to", "cpu", "cuda", "half", "float", "bfloat16", "double"), _MOVE),
+    **dict.fromkeys(("update", "add", "extend"), "cache.append(K, V) keeps more tokens"),
+    **dict.fromkeys(("get_seq_length", "seq_len", "size", "shape"), "cache.length tells how many tokens it holds"),
 }
 
 

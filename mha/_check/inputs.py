@@ -107,9 +107,17 @@ def autocasting(x: Tensor) -> bool:
 
 
 def parameter_of(projection) -> Tensor | None:
-    """What tells a projection's dtype and device, however it is wrapped; None where nothing does."""
+    """What tells a projection's dtype and device, however it is wrapped or packed; None where nothing does."""
     weight = getattr(projection, "weight", None)
-    return weight if isinstance(weight, Tensor) else next(projection.parameters(), None)
+    if isinstance(weight, Tensor) and weight.is_floating_point():
+        return weight
+    return next((p for p in projection.parameters() if p.is_floating_point()), None)
+
+
+def kept_as(projection, dtype) -> dict:
+    """The device and dtype of what a projection gives: torch's own where nothing tells, as with 8 bits on a CPU."""
+    weight = parameter_of(projection)
+    return {"dtype": dtype} if weight is None else {"device": weight.device, "dtype": dtype or weight.dtype}
 
 
 def layer_input(name: str, x, size: int, size_name: str, projection) -> None:
