@@ -69,7 +69,8 @@ def attention(q: Tensor = None, k: Tensor = None, v: Tensor = None, *more, mask:
         q: (..., h, n, d_k) queries; or (n, d_k), one head on its own.
         k: (..., h_kv, m, d_k) keys. h is a multiple of h_kv: adjacent heads of q share one head of k and v.
         v: (..., h_kv, m, d_v) values.
-        mask: bool, True = may attend; (n, m), or as many axes as the weights; each size theirs or 1.
+        mask: bool, True = may attend; (n, m), or as many axes as the weights; each size theirs or 1. Padding is
+            (B, 1, 1, m), as of `mha.masks.padding`: a bare (B, m) is taken for (n, m), in silence where B = n.
         bias: floats added to the scores, shaped like a mask. -inf hides a key, as a mask does.
         causal: key j is visible to query i only if j <= i + offset.
         offset: number of keys before the first query, or a tensor of such, one for each sequence; needed with `causal`
@@ -84,7 +85,7 @@ def attention(q: Tensor = None, k: Tensor = None, v: Tensor = None, *more, mask:
         weights: (..., h, n, m) as applied (after dropout; before it, rows sum to 1), or None.
     NaN and queries that see nothing:
         A query that may see no key has zero weights, a zero output and zero gradients.
-        A query is NaN if it holds NaN, or infinity without a softcap, or sees NaN in a key or value. A hidden NaN
+        A query is NaN if it holds NaN, or infinity without a softcap, or sees NaN in a key, value or bias. A hidden NaN
         changes nothing, with three exceptions. In a value it does, on every road. In a key it may without weights,
         where torch's CPU kernel may also overlook a NaN or infinite key that is seen. And a bias of -inf hides a key's
         score, not its NaN.

@@ -155,7 +155,7 @@ class MultiHeadAttention(Layer):
         Args:
             x: (..., n, d_model), the tokens that ask.
             context: (..., m, d_context), the tokens that are asked; x by default.
-            mask: bool, True = may attend; (n, m), or (B, h, n, m) with sizes equal or 1.
+            mask: bool, True = may attend; (n, m), or (B, h, n, m) with sizes equal or 1. Padding: (B, 1, 1, m).
             bias: floats added to the scores, shaped like a mask.
             head_mask: (h,) or (B, h), a factor for each head's output: 0 switches it off (Michel et al. 2019, section
                 2.3). The weights stay.
