@@ -145,6 +145,14 @@
     el.className = "live-view";
     place.append(el);
     await widget.render({ model, el });
+    name(place.closest("figure"), el.querySelector("[data-figure]"));
+  }
+
+  // In a notebook the drawing has the figure's name itself; here it stands on the controls and the drawing together,
+  // and would be read twice. Where the two differ, the drawing's is of what moves, and the other of the first picture.
+  function name(figure, drawing) {
+    figure.setAttribute("aria-label", drawing.getAttribute("aria-label"));
+    for (const attribute of ["role", "aria-label"]) drawing.removeAttribute(attribute);
   }
 
   // ---- settings, as a page asks for them (tries.js) ------------------------------------------------
@@ -201,6 +209,7 @@
   function lay(figure, error) {
     console.error("A live figure failed:", figure.getAttribute("aria-label"), error);
     figure.classList.remove("is-live");
+    figure.setAttribute("aria-label", figure.querySelector(".live-first [aria-label]").getAttribute("aria-label"));
     figure.querySelectorAll(".live-view").forEach((view) => view.remove());
     for (const field of figure.querySelectorAll("input, output, select")) {
       field.disabled = true;

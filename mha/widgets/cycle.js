@@ -53,7 +53,7 @@ function arrowTip([x, y], [fromX, fromY], size) {
 
 // The picture of who looks at whom: three nodes, and for each pair an arrow as thick as its weight
 function weightGraph(names) {
-  const svg = drawing({ viewBox: `0 0 ${ROOM} ${ROOM - 30}` });
+  const svg = h("svg", { viewBox: `0 0 ${ROOM} ${ROOM - 30}`, role: "img" });
 
   function addArrow(i, j) {
     const kind = kindOf(i, j);
@@ -91,6 +91,9 @@ function weightGraph(names) {
       if (end) set(tip, { d: arrowTip(end, from, 5 + 7 * weight), "fill-opacity": none ? 0.25 : 0.9 });
       write(label, none ? "" : weight.toFixed(2));
     });
+    const others = (i) => names.map((name, j) => `${name} ${weights[i][j].toFixed(2)}`)
+      .filter((_, j) => j !== i || weights[i][i] > 0);
+    set(svg, { "aria-label": `Weights. ${names.map((name, i) => `${name} on ${others(i).join(", ")}`).join("; ")}.` });
   }
   return { box: h("div", { class: "plane graph" }, planeTitle("Weights", "as thick as they are large"), svg), show };
 }
