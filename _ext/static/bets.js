@@ -245,7 +245,7 @@
 
   // A link to a place under a cover, where the browser does not open it by itself
   function openTarget() {
-    const at = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const at = document.querySelector(":target");
     const bet = at && bets.find(({ cover }) => cover?.hasAttribute("hidden") && cover.contains(at));
     if (!bet) return;
     make(bet, null);
