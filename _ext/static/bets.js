@@ -113,7 +113,7 @@
     }
     const blank = box.querySelector(".bet-blank");
     const field = blank && element("input", { type: "text", autocomplete: "off", ariaLabel: "Your number" });
-    blank?.replaceChildren(field);
+    blank?.append(field);
     const bet = { box, cover, data, options, field, reply: box.querySelector(".bet-reply") };
     const go = box.querySelector(".bet-go");
 

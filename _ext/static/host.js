@@ -242,12 +242,13 @@
 
   // ---- a setting's address: 06_multi_head.html#head-grid?num_heads=16+heads&d_k=24 ------------------
   // A plain #step=5 is one of the first figure. What no figure has, or its controls do not reach, is passed over.
+  const OFFER = "Copy a link to this";
   const ADDRESS = /^#(?:([\w-]+)\?)?(.*)$/;
   const nameOf = (figure) => figure.querySelector("[data-figure]")?.dataset.figure;
 
   function offerLink(figure) {
     const button = Object.assign(document.createElement("button"), { type: "button", className: "share" });
-    const text = Object.assign(document.createElement("span"), { ariaLive: "polite", textContent: "Copy a link to this" });
+    const text = Object.assign(document.createElement("span"), { ariaLive: "polite", textContent: OFFER });
     button.append(text);
     button.addEventListener("click", async () => {
       const asked = new URLSearchParams(figure.settings.changed());
@@ -258,7 +259,7 @@
       } catch {
         text.textContent = "It is in the address bar";
       }
-      setTimeout(() => (text.textContent = "Copy a link to this"), 3000);
+      setTimeout(() => (text.textContent = OFFER), 3000);
     });
     figure.querySelector(".reset")?.after(button);
   }
