@@ -210,7 +210,7 @@ function render({ model, el }) {
       tables: () => [
         ["Weights, and the sum of each row", [...words, "sum"], words.map((word, i) =>
           [word, ...weights[i], rowSums[i]])],
-        ["Influence: the gradient of each row's output by each word", words, rowsOf(words, leaks.flat())],
+        ["Influence: the gradient of each row\u2019s output by each word", words, rowsOf(words, leaks.flat())],
       ],
     };
   }
