@@ -270,7 +270,7 @@ ARROWS = {  # module: what it may import, the standard library and torch aside
     "assets": CORE | {"numpy", "induction", "train"},
     "findings": CORE | {"assets", "measure", "sentences"},
     "folklore": CORE | {"__init__", "assets", "data", "findings", "measure", "sentences", "train"},
-    "exercises": CORE | {"assets", "viz"},
+    "exercises": CORE | {"assets", "viz", "IPython", "traitlets"},
     "viz": {"matplotlib", "numpy"},
     "widgets": CORE | {"assets", "data", "measure", "viz", "ipywidgets", "anywidget", "traitlets", "numpy"},
 }
