@@ -4,10 +4,12 @@ The whole fonts stand in _ext/fonts. By their licence, what is cut from one may 
 ours. A character that none of the fonts has is a warning, and so fails the build. Code is not looked at: it is shown in
 the reader's own font.
 """
+import functools
 import hashlib
 import html
 import re
 import string
+from io import BytesIO
 from logging import WARNING, getLogger
 from pathlib import Path
 from unicodedata import decomposition
@@ -70,6 +72,17 @@ def cut(name, font, codes):
         if entry.nameID in (1, 4, 6):
             entry.string = name if entry.nameID != 6 else name.replace(" ", "")
     font.flavor = "woff2"
+
+
+@functools.cache
+def instance(path, weight):
+    """The bytes of a cut font at one of its weights, with a name of its own."""
+    font = instancer.instantiateVariableFont(TTFont(path), {"wght": weight})
+    for entry in font["name"].names:
+        if entry.nameID in (1, 4, 6):
+            entry.string = f"{entry}{'-' if entry.nameID == 6 else ' '}{weight}"
+    font.save(made := BytesIO())
+    return made.getvalue()
 
 
 def make_room_for_exponents(font):

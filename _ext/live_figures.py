@@ -94,8 +94,9 @@ def view(model_id, models, picture):
     if name in CONTROLS:
         return CONTROLS[name](model_id, state)
     if name == "AnyModel":
+        # Its name stands on the figure around it, and would be read twice.
         return (f'<div class="live-canvas" data-model="{model_id}" data-kind="canvas"><div '
-                f'class="live-first">{picture}</div></div>')
+                f'class="live-first" aria-hidden="true">{picture}</div></div>')
     logger.warning("a live figure uses %s, which host.js does not know", name)
     return f'<p class="live-note">{escape(name)} needs a running kernel: it moves where the chapter is run.</p>'
 

@@ -4,8 +4,9 @@ from html import escape
 from .publishing import base_address
 
 MAP = "chapters/index"
-# tools/make_pdf.py puts the link to the book's PDF in its place, once there is one.
+# tools/make_pdf.py puts the links to the book's PDF and to that of a page in their places, once there are any.
 PLACE_OF_PDF = "<!-- the book as one PDF -->"
+PLACE_OF_PAGE = "<!-- this page as a PDF -->"
 LICENCE = "The text and its pictures may be shared and changed under CC BY 4.0, the code under BSD 3-Clause."
 
 
@@ -17,10 +18,12 @@ def origin(title, pagename, address):
 
 def keep_place(app, pagename, templatename, context, doctree):
     if pagename == MAP and "body" in context:
-        context["body"] = context["body"].rpartition("</section>")[0] + PLACE_OF_PDF + "</section>"
+        before = context["body"].rpartition("</section>")[0]
+        context["body"] = before + f'<p class="as-pdf">{PLACE_OF_PDF}</p></section>'
 
 
 def add_origin(app, pagename, templatename, context, doctree):
+    context["book_place_of_page"] = PLACE_OF_PAGE
     if "body" in context and doctree:
         context["body"] += origin(app.config.html_title, pagename, base_address())
 

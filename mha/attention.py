@@ -17,6 +17,7 @@ from torch import Tensor
 
 from mha import _check as check
 from mha import masks
+from mha._result import pair
 from mha._roads import OneBuffer, blind_rows, fused, in_one_buffer, kernel_is_unsuitable, opened
 from mha._shapes import cast_bias, fold_groups, four_axes, in_both, lowered
 
@@ -56,10 +57,10 @@ def definition(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None, bias
     return weights @ V, weights  # (B, h, n, d_v), (B, h, n, m)
 
 
-def attention(q: Tensor, k: Tensor, v: Tensor, *more, mask: Tensor | None = None, bias: Tensor | None = None,
-              causal: bool = False, offset: int | Tensor | None = None, window: tuple | None = None,
-              scale: float | None = None, softcap: float | None = None, dropout: float = 0.0,
-              need_weights: bool = False, **unknown) -> tuple[Tensor, Tensor | None]:
+def attention(q: Tensor = None, k: Tensor = None, v: Tensor = None, *more, mask: Tensor | None = None,
+              bias: Tensor | None = None, causal: bool = False, offset: int | Tensor | None = None,
+              window: tuple | None = None, scale: float | None = None, softcap: float | None = None,
+              dropout: float = 0.0, need_weights: bool = False, **unknown) -> tuple[Tensor, Tensor | None]:
     """Each query takes a weighted mean of the values; the weights are a softmax over its scores with the keys.
 
         scores = scale * Q K^T        weights = softmax(scores + bias, over the visible keys)        out = weights V
@@ -128,7 +129,7 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *more, mask: Tensor | None = None
         out, weights = _without_kernel(Q, K, V, mask, bias, scale, triangle, softcap, dropout)
     if out.shape[:-1] != shape[:-1]:
         out = out.reshape(*shape[:-1], v.shape[-1])
-    return out, weights.reshape(shape) if need_weights else None
+    return pair(out, weights.reshape(shape) if need_weights else None)
 
 
 def _without_kernel(Q, K, V, mask, bias, scale, triangle, softcap, dropout) -> tuple[Tensor, Tensor]:

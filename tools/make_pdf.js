@@ -85,6 +85,8 @@ async ({ pages, answers, base }) => {
     const article = page.querySelector("article");
     article.querySelectorAll("script, noscript, .headerlink, .progress-panel, .on-paper, .on-colab")
       .forEach((element) => element.remove());
+    // A blank's options stand in the list below the program: in it stands their number, which the first option is.
+    article.querySelectorAll("pre select").forEach((select) => select.replaceWith(select.options[0].textContent));
     // Code is black on paper; the spans that colour it on a screen would make the PDF twice as heavy.
     article.querySelectorAll("pre, code").forEach((code) => (code.textContent = code.textContent));
     prefix(article, stem);

@@ -1,9 +1,11 @@
-"""Makes one PDF of the whole built book: python -m tools.make_pdf, after the site has been built.
+"""Makes one PDF of the whole built book, and one of each page: python -m tools.make_pdf, after the site has been built.
 
 A browser prints it. The pages of the site are put into one document (make_pdf.js), without scripts, with a title page
 and a table of contents in front, and with the hints and answers of the exercises at the end. It is printed twice: the
-first time tells on which page each heading stands, and the contents of the second say so.
+first time tells on which page each heading stands, and the contents of the second say so. A page's own PDF is cut out
+of that of the book, which takes no time; it keeps the book's page numbers, but not its tags.
 """
+import re
 import shutil
 import sys
 import time
@@ -15,7 +17,8 @@ import yaml
 from playwright.sync_api import sync_playwright
 
 from _ext.answers import answer
-from _ext.paper import LICENCE, PLACE_OF_PDF
+from _ext.fonts import WEIGHTS, instance
+from _ext.paper import LICENCE, PLACE_OF_PAGE, PLACE_OF_PDF
 from _ext.publishing import base_address
 from book import CHROMIUM, ROOT
 from mha.exercises import EXERCISES
@@ -51,6 +54,21 @@ FRAME = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{ti
 </article></body></html>"""
 
 
+# A font of many weights would become drawings of letters (Type 3), which viewers space badly and nobody can search: the
+# PDF has one font for each of these weights.
+OF_MANY_WEIGHTS = re.compile(r"@font-face \{[^}]*font-weight: %d %d;[^}]*\}" % WEIGHTS)
+PRINTED_WEIGHTS = (400, 500, 600, 650, 700)
+
+
+def on_paper(sheet):
+    """The style sheet for paper: fonts of one weight each, that are worth waiting for."""
+    def faces(found):
+        return "\n".join(found[0].replace("font-weight: %d %d" % WEIGHTS, f"font-weight: {weight}")
+                         .replace('.woff2")', f'.woff2?{weight}")') for weight in PRINTED_WEIGHTS)
+
+    return OF_MANY_WEIGHTS.sub(faces, sheet).replace("font-display: optional", "font-display: block")
+
+
 def pages():
     """[{stem, part}] in the order of _toc.yml; part is the name of the part that a page begins, or None."""
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf8"))
@@ -71,14 +89,15 @@ def make(site, chromium, form="A4"):
                          address=f'<p><a href="{address}">{address}</a></p>' if address else "")
 
     def give(route):
-        path = route.request.url.removeprefix(HERE).partition("?")[0]
+        path, _, weight = route.request.url.removeprefix(HERE).partition("?")
         if not path:
             route.fulfill(body=frame, content_type="text/html")
         elif not (route.request.url.startswith(HERE) and (site / path).is_file()):
             route.abort()
-        elif path.endswith("style.css"):          # on paper a font is worth waiting for
-            sheet = (site / path).read_text("utf8").replace("font-display: optional", "font-display: block")
-            route.fulfill(body=sheet, content_type="text/css")
+        elif path.endswith("style.css"):
+            route.fulfill(body=on_paper((site / path).read_text("utf8")), content_type="text/css")
+        elif path.endswith(".woff2") and weight:
+            route.fulfill(body=instance(site / path, int(weight)), content_type="font/ttf")
         else:
             route.fulfill(path=site / path)
 
@@ -124,9 +143,30 @@ def headings(pdf):
     return [entry.get_dest().get_index() + 1 for entry in pypdfium2.PdfDocument(pdf).get_toc()]
 
 
+def apart(pdf):
+    """(stem, its pages as a PDF of its own) of each page of the site; before them stand the cover and the contents."""
+    book = pypdfium2.PdfDocument(pdf)
+    starts = [entry.get_dest().get_index() for entry in book.get_toc() if entry.level == 0][2:]
+    for page, first, end in zip(pages(), starts, starts[1:]):
+        own = pypdfium2.PdfDocument.new()
+        own.import_pages(book, list(range(first, end)))
+        yield page["stem"], own
+
+
+def offer(site, path, name, place, words, size):
+    """Put a link to a file of _static into a page, where its place is kept."""
+    text = (site / path).read_text("utf8")
+    link = f'<a href="../_static/{name}">{words}</a>, {size}'
+    (site / path).write_text(text.replace(place, link), "utf8")
+
+
+def size_of(document, path):
+    return f"{len(document)} pages, {path.stat().st_size / 1e6:.1f} MB"
+
+
 def main():
     site = ROOT / "_build" / "html"
-    target, front = site / "_static" / NAME, site / "chapters" / "index.html"
+    target = site / "_static" / NAME
     target.unlink(missing_ok=True)
     chromium = next(filter(None, map(shutil.which, CHROMIUM)), None)
     if not chromium:
@@ -134,12 +174,12 @@ def main():
     start = time.perf_counter()
     pdf = make(site, chromium)
     target.write_bytes(pdf)
-    count = len(pypdfium2.PdfDocument(pdf))
-    link = (f'<p class="as-pdf"><a href="../_static/{NAME}">The whole book as one PDF</a>, {count} pages, '
-            f"{len(pdf) / 1e6:.1f} MB.</p>")
-    front.write_text(front.read_text("utf8").replace(PLACE_OF_PDF, link), "utf8")
-    print(f"Made: {target.relative_to(ROOT)}, {count} pages, {len(pdf) / 1e6:.1f} MB, "
-          f"{time.perf_counter() - start:.0f} s")
+    whole = size_of(pypdfium2.PdfDocument(pdf), target)
+    offer(site, "chapters/index.html", NAME, PLACE_OF_PDF, "The whole book as one PDF", whole)
+    for stem, own in apart(pdf):
+        own.save(path := target.with_name(f"{stem}.pdf"))
+        offer(site, f"chapters/{stem}.html", path.name, PLACE_OF_PAGE, "This page as a PDF", size_of(own, path))
+    print(f"Made: {target.relative_to(ROOT)}, {whole}, {time.perf_counter() - start:.0f} s")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-// Five cares of every page.
+// Seven cares of every page.
 (() => {
   // What is wider than the page can be scrolled, and so must be reached by keyboard, and say there what it is.
   const WIDE = { "div.math": "Formula", pre: "Text", ".table-wrapper": "Table" };
@@ -50,6 +50,42 @@
     if (event.target.closest("a")) document.getElementById("__toc").checked = false;
   });
 
+  // The list of chapters shows the one that is read.
+  const here = document.querySelector(".sidebar-scroll .current-page");
+  const showHere = () => {
+    for (let list = here?.parentElement; list?.closest(".sidebar-container"); list = list.parentElement) {
+      const [mine, seen] = [here.getBoundingClientRect(), list.getBoundingClientRect()];
+      if (list.scrollHeight <= list.clientHeight || (mine.top >= seen.top && mine.bottom <= seen.bottom)) continue;
+      const top = list.scrollTop + (mine.top + mine.bottom - seen.top - seen.bottom) / 2;
+      list.scrollTo({ top, behavior: "instant" });
+    }
+  };
+
+  // How far the reader is: the section in words below that list, and a line there and in the bar of a small window.
+  const sections = [...document.querySelectorAll("article > section > section:has(> h2)")];
+  const howFar = () => {
+    const begun = sections.filter((section) => section.getBoundingClientRect().top < innerHeight / 2).length;
+    const words = begun ? `Section ${begun} of ${sections.length}` : `${sections.length} sections`;
+    const { scrollTop, scrollHeight } = document.documentElement;
+    document.querySelectorAll(".how-far").forEach((place) => {
+      place.lastElementChild.textContent = words;
+      place.firstElementChild.style.scale = `${Math.min(1, scrollTop / (scrollHeight - innerHeight || 1))} 1`;
+    });
+  };
+  let frame = 0;
+  const howFarSoon = () => {
+    frame ||= requestAnimationFrame(() => {
+      frame = 0;
+      howFar();
+    });
+  };
+
+  showHere();
+  addEventListener("resize", showHere);
+  if (sections.length) {
+    howFar();
+    addEventListener("scroll", howFarSoon, { passive: true });
+  }
   if (navigator.clipboard) copyButtons();
   addEventListener("resize", reach);
   addEventListener("uncovered", reach);
@@ -57,5 +93,6 @@
   addEventListener("load", async () => {
     await document.fonts.ready;
     reach();
+    showHere();
   });
 })();

@@ -9,6 +9,8 @@ from mha.data import rock_paper_scissors, turn
 from mha.widgets.figure import Canvas, LiveFigure, front_end, slider
 
 NAMES, TOKENS = rock_paper_scissors()
+LABEL = ("Rock, paper and scissors: their queries as arrows and their keys as discs in a plane, and the attention "
+         "weights between them as arrows around a ring.")
 SHARP = [0.5, 1.0, 2.0, 4.0, 8.0]
 
 
@@ -40,7 +42,7 @@ class BeatsCycle(LiveFigure):
 
     def __init__(self):
         angle = {"min": -180, "max": 180, "step": 15, "readout_format": ".0f"}
-        super().__init__(CycleCanvas(), [
+        super().__init__(CycleCanvas(label=LABEL), [
             {"tied": slider(ipywidgets.Checkbox, "one matrix for queries and keys", value=True),
              "exclude_self": slider(ipywidgets.Checkbox, "no token looks at itself", value=True)},
             {"turn_q": slider(ipywidgets.FloatSlider, "turn of W_Q, in degrees", value=0, **angle),

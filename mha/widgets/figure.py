@@ -11,7 +11,8 @@ HERE = Path(__file__).parent
 
 def front_end(name):
     """The front-end module and the style sheet of a figure: what all share, then its own hand-written files."""
-    return tuple("".join((HERE / f"{part}.{kind}").read_text() for part in ("common", name)) for kind in ("js", "css"))
+    return tuple("".join((HERE / f"{part}.{kind}").read_text("utf-8") for part in ("common", name))
+                 for kind in ("js", "css"))
 
 
 def float16_bytes(tensor):
@@ -34,7 +35,8 @@ def packed(values, steps):
 
 class Canvas(anywidget.AnyWidget):
     """What the browser draws. The traits are the figure's tensors and one number for each control."""
-    label = traitlets.Unicode(help="one sentence for those who do not see the figure").tag(sync=True)
+    label = traitlets.Unicode(help="one sentence for those who do not see what the browser draws; where a figure gives "
+                                   "none, that of its picture").tag(sync=True)
 
 
 def slider(kind, description, **options):
@@ -68,7 +70,7 @@ class LiveFigure(ipywidgets.VBox):
         self.links = [ipywidgets.jslink((control, self.trait(name)), (canvas, name))
                       for name, control in self.controls.items()]
         self.text = str(self.picture().text)
-        canvas.label = self.text.splitlines()[0]
+        canvas.label = canvas.label or self.text.splitlines()[0]
 
     def trait(self, name):
         """The trait of a control that its canvas follows: "index" of a list, else "value"."""

@@ -256,7 +256,7 @@ function render({ model, el }) {
   const caption = (hue, word, role) =>
     h("div", { class: "caption" }, h("b", { class: `ink hue-${hue}` }, word), h("span", {}, role));
   const above = (...children) => h("div", { class: "above" }, ...children);
-  const letter = (name, index) => h("i", { class: "formula" }, name, ...(index ? [h("sub", {}, index)] : []));
+  const letter = (name, index) => h("i", { class: "formula" }, name, ...(index ? [h("sup", {}, index)] : []));
   const featureNames = () => h("div", { class: "names features" }, ...features.map((text) => h("span", {}, text)));
   const pairNames = (names) => h("div", { class: "names pair" }, ...names.map((text) => h("span", {}, text)));
   const wordNames = () => h("div", { class: "names words" }, ...words.map((word, i) =>
@@ -270,7 +270,7 @@ function render({ model, el }) {
   const glance = h("div", { class: "glance" },
     group("first", h("b", { class: "end-name" }, "before"), featureNames(),
       h("div", { class: "line" }, wordNames(), matrix("x", 3, 4))),
-    h("div", { class: "middle" }, flow),
+    h("div", { class: "middle" }, h("div", { class: "from", "aria-hidden": "true" }, wordNames()), flow),
     group("last", h("b", { class: "end-name" }, "after"), featureNames(), matrix("Y", 3, 4)));
 
   // ---- one lane for each head
@@ -404,8 +404,9 @@ function render({ model, el }) {
     if (changed.length !== 1 || all.Y[1][0] <= 0 || masked || !scaled || !on.every(Boolean)) return "";
     const [[name, r, c]] = changed;
     found.add(String(changed[0]));
-    return `\u201c${words[1]}\u201d is kind again, by one number: ${BLOCKS[name].says}, ${placeOf(name, r, c)} `
-      + `(${found.size} found). `;
+    const place = `${BLOCKS[name].says}, ${placeOf(name, r, c)}`;
+    const count = found.size > 1 ? ` (${found.size} such numbers found)` : ""; // whoever found one may know of no game
+    return `\u201c${words[1]}\u201d is kind again, by one number: ${place}${count}. `;
   }
 
   // Ribbons from the words to the heads, as thick as the weights, and from the heads to what comes after
@@ -478,8 +479,9 @@ function render({ model, el }) {
     const { uses, makes } = involvedIn(now.step, now.t);
     const [seen, row] = now.step === LAST ? uses[0] : makes[0]; // in the last step what stands below W_O
     set(cells[seen][row ?? 0][0], { "data-see": "" });
-    back.disabled = now.step === 0;
-    next.disabled = now.step === LAST;
+    // Not disabled: a button that is loses the focus, and the next Tab starts at the top of the page
+    set(back, { "aria-disabled": now.step === 0 });
+    set(next, { "aria-disabled": now.step === LAST });
     const flat = (part) => HEADS.flatMap((head) => all[part + head].flat());
     const tables = () => tablesOf(all, now);
     if (glanceOnly) {
@@ -512,10 +514,12 @@ function render({ model, el }) {
     change(model, { given, pointed: [] }); // the sentence says what has come of it
   }
 
-  // The next step, and what it makes in sight
+  // The next step, and what it makes in sight; where the arrows would leave the window then, they stay instead
   function go(by) {
-    const step = Math.max(0, Math.min(LAST, model.get("step") + by));
+    const step = model.get("step") + by;
+    if (step < 0 || step > LAST) return;
     change(model, { step, pointed: [] });
+    if (getComputedStyle(next.parentElement).position !== "sticky") return;
     const [[name, row]] = involvedIn(step, model.get("follow")).makes;
     cells[name][row ?? 0][0].scrollIntoView({ block: "nearest", inline: "nearest" });
   }

@@ -87,6 +87,25 @@ def test_a_printed_chapter_gives_no_answer_away_and_asks_for_no_click(visit, pag
     assert tab.locator(".on-paper").is_visible()
 
 
+def test_a_program_of_the_pdf_has_the_numbers_of_its_blanks_and_none_of_their_options():
+    text, printed = "".join(book().texts), {page.partition("/")[2].removesuffix(".html") for page in CHAPTERS}
+    for item in EXERCISES.values():
+        if item.in_code and item.program and item.chapter in printed:
+            blanks = {name: f"({place})" for place, name in enumerate(item.program.offered, start=1)}
+            for line in item.program.filled(**blanks).splitlines():
+                assert squeezed(line) in text, (item.id, line)
+
+
+def test_the_letters_of_the_pdf_are_letters_of_a_font():
+    """A font of many weights would be printed as drawings of letters, which have no font's name (Type 3)."""
+    raw, of_a_font = pypdfium2.raw, []
+    for text in (page.get_textpage() for page in book().pages[::5]):
+        for place in range(text.count_chars()):
+            if not chr(raw.FPDFText_GetUnicode(text, place)).isspace():
+                of_a_font.append(raw.FPDFText_GetFontInfo(text, place, None, 0, ctypes.c_int()) > 1)
+    assert np.mean(of_a_font) > .99                          # all but letters with an outline, in pictures
+
+
 def test_a_printed_program_has_lines_to_write_on_and_no_boxes(visit):
     tab = visit("chapters/02_one_head.html").page
     tab.emulate_media(media="print")
@@ -152,6 +171,17 @@ def test_no_page_is_left_white_before_a_chapter_ends():
 def test_links_inside_the_book_stay_inside_the_pdf():
     outside = book().addresses()
     assert outside and not [address for address in outside if make_pdf.HERE in address or "file:" in address]
+
+
+@pytest.mark.parametrize("page", CHAPTERS)
+def test_a_page_offers_itself_as_a_pdf_and_says_how_large_it_is(visit, page):
+    tab = visit(page).page
+    link = tab.get_by_role("link", name="This page as a PDF")
+    file = (served.HTML / page).parent / link.get_attribute("href")
+    own, title = Pdf(file.read_bytes()), tab.locator("h1").first.text_content().removesuffix("#")
+    assert f"{len(own.pages)} pages, {file.stat().st_size / 1e6:.1f} MB" in link.locator("xpath=..").inner_text()
+    first = book().starts[next(name for name in book().starts if squeezed(name) == squeezed(title))]
+    assert own.texts == book().texts[first:first + len(own.pages)]
 
 
 def test_the_front_page_offers_the_pdf(visit):

@@ -1,4 +1,6 @@
 """The book says where its reader is: in a chapter's head, at its end, and on the front page."""
+import pytest
+
 from mha.exercises import EXERCISES
 
 PAGE, ITEMS = "chapters/02_one_head.html", [item for item in EXERCISES.values() if item.chapter == "02_one_head"]
@@ -52,3 +54,69 @@ def test_the_front_page_goes_on_where_the_reader_was(visit):
     assert page.url.split("#")[0].endswith(PAGE)
     place = "document.getElementById(location.hash.slice(1)).closest('section').querySelector('h2').textContent"
     assert title in page.evaluate(place)
+
+
+# Is the current chapter's line all in its list, which scrolls, and in the window?
+HERE = """
+  () => {
+    const { top, bottom } = document.querySelector(".sidebar-drawer .current-page").getBoundingClientRect();
+    const list = document.querySelector(".sidebar-scroll").getBoundingClientRect();
+    return bottom > top && top > Math.max(list.top, 0) - 1 && bottom < Math.min(list.bottom, innerHeight) + 1;
+  }
+"""
+
+
+@pytest.mark.parametrize("page", ["chapters/03_query_and_key.html", "chapters/11_sharing_heads.html"])
+@pytest.mark.parametrize("size", [(1600, 900), (1200, 900), (1200, 420), (390, 844), (390, 500), (320, 256)])
+def test_the_list_of_chapters_shows_the_one_that_is_read(visit, page, size):
+    tab = visit(page, width=size[0]).page
+    tab.set_viewport_size({"width": size[0], "height": size[1]})
+    if size[0] < 1000:
+        tab.evaluate("document.getElementById('__navigation').click()")
+    tab.wait_for_function(HERE, timeout=3000)
+    tab.reload(wait_until="load")
+    if size[0] < 1000:
+        tab.evaluate("document.getElementById('__navigation').click()")
+    tab.wait_for_function(HERE, timeout=3000)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_page_says_how_far_its_reader_is(visit, width):
+    tab = visit(PAGE, width=width).page
+    headings = tab.locator("article > section > section > h2")
+    count = headings.count()
+    place = tab.locator(".sidebar-drawer .how-far" if width == 1280 else ".mobile-header .how-far")
+    assert place.text_content() == f"{count} sections"
+    headings.nth(2).evaluate("(heading) => heading.scrollIntoView({ behavior: 'instant' })")
+    tab.wait_for_function("(el) => el.textContent.startsWith('Section 3 of')", arg=place.element_handle())
+    assert place.text_content() == f"Section 3 of {count}"
+    share = "(el) => el.firstElementChild.getBoundingClientRect().width / el.getBoundingClientRect().width"
+    scrolled = tab.evaluate("scrollY / (document.documentElement.scrollHeight - innerHeight)")
+    assert 0 < scrolled < 1 and abs(place.evaluate(share) - scrolled) < .02
+
+
+def test_the_way_on_can_be_seen(visit):
+    tab = visit(PAGE).page
+    light = """(el) => {
+      const of = (colour) => colour.match(/[\\d.]+/g).slice(0, 3).map((part) => part / 255)
+        .map((part) => (part <= .04045 ? part / 12.92 : ((part + .055) / 1.055) ** 2.4))
+        .reduce((sum, part, i) => sum + part * [.2126, .7152, .0722][i], 0);
+      return [getComputedStyle(el).color, getComputedStyle(document.body).backgroundColor].map(of);
+    }"""
+    for arrow in tab.locator(".related-pages svg").all():
+        ink, paper = arrow.evaluate(light)
+        assert (paper + .05) / (ink + .05) > 4.5
+
+
+def test_nothing_stands_above_the_title_that_a_reader_does_not_need(visit):
+    tab = visit(PAGE, width=390).page
+    title = tab.locator("h1").bounding_box()["y"]
+    command = tab.locator(".of-this-page", has_text="python3 book.py lab")
+    assert title < 110 and command.bounding_box()["y"] > title
+
+
+def test_to_forget_everything_is_no_button_that_one_is_led_to(visit):
+    tab = visit("chapters/index.html").page
+    ground = "(el) => getComputedStyle(el).backgroundColor"
+    add, forget = (tab.get_by_role("button", name=name).evaluate(ground) for name in ("Add it", "Forget everything"))
+    assert forget == "rgba(0, 0, 0, 0)" != add

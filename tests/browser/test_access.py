@@ -1,0 +1,169 @@
+"""What a figure is to those who read it by ear, by keyboard, magnified or in their own colours."""
+import pytest
+
+import served
+
+WHOLE, CYCLE = "chapters/00_the_whole.html", "chapters/03_query_and_key.html"
+PAGES = served.chapters() if served.chromium() else []
+LIVE = [page for page in PAGES if served.live_figures(page)]
+every_live_page = pytest.mark.parametrize("page", LIVE)
+of_the_whole = pytest.mark.parametrize("page", [WHOLE])
+
+# How often each figure's name is there to be heard: on itself and on what stands in it.
+NAMED = """
+  () => [...document.querySelectorAll(".live-figure")].map((figure) => {
+    const name = figure.getAttribute("aria-label");
+    return [figure, ...figure.querySelectorAll("[aria-label]")]
+      .filter((el) => el.getAttribute("aria-label") === name && !el.closest("[aria-hidden=true]")).length;
+  })
+"""
+
+
+@every_live_page
+def test_the_name_of_a_figure_is_said_once(opened, page):
+    said = opened(page).page.evaluate(NAMED)
+    assert said == [1] * served.live_figures(page)
+
+
+@pytest.mark.parametrize("page", [CYCLE])
+def test_the_ring_of_weights_is_named_for_what_it_draws_and_says_its_weights(visit, page):
+    tab = visit(page).page
+    figure = tab.locator(".live-figure", has=tab.locator('[data-figure="beats-cycle"]'))
+    assert "arrows" in figure.get_attribute("aria-label") and "maps" not in figure.get_attribute("aria-label")
+    ring = figure.locator(".graph svg[role=img]")
+
+    def said():
+        weights = figure.locator("[data-figure]").evaluate("(root) => root.numbers.weight")
+        text = ring.get_attribute("aria-label")
+        return [f"{weight:.2f}" in text for place, weight in enumerate(weights) if place % 4]
+
+    assert said() == [True] * 6
+    figure.locator("input[type=range]").first.press("Home")
+    tab.evaluate("new Promise(requestAnimationFrame)")
+    assert said() == [True] * 6
+
+
+# Presses a button as long as it changes something, at most so often as the whole has steps; where is the focus then?
+PRESSED = """
+  async () => {
+    const lost = [];
+    const buttons = [...document.querySelectorAll("article button:not([aria-disabled=true], .bet-off)")];
+    for (const button of buttons.filter((el) => el.checkVisibility({ visibilityProperty: true })).slice(0, 60)) {
+      const name = button.outerHTML.slice(0, 90);
+      for (let count = 0; count < 12 && button.isConnected; count++) {
+        button.focus();
+        if (document.activeElement !== button) break;
+        button.click();
+        await new Promise(requestAnimationFrame);
+        if (document.activeElement === document.body) lost.push(`${name}, pressed ${count + 1} times`);
+      }
+    }
+    return lost;
+  }
+"""
+
+
+@every_live_page
+def test_no_button_loses_the_focus_when_it_is_pressed(visit, page):
+    tab = visit(page, bets=True).page
+    tab.on("dialog", lambda dialog: dialog.dismiss())
+    assert tab.evaluate(PRESSED) == []
+
+
+@of_the_whole
+def test_the_arrows_stop_at_both_ends_and_say_so(visit, page):
+    tab = visit(page).page
+    back, forth = tab.get_by_role("button", name="one step back"), tab.get_by_role("button", name="next step")
+    assert back.get_attribute("aria-disabled") == "true" and forth.get_attribute("aria-disabled") == "false"
+    for arrow, end in ((forth, "11 \u00b7 added"), (back, "the whole")):
+        arrow.focus()
+        for _ in range(13):
+            tab.keyboard.press("Enter")
+        assert tab.locator(".live-figure output").first.inner_text() == end
+        assert arrow.get_attribute("aria-disabled") == "true"
+        assert arrow.evaluate("(arrow) => arrow === document.activeElement")
+
+
+# The share of the window that stays covered, whatever is scrolled past.
+COVERED = """
+  () => {
+    const stuck = (el) => ["sticky", "fixed"].includes(getComputedStyle(el).position);
+    const seen = [...document.querySelectorAll(".mobile-header, article *")].filter(stuck)
+      .map((el) => el.getBoundingClientRect()).filter(({ top, bottom }) => bottom > 0 && top < innerHeight);
+    const covered = seen.map(({ top, bottom }) => Math.min(bottom, innerHeight) - Math.max(top, 0));
+    return covered.reduce((a, b) => a + b, 0) / innerHeight;
+  }
+"""
+
+
+def magnified(tab):
+    """A window of 1280 x 1024 at 400 percent, with the picture of the whole in it."""
+    tab.set_viewport_size({"width": 320, "height": 256})
+    tab.locator(".glance").evaluate("(el) => el.scrollIntoView({ block: 'start', behavior: 'instant' })")
+
+
+@of_the_whole
+def test_at_400_percent_the_window_is_for_the_figure(visit, page):
+    tab = visit(page, width=320).page
+    magnified(tab)
+    assert tab.evaluate(COVERED) < .2
+    tab.evaluate(served.TO_THE_FOOT, ".go.next")
+    tab.get_by_role("button", name="next step").press("Enter")
+    tab.evaluate("new Promise(requestAnimationFrame)")
+    assert tab.evaluate(served.IN_SIGHT, ".go.next")         # to be pressed again, beside the sentence
+
+
+@of_the_whole
+def test_at_400_percent_before_and_after_stand_in_the_card_with_ribbons_between(visit, page):
+    tab = visit(page, width=320).page
+    magnified(tab)
+    box = {name: tab.locator(name).first.bounding_box() for name in (".glance", ".flow", ".first", ".last")}
+    card = box[".glance"]["x"], box[".glance"]["x"] + box[".glance"]["width"]
+    assert box[".last"]["x"] + box[".last"]["width"] <= card[1] + .5 and box[".first"]["x"] >= card[0] - .5
+    assert box[".flow"]["width"] > 60
+    assert all(word.is_visible() for word in tab.locator(".glance .from [data-word]").all())  # where ribbons begin
+
+
+@of_the_whole
+@pytest.mark.parametrize("width", [320, 360, 390, 500, 600, 1200])
+def test_the_names_of_columns_stand_on_one_line_and_before_and_after_at_one_height(visit, page, width):
+    tab = visit(page, width=width).page
+    lines = """(all) => all.map((el) => { const text = document.createRange(); text.selectNodeContents(el);
+      return text.getClientRects().length; })"""
+    assert set(tab.locator(".names.features span").evaluate_all(lines)) <= {0, 1}
+    if width > 360:                                          # below, before stands above
+        before, after = (tab.locator(f".{end} .end-name").bounding_box()["y"] for end in ("first", "last"))
+        assert abs(before - after) < 1
+
+
+@of_the_whole
+def test_forced_colours_keep_the_frames_what_is_used_and_the_next_arrow(visit, page):
+    tab = visit(page).page
+    tab.emulate_media(forced_colors="active")
+    for _ in range(5):
+        tab.get_by_role("button", name="next step").press("Enter")
+    width = "(el) => getComputedStyle(el).outlineStyle === 'none' ? 0 : parseFloat(getComputedStyle(el).outlineWidth)"
+    plain, used = (tab.locator(f".entry{look}").first.evaluate(width) for look in (":not(.used, .made)", ".used"))
+    assert 0 < plain < used
+    colour = "(el) => [getComputedStyle(el).backgroundColor, getComputedStyle(document.body).backgroundColor]"
+    disc, ground = tab.locator(".go.next").evaluate(colour)
+    assert disc != ground
+    hidden = tab.locator(".entry.blank").first.evaluate("(el) => getComputedStyle(el).color")
+    assert hidden == "rgba(0, 0, 0, 0)"                      # what is not yet made is not there to read
+
+
+@pytest.mark.parametrize("page", LIVE)
+def test_forced_colours_keep_the_frames_of_every_small_matrix(opened, page):
+    tab = opened(page).page
+    tab.emulate_media(forced_colors="active")
+    frames = """() => [...document.querySelectorAll(".mha-figure .small-matrix tbody td")]
+      .filter((el) => getComputedStyle(el).outlineStyle === "none").length"""
+    assert tab.evaluate(frames) == 0
+    tab.emulate_media(forced_colors="none")
+
+
+@every_live_page
+def test_a_matrix_has_its_letter_as_high_in_a_figure_as_in_the_text(opened, page):
+    low = """() => [...document.querySelectorAll("article .formula")]
+      .filter((el) => el.firstChild.data === "W" && el.querySelector("sub")).length"""
+    assert opened(page).page.evaluate(low) == 0
