@@ -9,7 +9,7 @@ import nbformat
 from nbclient import NotebookClient
 
 from mha.exercises import EXERCISES
-from mha.exercises.cells import code
+from mha.exercises.cells import cells, code
 from mha.exercises.teacher import KERNEL
 
 
@@ -154,3 +154,82 @@ def seen_live(path):
             if state != "not started" or mark["exercise"] not in seen:
                 seen[mark["exercise"]] = state, " ".join(mark["mistakes"])
     return seen
+
+
+# --- A class of one chapter -------------------------------------------------------------------------------------------
+
+ODD = {
+    "sys.exit": "import sys\nsys.exit()",
+    "exit": "exit()",
+    "input": "input('name?')",
+    "interrupt": "raise KeyboardInterrupt",
+    "an endless loop": "while True:\n    pass",
+    "a long sleep": "import time\ntime.sleep(1000)",
+    "endless, but it hears": "while True:\n    try:\n        pass\n    except Exception:\n        pass",
+    "a background process": "import subprocess, sys\nsubprocess.Popen([sys.executable, '-c', 'import time; "
+                            "time.sleep(999)'])",
+    "a copy that sleeps": "import os\nif os.fork() == 0:\n    import time\n    time.sleep(1000)",
+    "a copy that goes on": "import os\nos.fork()",
+    "many copies": "import os\nfor _ in range(5):\n    os.fork()",
+    "a thread that stays": "import threading, time\nthreading.Thread(target=time.sleep, args=(1000,)).start()",
+    "too much memory": "import torch\nlarge = torch.ones(2**40)",
+    "too much memory, bit by bit": "kept = []\nwhile True:\n    kept.append(bytearray(10**8))",
+    "closed files": "import os\nos.closerange(3, 100)",
+    "much print": "for i in range(10**5):\n    print('x' * 100)",
+    "no output": "import sys\nsys.stdout = sys.stderr = None",
+    "another folder": "import os\nos.chdir('/')",
+    "deep recursion": "def f():\n    f()\nf()",
+    "an error that cannot be said": "class Mute(Exception):\n    def __str__(self):\n        1 / 0\nraise Mute",
+    "no Python": "def f(:",
+    "a shell": "%%bash\nsleep 1000",
+    "a shell line": "!sleep 1000",
+    "an unknown magic": "%no_such_magic",
+    "an install": "%pip install no-such-package",
+    "a wait": "import asyncio\nawait asyncio.sleep(0)",
+}
+ENDING = {                                  # what ends Python -> the cell, and why the rows after it say that it ended
+    "os._exit": ("import os\nos._exit(0)", "Python was ended, in code cell"),
+    "a crash": ("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)", "ended by signal 11"),
+    "a killed group": ("import os, signal\nos.killpg(0, signal.SIGKILL)", "ended by signal 9"),
+    "a loop that hears nothing": ("while True:\n    try:\n        while True:\n            pass\n    except:\n"
+                                  "        pass", "could not be interrupted"),
+    "a loop in C": ("sum(iter(int, 1))", "could not be interrupted"),
+}
+TEN = ("sys.exit", "input", "an endless loop", "a background process", "a copy that goes on", "too much memory",
+       "os._exit", "a crash", "a loop that hears nothing", "no notebook")
+
+
+def write_class(folder, chapter, size, some):
+    """A folder for each learner, with the notebook of a chapter as it was handed out and some of it answered; ten of
+    them are broken, each in its own way, somewhere between two exercises.
+
+    Returns:
+        The path below the folder -> {id: state}, in order; of what is no notebook {"": state}.
+    """
+    broken = dict(zip(some.sample(range(size), len(TEN)), TEN))
+    items, expected = [item for item in EXERCISES.values() if item.chapter == chapter], {}
+    for number in range(size):
+        states = {item.id: some.choice(["right", "wrong", "not started"]) for item in items}
+        parts = [cells_of_learner(item, states[item.id]) for item in items]
+        kind, place, name = broken.get(number), some.randrange(len(items)), f"learner {number:03}/{chapter}.ipynb"
+        if kind in ODD or kind in ENDING:
+            parts[place].insert(0, code(ODD.get(kind) or ENDING[kind][0]))
+        ids = list(states)
+        states = {id: "written" if state == "right" and EXERCISES[id].kind == "explain" else
+                  "not reached" if kind in ENDING and ids.index(id) >= place else state for id, state in states.items()}
+        path = write(folder / name, SET_UP, *sum(parts, []))
+        if kind == "no notebook":
+            path.write_text(path.read_text(encoding="utf-8")[:-9], encoding="utf-8")
+        expected[name] = {"": "could not be graded"} if kind == "no notebook" else states
+    return expected
+
+
+def cells_of_learner(item, state):
+    """The code cells of an exercise as they were handed out, answered so that the state comes of it."""
+    handed_out = [cell for cell in cells(item) if cell["cell_type"] == "code"]
+    if state != "not started":
+        made = answer(item, right=state == "right")
+        handed_out[-1]["source"] = one_cell(item, "" if item.in_code else made)[0]
+        if item.in_code:
+            handed_out[0]["source"] = made
+    return handed_out

@@ -89,6 +89,7 @@ class Run:
     size: int = 0
     why: str = ""
     process: object = None
+    waited: float = 0.0
     began: float = field(default_factory=time.monotonic)
     moved: float = field(default_factory=time.monotonic)
 
@@ -108,7 +109,8 @@ class Run:
         """Whether the process has ended, or must, since a cell or the whole takes too long."""
         if self.process.exitcode is not None:
             return True
-        now, size = time.monotonic(), self.lines.stat().st_size if self.lines.exists() else 0
+        self.waited = max(self.waited, replay.waited_for_core(self.process.pid))
+        now, size = replay.clock(self.waited), self.lines.stat().st_size if self.lines.exists() else 0
         if size != self.size:
             self.size, self.moved = size, now
         if now - self.began > self.total:

@@ -15,6 +15,7 @@ import signal
 import sys
 import tempfile
 import threading
+import time
 from pathlib import Path
 
 import torch
@@ -183,12 +184,27 @@ class Watch(threading.Thread):
             raise KeyboardInterrupt
 
     def run(self):
-        while not self.ended.wait(1 if self.late else self.seconds):
-            self.late = True
+        due = clock() + self.seconds
+        while not self.ended.wait(0.1):
+            if clock() < due:
+                continue
+            self.late, due = True, due + 1
             if hasattr(signal, "pthread_kill"):             # which also ends a sleep
                 signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
             else:
                 _thread.interrupt_main()
+
+
+def clock(waited=None):
+    """Seconds that count against a limit: not those in which a process waited for a core that others had."""
+    return time.monotonic() - (waited_for_core() if waited is None else waited)
+
+
+def waited_for_core(pid="self"):
+    """Seconds in which a process could have run and had no core; 0 where the system does not tell."""
+    with contextlib.suppress(OSError, IndexError, ValueError):
+        return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
+    return 0.0
 
 
 def said(failure):
