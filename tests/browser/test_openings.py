@@ -47,17 +47,18 @@ WORDS = """
   (index) => {
     const root = document.querySelectorAll(".live-figure")[index].querySelector("[data-figure]");
     const found = [];
-    const upright = (el) => Math.abs(el.closest("text")?.getCTM().b ?? 0) < 0.1;
+    const leans = (el) => Math.abs(el.closest("text")?.getCTM().b ?? 0) > 0.1;
+    const slants = (el) => leans(el) && Math.abs(el.closest("text").getCTM().a) > 0.1; // a box says nothing of it
     const walk = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
     while (walk.nextNode()) {
       const { currentNode: node } = walk;
       const el = node.parentElement;
-      if (!node.data.trim() || el.closest("details.numbers, .index, sub, sup")) continue;
+      if (!node.data.trim() || el.closest("details.numbers, .index, sub, sup") || slants(el)) continue;
       if (!el.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
       const range = document.createRange();
       range.selectNodeContents(node);
       for (const { left, top, right, bottom, width, height } of range.getClientRects()) {
-        const [x, y] = upright(el) ? [0, 0.22 * height] : [0.22 * width, 0];
+        const [x, y] = leans(el) ? [0.22 * width, 0] : [0, 0.22 * height];
         found.push([node.data.trim(), left + x, top + y, right - x, bottom - y]);
       }
     }
