@@ -3,7 +3,9 @@
 
     python3 book.py serve            build the book and show it on http://127.0.0.1:8000
     python3 book.py test             test the package, run every notebook, try the built book in a browser
+    python3 book.py test --from STAGE    the same from one stage on: package, notebooks, build, browser or engines
     python3 book.py check CHAPTER    what a change to one chapter can break, in a minute or two: check 05_masks
+    python3 book.py processors       the package's tests and the notebooks as on older processors: about an hour
     python3 book.py build            build the book into _build/html
     python3 book.py lab              open the chapters in JupyterLab
     python3 book.py refresh          store what the notebooks say now, after a change to them or to mha
@@ -25,6 +27,7 @@ import shutil
 import socket
 import subprocess
 import threading
+import time
 import urllib.request
 from pathlib import Path
 
@@ -39,13 +42,17 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 BROWSERS = 1 + (os.cpu_count() or 1)  # one more than cores: a test and its browser wait for each other, in turns
 
 
+class Failed(SystemExit):
+    """A command failed; what `test` notes and goes on from, and what ends every other command."""
+
+
 def run(*command, on_failure=None, **variables):
     """Print a command, run it in the book's folder with these environment variables, and stop when it fails."""
     command = [str(part) for part in command]
     print("$ " + "".join(f"{name}={value} " for name, value in variables.items()) + shlex.join(command), flush=True)
     code = subprocess.run(command, cwd=ROOT, env={**os.environ, **variables}).returncode
     if code:
-        sys.exit(f"\n{on_failure or 'This command failed: ' + shlex.join(command)}")
+        raise Failed(f"\n{on_failure or 'This command failed: ' + shlex.join(command)}")
 
 
 def python(*arguments, **options):
@@ -65,7 +72,7 @@ def wanted():
 
 def install():
     """Make .venv where it is missing, unfinished or of another Python; install where what to install has changed."""
-    made_from = STAMP.read_text().splitlines() if STAMP.exists() else []
+    made_from = STAMP.read_text(encoding="utf-8").splitlines() if STAMP.exists() else []
     if made_from == wanted():
         return
     if made_from[:1] != wanted()[:1]:
@@ -74,7 +81,7 @@ def install():
     python("-m", "pip", "install", "--disable-pip-version-check", "--quiet", "-r", "requirements.txt", *torch_index(),
            on_failure="The packages could not be installed; pip says why above. "
                       "This step needs the network: if it was down, run the same command again.")
-    STAMP.write_text("\n".join(wanted()))
+    STAMP.write_text("\n".join(wanted()), encoding="utf-8")
 
 
 def make_venv():
@@ -152,15 +159,52 @@ def require_free(port):
         sys.exit(f"Port {port} cannot be used ({error}). Choose another: python3 book.py serve --port 8010")
 
 
-def test():
-    """The package's tests; every notebook, run once, judged and kept for the build; the built book in three engines."""
+def test_package():
+    """The package, and the rules of the house."""
     python("-m", "pytest", "-n", "auto", "tests", "--ignore=tests/browser", "--ignore=tests/engines", **ONE_THREAD)
+
+
+def test_notebooks():
+    """Every notebook: run once, judged, and kept for the build."""
     python("-m", "pytest", "-n", "auto", "--dist", "loadfile", "--nbval", "chapters", **ONE_THREAD)
-    if has_chromium():
-        build()
-        python("-m", "pytest", "-n", BROWSERS, "--dist", "loadgroup", "tests/browser", **ONE_THREAD)
-        # Firefox and WebKit, a worker each; a line in the end says which of them is not here.
-        python("-m", "pytest", "-n", "2", "tests/engines", **ONE_THREAD)
+
+
+def test_browser():
+    """The built book in Chromium."""
+    python("-m", "pytest", "-n", BROWSERS, "--dist", "loadgroup", "tests/browser", **ONE_THREAD)
+
+
+def test_engines():
+    """The built book in Firefox and WebKit, a worker each; a line in the end says which of them is not here."""
+    python("-m", "pytest", "-n", "2", "tests/engines", **ONE_THREAD)
+
+
+STAGES = {"package": test_package, "notebooks": test_notebooks, "build": build, "browser": test_browser,
+          "engines": test_engines}
+
+
+def test(first):
+    """Every stage from `first` on, whatever fails before it, and a table of all in the end."""
+    table, failed = [], []
+    for name in list(STAGES)[list(STAGES).index(first):]:
+        start = time.monotonic()
+        try:
+            result = cannot_run(name, failed) or STAGES[name]() or "passed"
+        except Failed as failure:
+            print(failure, flush=True)
+            failed.append(name)
+            result = "FAILED"
+        table.append(f"{name:<9} {time.monotonic() - start:5.0f} s   {result}")
+    print("\n" + "\n".join(table), flush=True)
+    if failed:
+        sys.exit(f"\nTo take it up again there: python3 book.py test --from {failed[0]}")
+
+
+def cannot_run(stage, failed):
+    """Why a stage cannot be run here or now; "" where it can."""
+    if stage in ("browser", "engines") and "build" in failed:
+        return "not run, since the build failed"
+    return f"skipped: {no_chromium()}" if stage == "browser" and no_chromium() else ""
 
 
 def check(chapter):
@@ -171,24 +215,30 @@ def check(chapter):
         sys.exit(f"There is no chapter {chapter!r}. There are {names}.")
     python("-m", "pytest", "-n", "auto", "tests/test_house.py", "tests/test_notebooks.py", **ONE_THREAD)
     python("-m", "pytest", "--nbval", path, **ONE_THREAD)
-    if has_chromium():
+    if no_chromium():
+        print(f"Its page in a browser is skipped: {no_chromium()}")
+    else:
         toc = Path("_build", "check", "toc.yml")
         (ROOT / toc).parent.mkdir(parents=True, exist_ok=True)
-        (ROOT / toc).write_text(f"format: jb-book\nroot: {path.with_suffix('').as_posix()}\n")
+        (ROOT / toc).write_text(f"format: jb-book\nroot: {path.with_suffix('').as_posix()}\n", "utf-8")
         run(PROGRAMS / "jupyter-book", "build", ".", "--all", "--quiet", "--toc", toc, "--path-output", toc.parent)
         python("-m", "pytest", "-n", BROWSERS, "--dist", "loadgroup", "tests/browser", "-k", path.stem,
                BOOK_HTML=str(toc.parent / "_build" / "html"), **ONE_THREAD)
 
 
-def has_chromium():
-    """Whether the browser tests can run; in CI they must."""
+def no_chromium():
+    """Why the browser tests cannot run; "" where they can. In CI they must."""
     if os.environ.get("CHROMIUM") or any(map(shutil.which, CHROMIUM)):
-        return True
-    missing = "there is no Chromium. On Debian or Ubuntu: sudo apt-get install chromium"
+        return ""
+    why = "there is no Chromium. On Debian or Ubuntu: sudo apt-get install chromium"
     if os.environ.get("CI") == "true":
-        sys.exit("The browser tests cannot run: " + missing)
-    print("The browser tests are skipped: " + missing)
-    return False
+        raise Failed(f"The browser tests cannot run: {why}")
+    return why
+
+
+def processors():
+    """The package's tests and every notebook, as on older processors."""
+    python("-m", "tools.processors")
 
 
 def lab():
@@ -202,17 +252,18 @@ def refresh():
 
 
 def main():
-    parser = argparse.ArgumentParser(usage="python3 book.py command [chapter] [--port PORT]", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    commands = {command.__name__: command for command in (serve, test, check, build, lab, refresh)}
-    parser.add_argument("command", choices=commands, help="one of the six above")
+    parser = argparse.ArgumentParser(usage="python3 book.py command [chapter] [--port PORT] [--from STAGE]",
+                                     description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = {command.__name__: command for command in (serve, test, check, processors, build, lab, refresh)}
+    parser.add_argument("command", choices=commands, help="one of those above")
     parser.add_argument("chapter", nargs="?", help="which chapter to check, such as 05_masks")
     parser.add_argument("--port", type=int, default=8000, help="where serve shows the book (default: 8000)")
+    parser.add_argument("--from", choices=STAGES, default="package", dest="first", help="the stage that test begins at")
     options = parser.parse_args()
     if (options.command == "check") != (options.chapter is not None):
         parser.error("check, and no other command, takes the name of a chapter")
     install()
-    arguments = {"serve": [options.port], "check": [options.chapter]}
+    arguments = {"serve": [options.port], "check": [options.chapter], "test": [options.first]}
     commands[options.command](*arguments.get(options.command, []))
 
 

@@ -2,8 +2,8 @@
 from importlib import import_module
 
 PARTS = ("admonitions", "assets", "bets", "completion", "exercise_pages", "folding", "fonts", "formulas",
-         "live_figures", "meta", "paper", "publishing", "repairs", "runs", "styles", "terms", "tested", "tries",
-         "where")
+         "live_figures", "meta", "paper", "publishing", "repairs", "runs", "statements", "styles", "terms", "tested",
+         "tries", "where")
 
 
 def setup(app):

@@ -2,6 +2,7 @@
 import re
 from html import escape
 
+from .quotes import curly
 from mha.exercises.cells import solution
 
 
@@ -24,8 +25,8 @@ def answer(item):
 
 
 def linked(text):
-    """Text as HTML, its addresses as links."""
-    return re.sub(r"https?://[^\s;]*[^\s;,.]", r'<a href="\g<0>">\g<0></a>', escape(text))
+    """Text as HTML, with curly quotation marks, its addresses as links."""
+    return re.sub(r"https?://[^\s;]*[^\s;,.]", r'<a href="\g<0>">\g<0></a>', escape(curly(text)))
 
 
 def without_script(item):

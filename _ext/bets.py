@@ -14,8 +14,9 @@ The notation stands in the notebook, in comments, which no notebook shows:
 
 Where more than one option is right, `<!-- several: reply -->` follows the list. A box without choices and without a
 number gets a button, "I have my answer". Covered is what follows the box, up to the next heading, the next box, or
-`<!-- covered to here -->`; a box that covers nothing and offers nothing stays a box. Without JavaScript and on paper
-nothing is covered, and the box is the list that it is in the notebook; all else is done by bets.js.
+`<!-- covered to here -->`; a box that covers nothing and offers nothing stays a box. Without JavaScript, on paper and
+for those who read on without bets nothing is covered, and the box is the list that it is in the notebook, with a line
+of what came; all else is done by bets.js.
 """
 import hashlib
 import json
@@ -27,6 +28,7 @@ from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 
 from .formulas import set_in_text
+from .quotes import curly
 
 LOG = logging.getLogger(__name__)
 COMMENT = re.compile(r"<!--\s*(yes|no|several|number)\b:?\s*(.*?)\s*-->", re.S)
@@ -131,8 +133,11 @@ class Bets(SphinxTransform):
         key = f"{chapter}:{hashlib.sha256(asked.encode()).hexdigest()[:6]}"
         box["classes"].append("bet")
         box["ids"].append(f"bet-{number}")
+        came = what_came(data, options)
         for text in blanks:
-            fill(text)
+            fill(text, data["numbers"][0]["is"])
+        if came:
+            box += came
         box.children[0] += nodes.inline("", f" {number} of {count}", classes=["bet-count"])
         box += raw(operated({"bet": key, **data}, first=number == 1))
         cover(box, key)
@@ -151,14 +156,29 @@ def taken_out(node):
     return [one.astext().strip() for one in found]
 
 
-def fill(text):
+def what_came(data, options):
+    """The line for who reads without betting: the options or the number that are right, and why; None if neither."""
+    if not data:
+        return None
+    right = [child.deepcopy() for letter, option in zip(LETTERS, options) if letter in data.get("right", "")
+             for child in [*option.children[0].children, nodes.Text(" ")]]
+    said = right or [nodes.Text(f"{data['numbers'][0]['is']}. ")]
+    told = told_in_html(data)
+    why = told.get("several") or (told["replies"][data["right"]] if options else told["numbers"][0]["says"])
+    why = re.sub(r"^[a-z](?=[a-z]*\b[^_^])", lambda first: first[0].upper(), why)
+    return nodes.paragraph("", "", nodes.strong("", "What came:"), nodes.Text(" "), *said, raw(why),
+                           classes=["bet-came"])
+
+
+def fill(text, number):
     """Marks the blank in a sentence: bets.js puts a field in its place."""
     before, _, after = text.partition(BLANK)
-    text.parent.replace(text, [nodes.Text(before), blank(), nodes.Text(after)])
+    text.parent.replace(text, [nodes.Text(before), blank(number), nodes.Text(after)])
 
 
-def blank():
-    return nodes.inline("", BLANK, classes=["bet-blank"])
+def blank(shown=BLANK):
+    """The place of a number, which is shown where nobody bets."""
+    return nodes.inline("", "", nodes.inline("", shown, classes=["bet-is"]), classes=["bet-blank"])
 
 
 def raw(html):
@@ -174,7 +194,7 @@ ON = ('<p class="bet-are-off">You read without bets: nothing is covered. '
 def told_in_html(data):
     """The same data, its replies as HTML."""
     def html(reply):
-        return set_in_text(re.sub("`([^`]+)`", r"<code>\1</code>", escape(reply, quote=False)))
+        return set_in_text(re.sub("`([^`]+)`", r"<code>\1</code>", escape(curly(reply), quote=False)))
     made = dict(data)
     if "replies" in data:
         made["replies"] = {letter: html(reply) for letter, reply in data["replies"].items()}

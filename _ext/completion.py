@@ -9,6 +9,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
+from .quotes import all_curly
 from mha.exercises import EXERCISES
 from mha.exercises.blanks import BLANK
 from mha.exercises.replies import shuffled
@@ -40,7 +41,8 @@ def form(app, item):
         raise ValueError(f"{item.id}: {count} of {len(blanks)} blanks found in the page's code")
     lists = "".join(f'<li value="{i + 1}"><ul>{"".join(f"<li><code>{shown(text)}</code></li>" for _, text in choices)}'
                     "</ul></li>" for i, choices in enumerate(offered(item, name) for name in blanks))
-    data = json.dumps(kept_replies.replies_to(item), ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
+    found = all_curly(kept_replies.replies_to(item))
+    data = json.dumps(found, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
     return FORM.format(name=item.id.replace(".", "-"), id=item.id, data=data, code=code, options=lists)
 
 

@@ -18,6 +18,7 @@ from . import bets, completion
 from .answers import without_script
 from .generated import static
 from .publishing import colab_url, commit, repository, repository_url
+from .quotes import all_curly
 from mha.exercises import EXERCISES
 
 MAP = "chapters/index"
@@ -161,7 +162,7 @@ def ask(section, item):
     """Turn a question into a form; the options keep what stands in them, formulas and all."""
     name = item.id.replace(".", "-")
     verb = "Show the checklist" if item.kind == "explain" else "Check"
-    data = json.dumps({"id": item.id, **item.data()}, ensure_ascii=False).replace("</", "<\\/")
+    data = json.dumps({"id": item.id, **all_curly(item.data())}, ensure_ascii=False).replace("</", "<\\/")
     opening = (f'<form class="ask" id="ask-{name}" data-kind="{item.data()["kind"]}" aria-label="Answer to exercise '
                f'{item.id}"><script type="application/json">{data}</script><fieldset disabled>')
     closing = (f'<p class="ask-send"><button type="submit">{verb}</button></p></fieldset>'

@@ -15,6 +15,8 @@ from docutils import nodes
 from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 
+from .quotes import curly
+
 LOG = logging.getLogger(__name__)
 TAG = "fold"
 CODE_TAG = "fold-code"
@@ -57,7 +59,7 @@ def fold(cell):
     code.rawsource, code.children = rest, []
     code += nodes.Text(rest)
     cell.children, inside = [], cell.children
-    cell += Fold("", *inside, summary=holds[1], classes=[TAG])
+    cell += Fold("", *inside, summary=curly(holds[1]), classes=[TAG])
 
 
 def fold_code(cell):

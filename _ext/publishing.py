@@ -57,7 +57,7 @@ def colab_url(page, cell=""):
 def commit():
     """The commit that the book is made from."""
     return subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, check=True, capture_output=True,
-                          text=True).stdout.strip()
+                          encoding="utf-8").stdout.strip()
 
 
 def published(text):

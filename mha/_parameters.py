@@ -1,12 +1,36 @@
-"""Copying parameters from one layer into another: of some heads, or to torch's layer and back."""
+"""The parameters of a layer: where torch's names are found, and how some heads, or all, are copied into another."""
 
 import torch
 from torch import nn
+
+from mha import _check as check
+
+
+class Layer(nn.Module):
+    """A layer of heads, which answers who looks in it for what torch's layer has."""
+
+    def __getattr__(self, name: str):
+        modules = self.__dict__.get("_modules")
+        if modules is not None and name in modules:  # W_Q, W_K, ..., as nearly always
+            return modules[name]
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            raise check.lacks(self, name) from None
+
+    def _load_from_state_dict(self, state_dict: dict, prefix: str, *more) -> None:
+        check.state(state_dict, prefix)
+        super()._load_from_state_dict(state_dict, prefix, *more)
 
 
 def rows_of(heads: list[int], d: int) -> list[int]:
     """The rows of a projection that belong to these heads, d to each."""
     return [i * d + row for i in heads for row in range(d)]
+
+
+def has_bias(layer: nn.Module) -> bool:
+    """Whether any of the four projections has one: a layer made from them has one in each, zero where it lacked."""
+    return any(getattr(W, "bias", None) is not None for W in (layer.W_Q, layer.W_K, layer.W_V, layer.W_O))
 
 
 @torch.no_grad()
@@ -32,4 +56,7 @@ def copy_packed(theirs: nn.MultiheadAttention, ours: nn.Module, to_torch: bool) 
         pairs += zip(theirs.in_proj_bias.chunk(3), (ours.W_Q.bias, ours.W_K.bias, ours.W_V.bias))
         pairs += [(theirs.out_proj.bias, ours.W_O.bias)]
     for their, our in pairs:
-        their.copy_(our) if to_torch else our.copy_(their)
+        if our is None:  # a projection without a bias, beside others that have one
+            their.zero_()
+        else:
+            their.copy_(our) if to_torch else our.copy_(their)

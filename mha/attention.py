@@ -17,6 +17,7 @@ from torch import Tensor
 
 from mha import _check as check
 from mha import masks
+from mha._result import pair
 from mha._roads import OneBuffer, blind_rows, fused, in_one_buffer, kernel_is_unsuitable, opened
 from mha._shapes import cast_bias, fold_groups, four_axes, in_both, lowered
 
@@ -56,10 +57,10 @@ def definition(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None, bias
     return weights @ V, weights  # (B, h, n, d_v), (B, h, n, m)
 
 
-def attention(q: Tensor, k: Tensor, v: Tensor, *more, mask: Tensor | None = None, bias: Tensor | None = None,
-              causal: bool = False, offset: int | Tensor | None = None, window: tuple | None = None,
-              scale: float | None = None, softcap: float | None = None, dropout: float = 0.0,
-              need_weights: bool = False, **unknown) -> tuple[Tensor, Tensor | None]:
+def attention(q: Tensor = None, k: Tensor = None, v: Tensor = None, *more, mask: Tensor | None = None,
+              bias: Tensor | None = None, causal: bool = False, offset: int | Tensor | None = None,
+              window: tuple | None = None, scale: float | None = None, softcap: float | None = None,
+              dropout: float = 0.0, need_weights: bool = False, **unknown) -> tuple[Tensor, Tensor | None]:
     """Each query takes a weighted mean of the values; the weights are a softmax over its scores with the keys.
 
         scores = scale * Q K^T        weights = softmax(scores + bias, over the visible keys)        out = weights V
@@ -68,7 +69,8 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *more, mask: Tensor | None = None
         q: (..., h, n, d_k) queries; or (n, d_k), one head on its own.
         k: (..., h_kv, m, d_k) keys. h is a multiple of h_kv: adjacent heads of q share one head of k and v.
         v: (..., h_kv, m, d_v) values.
-        mask: bool, True = may attend; (n, m), or as many axes as the weights; each size theirs or 1.
+        mask: bool, True = may attend; (n, m), or as many axes as the weights; each size theirs or 1. Padding is
+            (B, 1, 1, m), as of `mha.masks.padding`: a bare (B, m) is taken for (n, m), in silence where B = n.
         bias: floats added to the scores, shaped like a mask. -inf hides a key, as a mask does.
         causal: key j is visible to query i only if j <= i + offset.
         offset: number of keys before the first query, or a tensor of such, one for each sequence; needed with `causal`
@@ -83,7 +85,7 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *more, mask: Tensor | None = None
         weights: (..., h, n, m) as applied (after dropout; before it, rows sum to 1), or None.
     NaN and queries that see nothing:
         A query that may see no key has zero weights, a zero output and zero gradients.
-        A query is NaN if it holds NaN, or infinity without a softcap, or sees NaN in a key or value. A hidden NaN
+        A query is NaN if it holds NaN, or infinity without a softcap, or sees NaN in a key, value or bias. A hidden NaN
         changes nothing, with three exceptions. In a value it does, on every road. In a key it may without weights,
         where torch's CPU kernel may also overlook a NaN or infinite key that is seen. And a bias of -inf hides a key's
         score, not its NaN.
@@ -128,7 +130,7 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *more, mask: Tensor | None = None
         out, weights = _without_kernel(Q, K, V, mask, bias, scale, triangle, softcap, dropout)
     if out.shape[:-1] != shape[:-1]:
         out = out.reshape(*shape[:-1], v.shape[-1])
-    return out, weights.reshape(shape) if need_weights else None
+    return pair(out, weights.reshape(shape) if need_weights else None)
 
 
 def _without_kernel(Q, K, V, mask, bias, scale, triangle, softcap, dropout) -> tuple[Tensor, Tensor]:

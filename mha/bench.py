@@ -232,7 +232,8 @@ def machine(device):
 def cpu_name():
     """The processor's own name where Linux tells it, else its kind."""
     facts = Path("/proc/cpuinfo")
-    names = [line for line in facts.read_text().splitlines() if line.startswith("model name")] if facts.exists() else []
+    lines = facts.read_text("utf-8").splitlines() if facts.exists() else []
+    names = [line for line in lines if line.startswith("model name")]
     return names[0].partition(":")[2].strip() if names else platform.machine()
 
 

@@ -6,6 +6,7 @@ from torch import Tensor
 from mha import _check as check
 
 
+@check.calls
 class KVCache:
     """Room for the keys and values of `max_len` tokens in each of `batch` sequences.
 
@@ -16,7 +17,8 @@ class KVCache:
 
     Texts of different lengths: pad them on the right, and let the cache forget the padding, `cache.rewind(lengths)`.
     From then on each sequence goes on from its own length. (A cache that was made under torch.inference_mode() can be
-    used there only.)
+    used there only.) Texts that are padded on the left need their mask at each call, over all m tokens: the cache knows
+    nothing of it. A cache serves the layer that began to fill it.
 
     Args:
         batch, num_kv_heads: numbers of sequences and of heads of keys and values.
@@ -41,7 +43,14 @@ class KVCache:
         self.K, self.V = (torch.zeros(batch, num_kv_heads, max_len, d, device=device, dtype=dtype) for d in (d_k, d_v))
         self.length: int | Tensor = 0
         self.filled = 0
+        self.filler = None  # a weak reference to the layer that fills it
         self._uncounted = 0  # tokens written behind those that are kept, by a call that was refused afterwards
+
+    def __getattr__(self, name: str):
+        raise check.lacks(self, name)
+
+    def __getstate__(self) -> dict:
+        return {**self.__dict__, "filler": None}  # a copy, or what is stored, goes on with any layer
 
     @property
     def per_token(self) -> int:

@@ -8,10 +8,12 @@ import torch
 from torch import Tensor, nn
 
 from mha import _check as check
+from mha._result import pair
 from mha.attention import attention
 from mha.position import following
 
 
+@check.calls
 class SymmetricHead(nn.Module):
     """The first attempt: one matrix W makes queries and keys, and the values are the inputs themselves.
 
@@ -46,6 +48,7 @@ class SymmetricHead(nn.Module):
         return _attend(Q, K, x, mask=mask, need_weights=need_weights)
 
 
+@check.calls
 class AsymmetricHead(nn.Module):
     """The second attempt: W_Q makes queries, W_K makes keys, and the values are still the inputs.
 
@@ -72,6 +75,7 @@ class AsymmetricHead(nn.Module):
         return _attend(self.W_Q(x), self.W_K(x), x, mask=mask, need_weights=need_weights)
 
 
+@check.calls
 class Head(nn.Module):
     """The head of the literature: W_Q asks, W_K answers to the question, W_V says what is carried.
 
@@ -104,7 +108,7 @@ class Head(nn.Module):
         self.W_K = nn.Linear(d_context, d_k, bias, device, dtype)
         self.W_V = nn.Linear(d_context, d_v, bias, device, dtype)
 
-    def forward(self, x: Tensor, context: Tensor | None = None, *more, mask: Tensor | None = None,
+    def forward(self, x: Tensor = None, context: Tensor | None = None, *more, mask: Tensor | None = None,
                 bias: Tensor | None = None, need_weights: bool = False, **unknown) -> tuple[Tensor, Tensor | None]:
         """Attend from x to context, or from x to itself.
 
@@ -121,7 +125,7 @@ class Head(nn.Module):
         K = self.W_K(context)  # (..., m, d_k)
         V = self.W_V(context)  # (..., m, d_v)
         if self.on_qk is not None:
-            Q, K = self.on_qk(Q, K, following(0, x), following(0, context))
+            Q, K = check.turned(self.on_qk(Q, K, following(0, x), following(0, context)))
         return _attend(Q, K, V, mask=mask, bias=bias, causal=self.causal,
                        dropout=self.dropout if self.training else 0.0, need_weights=need_weights)
 
@@ -129,4 +133,4 @@ class Head(nn.Module):
 def _attend(Q: Tensor, K: Tensor, V: Tensor, **options) -> tuple[Tensor, Tensor | None]:
     """Attention of one head: give it a head axis of size 1, and take that away again."""
     out, weights = attention(*(t.unsqueeze(-3) for t in (Q, K, V)), **options)  # (..., 1, n, d_v)
-    return out.squeeze(-3), None if weights is None else weights.squeeze(-3)
+    return pair(out.squeeze(-3), None if weights is None else weights.squeeze(-3))

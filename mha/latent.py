@@ -4,13 +4,16 @@ import torch
 from torch import Tensor, nn
 
 from mha import _check as check
+from mha._parameters import Layer
+from mha._result import pair
 from mha.attention import attention
 from mha.cache import KVCache
 from mha.multihead import cut, merge_heads
 from mha.position import Rope, following
 
 
-class MultiHeadLatentAttention(nn.Module):
+@check.calls
+class MultiHeadLatentAttention(Layer):
     """Heads whose keys and values are made from a latent c = x W_DKV: c and r are all that decoding keeps of a token x.
 
         K_i = [c W_UK_i, r]        V_i = c W_UV_i        Q_i = [x W_Q_i, rope(x W_QR_i)]        r = rope(x W_KR)
@@ -64,7 +67,7 @@ class MultiHeadLatentAttention(nn.Module):
         self.W_UK, self.W_UV = linear(d_c, num_heads * d_k), linear(d_c, num_heads * d_v)
         self.W_QR, self.W_KR = (linear(d_model, num_heads * d_r), linear(d_model, d_r)) if d_r else (None, None)
         self.W_O = linear(num_heads * d_v, d_model)
-        self.rope = Rope(base) if d_r else None
+        self.rope = Rope(base=base) if d_r else None
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -80,7 +83,7 @@ class MultiHeadLatentAttention(nn.Module):
             nn.init.xavier_uniform_(W.weight)
         self.W_O.reset_parameters()
 
-    def forward(self, x: Tensor, *more, mask: Tensor | None = None, cache: KVCache | None = None,
+    def forward(self, x: Tensor = None, *more, mask: Tensor | None = None, cache: KVCache | None = None,
                 need_weights: bool = False, **unknown) -> tuple[Tensor, Tensor | None]:
         """Attend from x to itself and to what the cache holds.
 
@@ -122,12 +125,11 @@ class MultiHeadLatentAttention(nn.Module):
             cache.advance(x.shape[-2])
         if self.absorbed:
             out = out[..., :self.d_c] @ W_UV  # (..., h, n, d_v)
-        return self.W_O(merge_heads(out)), weights
+        return pair(self.W_O(merge_heads(out)), weights)
 
     def new_cache(self, batch: int, max_len: int, *, dtype=None) -> KVCache:
         """An empty cache for this layer: d_c + d_r numbers for each token, the latent and the turned key, as K."""
-        weight = check.parameter_of(self.W_DKV)
-        return KVCache(batch, 1, max_len, self.d_c + self.d_r, 0, device=weight.device, dtype=dtype or weight.dtype)
+        return KVCache(batch, 1, max_len, self.d_c + self.d_r, 0, **check.kept_as(self.W_DKV, dtype))
 
     def extra_repr(self) -> str:
         return (f"num_heads={self.num_heads}, d_k={self.d_k}, d_v={self.d_v}, d_c={self.d_c}, d_r={self.d_r}, "

@@ -2,6 +2,7 @@
 
 A mask is a boolean tensor in which **True = may attend**. It has two axes, (n, m) = (queries, keys), or
 as many as the weights, (B, h, n, m); an axis of size 1 is stretched. Masks combine with `&` and `|`.
+Two axes are queries by keys, even where (batch, keys) was meant and B = n hides it: `padding` makes (B, 1, 1, m).
 """
 
 import torch
@@ -10,6 +11,7 @@ from torch import Tensor
 from mha import _check as check
 
 
+@check.call
 def causal(n: int, m: int | None = None, offset: int = 0, *, device=None) -> Tensor:
     """No look into the future: key j is visible to query i when j <= i + offset.
 
@@ -25,6 +27,7 @@ def causal(n: int, m: int | None = None, offset: int = 0, *, device=None) -> Ten
     return window(n, m, right=0, offset=offset, device=device)
 
 
+@check.call
 def window(n: int, m: int | None = None, left: int | None = None, right: int | None = None,
            offset: int = 0, *, device=None) -> Tensor:
     """A sliding window: key j is visible to query i when i + offset - left <= j <= i + offset + right.
@@ -70,6 +73,7 @@ def _positions(n: int, m: int, offset: int | Tensor, device=None) -> tuple[Tenso
     return i + (offset[..., None, None, None] if isinstance(offset, Tensor) else offset), j
 
 
+@check.call
 def padding(lengths, m: int, *, device=None) -> Tensor:
     """Hide the padding: sentence b has lengths[b] real tokens, and its keys from there on are hidden.
 
@@ -88,6 +92,7 @@ def padding(lengths, m: int, *, device=None) -> Tensor:
     return torch.arange(m, device=lengths.device) < lengths[..., None, None, None]  # (B, 1, 1, m)
 
 
+@check.call
 def from_torch(attn_mask: Tensor | None = None, *, key_padding_mask: Tensor | None = None,
                num_heads: int | None = None) -> Tensor:
     """Translate the masks of `nn.MultiheadAttention`, in which True means *hidden*.
@@ -114,6 +119,7 @@ def from_torch(attn_mask: Tensor | None = None, *, key_padding_mask: Tensor | No
     return real if seen is None else seen & real
 
 
+@check.call
 def explain(mask: Tensor) -> str:
     """Say in words what a mask does: its axes, how many keys a query sees, what stands out.
 

@@ -10,13 +10,15 @@ import torch
 from torch import Tensor, nn
 
 from mha import _check as check
-from mha._parameters import copy_packed, copy_rows, rows_of
+from mha._parameters import Layer, copy_packed, copy_rows, has_bias, rows_of
+from mha._result import pair
 from mha.attention import attention
 from mha.cache import KVCache
 from mha.heads import Head
 from mha.position import following
 
 
+@check.call
 def split_heads(x: Tensor, num_heads: int) -> Tensor:
     """Cut the last axis into heads: (..., n, h d) -> (..., h, n, d). Head i is the i-th slice of d numbers."""
     check.splits(x, num_heads)
@@ -28,12 +30,14 @@ def cut(x: Tensor, d: int) -> Tensor:
     return x.unflatten(-1, (-1, d)).transpose(-3, -2)  # (..., n, h, d), then (..., h, n, d)
 
 
+@check.call
 def merge_heads(y: Tensor) -> Tensor:
     """Put the heads side by side again, undoing `split_heads`: (..., h, n, d) -> (..., n, h d)."""
     check.merges(y)
     return y.transpose(-3, -2).flatten(-2)  # (..., n, h, d), then (..., n, h d)
 
 
+@check.calls
 class MultiHeadLoop(nn.Module):
     """The definition: every head on its own, the results side by side, and W_O to mix them.
 
@@ -54,7 +58,7 @@ class MultiHeadLoop(nn.Module):
         self.W_O = nn.Linear(sum(head.d_v for head in heads), d_out,
                              first.bias is not None if bias is None else bias, first.weight.device, first.weight.dtype)
 
-    def forward(self, x: Tensor, context: Tensor | None = None, *more, mask: Tensor | None = None,
+    def forward(self, x: Tensor = None, context: Tensor | None = None, *more, mask: Tensor | None = None,
                 bias: Tensor | None = None, need_weights: bool = False, **unknown) -> tuple[Tensor, Tensor | None]:
         """As `MultiHeadAttention.forward`, with these options: x (..., n, d_model) -> out (..., n, d_out) and weights
         (..., h, n, m) or None.
@@ -70,7 +74,7 @@ class MultiHeadLoop(nn.Module):
             outs.append(out_i)
             weights.append(weights_i)
         out = self.W_O(torch.cat(outs, dim=-1))  # (..., n, d_out)
-        return out, torch.stack(weights, dim=-3) if need_weights else None
+        return pair(out, torch.stack(weights, dim=-3) if need_weights else None)
 
 
 def _of_head(mask: Tensor | None, i: int) -> Tensor | None:
@@ -79,7 +83,8 @@ def _of_head(mask: Tensor | None, i: int) -> Tensor | None:
     return mask[..., i:i + 1, :, :] if per_head else mask
 
 
-class MultiHeadAttention(nn.Module):
+@check.calls
+class MultiHeadAttention(Layer):
     """Multi-head attention, all heads at once: project, split, attend, merge, mix.
 
     Head i works with slice i of W_Q, W_K and W_V (d_k or d_v rows of the tensor `weight`) and of W_O (d_v columns).
@@ -105,12 +110,10 @@ class MultiHeadAttention(nn.Module):
         Vaswani et al. 2017, section 3.2.2. num_kv_heads: Ainslie et al. 2023, section 2.2.
     """
 
-    def __init__(self, d_model: int = None, num_heads: int = None, *more, num_kv_heads: int | None = None,
-                 d_k: int | None = None, d_v: int | None = None, d_context: int | None = None, d_out: int | None = None,
-                 bias: bool = True, dropout: float = 0.0, causal: bool = False, on_qk=None, device=None, dtype=None,
-                 **unknown):
+    def __init__(self, d_model: int, num_heads: int, *, num_kv_heads: int | None = None, d_k: int | None = None,
+                 d_v: int | None = None, d_context: int | None = None, d_out: int | None = None, bias: bool = True,
+                 dropout: float = 0.0, causal: bool = False, on_qk=None, device=None, dtype=None):
         super().__init__()
-        check.build_style(more, unknown)  # d_model and num_heads are None where torch's names stand in their place
         check.positive_ints(d_model=d_model, num_heads=num_heads)
         num_kv_heads = check.kv_heads(num_heads, num_kv_heads)
         d_k = check.head_size(d_model, num_heads, d_k)
@@ -142,7 +145,7 @@ class MultiHeadAttention(nn.Module):
             if W.bias is not None:
                 nn.init.zeros_(W.bias)
 
-    def forward(self, x: Tensor, context: Tensor | None = None, *more, mask: Tensor | None = None,
+    def forward(self, x: Tensor = None, context: Tensor | None = None, *more, mask: Tensor | None = None,
                 bias: Tensor | None = None, head_mask: Tensor | None = None, cache: KVCache | None = None,
                 offset: int | Tensor | None = None, window: tuple | None = None, scale: float | None = None,
                 softcap: float | None = None, need_weights: bool = False,
@@ -152,7 +155,7 @@ class MultiHeadAttention(nn.Module):
         Args:
             x: (..., n, d_model), the tokens that ask.
             context: (..., m, d_context), the tokens that are asked; x by default.
-            mask: bool, True = may attend; (n, m), or (B, h, n, m) with sizes equal or 1.
+            mask: bool, True = may attend; (n, m), or (B, h, n, m) with sizes equal or 1. Padding: (B, 1, 1, m).
             bias: floats added to the scores, shaped like a mask.
             head_mask: (h,) or (B, h), a factor for each head's output: 0 switches it off (Michel et al. 2019, section
                 2.3). The weights stay.
@@ -175,7 +178,8 @@ class MultiHeadAttention(nn.Module):
         K = cut(self.W_K(context), self.d_k)  # (..., h_kv, m, d_k)
         V = cut(self.W_V(context), self.d_v)  # (..., h_kv, m, d_v)
         if self.on_qk is not None:
-            Q, K = self.on_qk(Q, K, following(offset, x), following(offset if cache is not None else 0, context))
+            i, j = following(offset, x), following(offset if cache is not None else 0, context)
+            Q, K = check.turned(self.on_qk(Q, K, i, j))
         if cache is not None:
             K, V = cache.write(K, V)
         out, weights = attention(Q, K, V, mask=mask, bias=bias, causal=self.causal, offset=offset, window=window,
@@ -187,17 +191,16 @@ class MultiHeadAttention(nn.Module):
         out = self.W_O(merge_heads(out))  # (..., n, d_out)
         if cache is not None:
             cache.advance(x.shape[-2])
-        return out, weights
+        return pair(out, weights)
 
     def new_cache(self, batch: int, max_len: int, *, dtype=None) -> KVCache:
         """An empty cache for this layer: room for max_len tokens of each of `batch` sequences.
 
         Args:
+            batch: number of sequences. max_len: number of tokens that fit.
             dtype: of what is kept; the layer's by default. Under torch.autocast it is that of autocast.
         """
-        weight = check.parameter_of(self.W_K)
-        return KVCache(batch, self.num_kv_heads, max_len, self.d_k, self.d_v, device=weight.device,
-                       dtype=dtype or weight.dtype)
+        return KVCache(batch, self.num_kv_heads, max_len, self.d_k, self.d_v, **check.kept_as(self.W_K, dtype))
 
     def head(self, i: int) -> Head:
         """Head i on its own: its output is slice i of what W_O gets. A copy, but for `on_qk`, which is shared.
@@ -205,6 +208,7 @@ class MultiHeadAttention(nn.Module):
         `self.W_O` is not in it.
         """
         [i] = check.head_numbers([i], self.num_heads)
+        check.matrices(self, "W_Q", "W_K", "W_V")
         head = Head(self.d_model, self.d_k, self.d_v, d_context=self.d_context, **self._options())
         for name, rows in self._slices([i]).items():
             copy_rows(getattr(self, name), getattr(head, name), rows)
@@ -239,6 +243,7 @@ class MultiHeadAttention(nn.Module):
             Michel et al. 2019, section 4.
         """
         keep = check.head_numbers(keep, self.num_heads)
+        check.matrices(self, "W_Q", "W_K", "W_V", "W_O")
         kv_heads = check.kept_groups(keep, self.num_heads // self.num_kv_heads)
         small = type(self)(self.d_model, len(keep), num_kv_heads=len(kv_heads), d_k=self.d_k, d_v=self.d_v,
                            d_context=self.d_context, d_out=self.d_out, **self._options())
@@ -256,6 +261,7 @@ class MultiHeadAttention(nn.Module):
             Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
         """
         slices = self._slices(check.head_numbers([i], self.num_heads))
+        check.matrices(self, "W_Q", "W_K")
         return self.W_Q.weight[slices["W_Q"]].T @ self.W_K.weight[slices["W_K"]]  # (d_model, d_context)
 
     def ov(self, i: int) -> Tensor:
@@ -267,6 +273,7 @@ class MultiHeadAttention(nn.Module):
             Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
         """
         [i] = check.head_numbers([i], self.num_heads)
+        check.matrices(self, "W_V", "W_O")
         W_V = self.W_V.weight[self._slices([i])["W_V"]]  # (d_v, d_context)
         return W_V.T @ self.W_O.weight[:, rows_of([i], self.d_v)].T  # (d_context, d_out)
 
@@ -286,8 +293,9 @@ class MultiHeadAttention(nn.Module):
     def to_torch(self) -> nn.MultiheadAttention:
         """The same layer as torch's nn.MultiheadAttention(batch_first=True), a copy."""
         check.to_torch(self)
+        check.matrices(self, "W_Q", "W_K", "W_V", "W_O")
         weight = self.W_Q.weight
-        theirs = nn.MultiheadAttention(self.d_model, self.num_heads, self.dropout, self.W_Q.bias is not None,
+        theirs = nn.MultiheadAttention(self.d_model, self.num_heads, self.dropout, has_bias(self),
                                        kdim=self.d_context, vdim=self.d_context, batch_first=True,
                                        device=weight.device, dtype=weight.dtype)
         copy_packed(theirs, self, to_torch=True)
@@ -306,5 +314,5 @@ class MultiHeadAttention(nn.Module):
     def _options(self) -> dict:
         """What a module or a head made from this one has from it."""
         weight = self.W_Q.weight
-        return {"bias": self.W_Q.bias is not None, "dropout": self.dropout, "causal": self.causal, "on_qk": self.on_qk,
+        return {"bias": has_bias(self), "dropout": self.dropout, "causal": self.causal, "on_qk": self.on_qk,
                 "device": weight.device, "dtype": weight.dtype}

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from mha import _check as check
 
 
+@check.call
 def sinusoids(n: int, d_model: int, base: float = 10000.0, *, device=None) -> Tensor:
     """Waves of many lengths, one vector for each position; to be added to the tokens.
 
@@ -34,6 +35,7 @@ def sinusoids(n: int, d_model: int, base: float = 10000.0, *, device=None) -> Te
     return torch.stack([angles.sin(), angles.cos()], -1).flatten(-2)[:, :d_model]
 
 
+@check.call
 def rope(x: Tensor, positions: Tensor, *, base: float = 10000.0, interleaved: bool = False) -> Tensor:
     """Rotary positions: turn each pair of numbers by an angle that grows with the position, fast pairs first.
 
@@ -62,6 +64,7 @@ def rope(x: Tensor, positions: Tensor, *, base: float = 10000.0, interleaved: bo
     return (torch.stack(turned, -1).flatten(-2) if interleaved else torch.cat(turned, -1)).to(x.dtype)
 
 
+@check.calls
 class Rope(nn.Module):
     """`rope` for a layer: MultiHeadAttention(d_model, num_heads, on_qk=Rope()).
 
@@ -69,7 +72,7 @@ class Rope(nn.Module):
         base, interleaved: as in `rope`.
     """
 
-    def __init__(self, base: float = 10000.0, *, interleaved: bool = False):
+    def __init__(self, *, base: float = 10000.0, interleaved: bool = False):
         super().__init__()
         check.rope_options(base, interleaved)
         self.base, self.interleaved = base, interleaved
@@ -83,6 +86,7 @@ class Rope(nn.Module):
         return f"base={self.base}, interleaved={self.interleaved}"
 
 
+@check.call
 def alibi_slopes(num_heads: int, *, device=None) -> Tensor:
     """How steeply each head's scores fall with the distance: 2^(-8/h), 2^(-16/h), ... for h = a power of two.
 
@@ -100,6 +104,7 @@ def alibi_slopes(num_heads: int, *, device=None) -> Tensor:
     return torch.tensor([2.0 ** -e for e in exponents], device=device)
 
 
+@check.call
 def alibi_bias(num_heads: int, n: int, m: int | None = None, offset: int | Tensor = 0, *, slopes: Tensor | None = None,
                device=None) -> Tensor:
     """A bias for the scores that falls in a straight line with the distance: -slope |i + offset - j|.

@@ -1,17 +1,15 @@
 """Listen in on a model: the weights of every head, from an ordinary forward pass."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from torch import Tensor, nn
 
 from mha import _check as check
+from mha._result import pair
 from mha.latent import MultiHeadLatentAttention
 from mha.multihead import MultiHeadAttention
 
 
-@contextmanager
-def record(model: nn.Module) -> Iterator[dict[str, Tensor]]:
+@check.calls
+class record:
     """Within this context, every layer of heads in the model leaves its weights in a dictionary.
 
         with record(model) as weights:
@@ -27,18 +25,27 @@ def record(model: nn.Module) -> Iterator[dict[str, Tensor]]:
     Yields:
         dict: module name -> weights (..., h, n, m); it fills as the model runs, and stays after the context.
     """
-    if not isinstance(model, nn.Module):
-        raise TypeError(f"record got a {type(model).__name__}; it takes a model, a torch.nn.Module")
-    heads = {name: m for name, m in model.named_modules(remove_duplicate=False)
-             if isinstance(m, (MultiHeadAttention, MultiHeadLatentAttention))}
-    check.something_to_record(model, heads)
-    weights: dict[str, Tensor] = {}
-    handles = [handle for name, m in heads.items() for handle in _listen(m, name, weights)]
-    try:
-        yield weights
-    finally:
-        for handle in handles:
-            handle.remove()
+
+    def __init__(self, model: nn.Module):
+        check.model(model, "record")
+        self.heads = {name: m for name, m in model.named_modules(remove_duplicate=False)
+                      if isinstance(m, (MultiHeadAttention, MultiHeadLatentAttention))}
+        check.found(model, self.heads, "record")
+        self.handles = []
+
+    def __enter__(self) -> dict[str, Tensor]:
+        weights: dict[str, Tensor] = {}
+        self.handles += [handle for name, m in self.heads.items() for handle in _listen(m, name, weights)]
+        return weights
+
+    def __exit__(self, *error) -> None:
+        while self.handles:
+            self.handles.pop().remove()
+
+    def __call__(self, *inputs):
+        raise TypeError("record(model) only listens while a context is open: with record(model) as weights: model(x)")
+
+    __getitem__ = __call__
 
 
 def _listen(module: nn.Module, name: str, weights: dict[str, Tensor]) -> tuple:
@@ -51,7 +58,7 @@ def _listen(module: nn.Module, name: str, weights: dict[str, Tensor]) -> tuple:
 
     def after(module, args, kwargs, output):
         out, weights[name] = output[0], output[1].detach()
-        return out, output[1] if asked.pop() else None
+        return pair(out, output[1] if asked.pop() else None)
 
     # prepend=True: of two that listen, the one that asked last takes what it asked for away first.
     return (module.register_forward_pre_hook(before, with_kwargs=True),

@@ -15,11 +15,13 @@ from mha.multihead import MultiHeadAttention, cut, merge_heads, split_heads
 
 def symmetric(Q: Tensor, K: Tensor) -> tuple[Tensor, Tensor]:
     """The symmetric part of the scores: s_ij becomes (s_ij + s_ji) / 2. Q, K (h, d, d_k) -> (h, d, 2 d_k) each."""
+    check.of_one_size(Q, K)
     return torch.cat([Q, K], -1) / 2**0.5, torch.cat([K, Q], -1) / 2**0.5
 
 
 def antisymmetric(Q: Tensor, K: Tensor) -> tuple[Tensor, Tensor]:
     """The part that symmetry takes away: s_ij becomes (s_ij - s_ji) / 2. Q, K (h, d, d_k) -> (h, d, 2 d_k) each."""
+    check.of_one_size(Q, K)
     return torch.cat([Q, -K], -1) / 2**0.5, torch.cat([K, Q], -1) / 2**0.5
 
 
@@ -37,18 +39,23 @@ def one_matrix(Q: Tensor, K: Tensor) -> tuple[Tensor, Tensor]:
 
 def queries_as_keys(Q: Tensor, K: Tensor) -> tuple[Tensor, Tensor]:
     """W_Q in both places: each head's keys are made as its queries are."""
+    check.of_one_size(Q, K)
     return Q, Q
 
 
+@check.call
 @torch.no_grad()
 def operate(model: nn.Module, change) -> nn.Module:
-    """A copy of a model in which the matrices of queries and keys of every head are changed.
+    """A copy of a model in which the matrices of queries and keys of every head are changed, and nothing else.
 
     Args:
-        model: any module with `MultiHeadAttention` inside.
-        change: function of Q and K, (h, d_model + 1, d_k), whose last row is the bias; it returns the new ones, of any
-            width.
+        model: any module with `MultiHeadAttention` inside, or one itself.
+        change: function of Q (h, d_model + 1, d_k) and K (h, d_context + 1, d_k), whose last row is the bias; it
+            returns the new ones, of any width.
+    Raises:
+        ValueError, TypeError: nothing to operate on, heads that share keys, an `on_qk`, or a change that does not fit.
     """
+    check.function("change", change, "(Q, K) -> (Q, K), such as mha.surgery.symmetric")
     return _rebuilt(model, lambda number, attention: _changed(attention, change))
 
 
@@ -66,9 +73,10 @@ def as_keys_prefer(model: nn.Module, means: Tensor) -> nn.Module:
         means: (attentions of the model, d_model), the mean input of each.
     """
     def change(number, attention):
-        mean = torch.cat([means[number], torch.ones(1)]).double()  # (d_model + 1,)
+        mean = torch.cat([means[number], means.new_ones(1)]).double()  # (d_model + 1,)
 
         def add(Q, K):
+            check.of_one_size(Q, K)
             row = K @ (Q.mT @ mean)[..., None] - Q @ (K.mT @ mean)[..., None]  # (h, d_model + 1, 1)
             one = torch.zeros_like(row)
             one[:, -1] = 1  # x with a 1 behind it, times this, is 1
@@ -101,6 +109,7 @@ def one_matrix_for(model: nn.Module, inputs: Tensor, rounds: int = 9, ridge: flo
         row = root[:, -1:] / root[:, -1].norm()  # (d_model + 1, 1), the direction in which x r lies
 
         def nearest(Q, K):
+            check.of_one_size(Q, K)
             A = root @ Q @ (root @ K).mT
             left = torch.zeros_like(torch.cat([Q, K], -1))  # (h, d_model + 1, 2 d_k)
             for _ in range(rounds):
@@ -155,21 +164,25 @@ def learned_like(model: nn.Module, trace, matrices: int = 1, steps: int = 150, r
 
 
 def _rebuilt(model: nn.Module, change) -> nn.Module:
-    """A copy of a model with each attention replaced by change(its number, it)."""
-    changed, number = copy.deepcopy(model), 0
+    """A copy of a model with each attention replaced by change(its number, it), wherever it stands."""
+    check.model(model, "surgery")
+    changed = copy.deepcopy(model)
+    found = [module for module in changed.modules() if isinstance(module, MultiHeadAttention)]
+    check.found(model, found, "operate on")
+    new = {old: change(number, old) for number, old in enumerate(found)}
     for module in list(changed.modules()):
-        for name, child in list(module.named_children()):
-            if isinstance(child, MultiHeadAttention):
-                setattr(module, name, change(number, child))
-                number += 1
-    return changed
+        for name, child in list(module._modules.items()):
+            if child in new:
+                setattr(module, name, new[child])
+    return new.get(changed, changed)
 
 
 def circuits(attention: MultiHeadAttention) -> tuple[Tensor, Tensor]:
-    """Q and K of every head, (h, d_model + 1, d_k) each, with the bias as the last row.
+    """Q (h, d_model + 1, d_k) and K (h, d_context + 1, d_k) of every head, with the bias as the last row.
 
     So x, with a 1 behind it, times Q is the query.
     """
+    check.matrices(attention, "W_Q", "W_K")
     if attention.num_kv_heads != attention.num_heads:
         raise ValueError(
             f"num_heads={attention.num_heads} share num_kv_heads={attention.num_kv_heads} keys; surgery needs keys for "
@@ -180,25 +193,35 @@ def circuits(attention: MultiHeadAttention) -> tuple[Tensor, Tensor]:
                          f"a layer whose scores are x A y^T, with on_qk=None")
     both = []
     for W in (attention.W_Q, attention.W_K):
-        bias = torch.zeros(1, W.out_features) if W.bias is None else W.bias[None]
+        bias = W.weight.new_zeros(1, W.out_features) if W.bias is None else W.bias[None]
         both.append(split_heads(torch.cat([W.weight.T, bias]), attention.num_heads))
     return tuple(both)
 
 
 def _changed(old: MultiHeadAttention, change) -> MultiHeadAttention:
-    """A copy of one attention with change(Q, K) in place of its own Q and K, (h, d_model + 1, d_k)."""
+    """A copy of one attention with change(Q, K) in place of its own Q and K; all else is as it was."""
     Q, K = (part.double() for part in circuits(old))
-    new_Q, new_K = change(Q, K)
+    new_Q, new_K = check.changed(change(Q, K), Q, K)
     # Attention divides the scores by the root of its d_k. The new width must not change that.
     factor = (new_Q.shape[-1] / Q.shape[-1]) ** 0.25
-    new = MultiHeadAttention(old.d_model, old.num_heads, d_k=new_Q.shape[-1], d_v=old.d_v, causal=old.causal,
-                             device=old.W_Q.weight.device, dtype=old.W_Q.weight.dtype)
-    for W, part in ((new.W_Q, new_Q), (new.W_K, new_K)):
-        stacked = (factor * part).transpose(0, 1).flatten(1)  # (d_model + 1, h d_k)
-        W.weight.copy_(stacked[:-1].T)
-        W.bias.copy_(stacked[-1])
-    new.W_V, new.W_O = copy.deepcopy(old.W_V), copy.deepcopy(old.W_O)
-    return new.train(old.training)
+    new = copy.deepcopy(old)
+    new.d_k = new_Q.shape[-1]
+    for name, part in (("W_Q", new_Q), ("W_K", new_K)):
+        stacked = (factor * part).transpose(0, 1).flatten(1)  # (d_model + 1, h d_k), the bias as the last row
+        biased = getattr(old, name).bias is not None or bool(stacked[-1].any())
+        setattr(new, name, _as(getattr(old, name), stacked[:-1].T, stacked[-1] if biased else None))
+    return new
+
+
+def _as(old: nn.Linear, weight: Tensor, bias: Tensor | None) -> nn.Linear:
+    """A projection with other parameters, of the dtype of an old one, which train if its own do."""
+    like = {"device": old.weight.device, "dtype": old.weight.dtype}
+    new = nn.Linear(weight.shape[1], weight.shape[0], bias is not None, **like).train(old.training)
+    for parameter, values in ((new.weight, weight), (new.bias, bias)):
+        if values is not None:
+            parameter.data.copy_(values)
+            parameter.requires_grad_(old.weight.requires_grad)
+    return new
 
 
 # --- Keys and values that heads come to share ------------------------------------------------------------------------
@@ -213,6 +236,7 @@ def first_of_group(parts: Tensor) -> Tensor:
     return parts[:, 0]
 
 
+@check.call
 @torch.no_grad()
 def share_heads(layer: MultiHeadAttention, num_kv_heads: int, pool=mean_of_group) -> MultiHeadAttention:
     """A copy in which groups of neighbouring heads share keys and values, W_K and W_V being the mean of the group's.
@@ -231,19 +255,21 @@ def share_heads(layer: MultiHeadAttention, num_kv_heads: int, pool=mean_of_group
         Ainslie et al. 2023, sections 2.1 and 2.2.
     """
     check.positive_ints(num_kv_heads=num_kv_heads)
+    check.matrices(layer, "W_K", "W_V")
     if layer.num_kv_heads % num_kv_heads:
         raise ValueError(f"the layer has {layer.num_kv_heads} heads of keys and values, which make no equal groups for "
                          f"num_kv_heads={num_kv_heads}; it must divide {layer.num_kv_heads}")
-    new = MultiHeadAttention(layer.d_model, layer.num_heads, num_kv_heads=num_kv_heads, d_k=layer.d_k, d_v=layer.d_v,
-                             d_context=layer.d_context, d_out=layer.d_out, **copy.deepcopy(layer._options()))
-    new.W_Q, new.W_O = copy.deepcopy(layer.W_Q), copy.deepcopy(layer.W_O)
-    for old, W, d in ((layer.W_K, new.W_K, layer.d_k), (layer.W_V, new.W_V, layer.d_v)):
-        for name, parameter in W.named_parameters():
-            heads = getattr(old, name).unflatten(0, (num_kv_heads, -1, d))  # (h_kv, group, d), of a weight (..., d_c)
-            parameter.copy_(pool(heads).flatten(0, 1))
-    return new.train(layer.training)
+    new = copy.deepcopy(layer)
+    new.num_kv_heads = num_kv_heads
+    for name, d in (("W_K", layer.d_k), ("W_V", layer.d_v)):
+        old = getattr(layer, name)
+        heads = (p if p is None else p.unflatten(0, (num_kv_heads, -1, d)) for p in (old.weight, old.bias))
+        pooled = (p if p is None else pool(p).flatten(0, 1) for p in heads)  # (h_kv, group, d, ...) -> (h_kv d, ...)
+        setattr(new, name, _as(old, *pooled))
+    return new
 
 
+@check.call
 @torch.no_grad()
 def turn_heads(layer: MultiHeadAttention, keys: Tensor | None = None, values: Tensor | None = None) -> \
         MultiHeadAttention:
@@ -257,8 +283,10 @@ def turn_heads(layer: MultiHeadAttention, keys: Tensor | None = None, values: Te
             its pairs.
         values: (h, d_v, d_v), an orthogonal S for each head.
     Raises:
-        ValueError: heads that share keys and values.
+        ValueError: heads that share keys and values, or matrices that are not orthogonal.
     """
+    check.matrices(layer, "W_Q", "W_K", "W_V", "W_O")
+    check.turns(layer, keys=keys, values=values)
     if layer.num_kv_heads != layer.num_heads:
         raise ValueError(f"num_heads={layer.num_heads} share num_kv_heads={layer.num_kv_heads}; turn_heads wants as "
                          f"many of both")

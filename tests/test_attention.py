@@ -595,6 +595,16 @@ def test_in_the_triangle_only_a_bad_query_is_nan(n, kv_heads, value, dtype, need
         assert bad[0, 1, i].all() and bad.sum() == D_K
 
 
+@ROADS
+@pytest.mark.parametrize("causal", [False, True], ids=["seen", "hidden"])
+def test_nan_in_a_bias_stays_in_its_query_and_where_it_is_hidden_does_nothing(need_weights, causal):
+    q, k, v = random_qkv(m=N, d_v=D_K)
+    bias = torch.zeros(N, N, dtype=q.dtype)
+    bias[1, 2] = math.nan
+    bad = attention(q, k, v, bias=bias, causal=causal, need_weights=need_weights)[0].isnan().any(-1)  # (B, h, n)
+    assert torch.equal(bad, (torch.arange(N) == 1).expand_as(bad) & (not causal))
+
+
 def test_a_hidden_key_of_nan_leaves_the_weights_alone():
     q, k, v = random_qkv()
     k[:, :, 2] = math.nan

@@ -1,5 +1,6 @@
 """mha.cache: a layer that keeps keys and values gives what it gives without, whatever the pieces."""
 import copy
+import gc
 import pickle
 
 import pytest
@@ -318,6 +319,33 @@ def test_the_gpu_keeps_what_the_cpu_keeps():
         close(out[b], alone[length:], 1e-3)
 
 
+# --- Whose it is -----------------------------------------------------------------------------------------------------
+
+def test_a_cache_that_was_emptied_serves_another_layer():
+    cache, other = started(), causal_layer()
+    cache.rewind(0)
+    close(other(KEPT, cache=cache)[0], other(KEPT)[0])
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda cache: pickle.loads(pickle.dumps(cache))],
+                         ids=["copied", "stored"])
+def test_a_copy_of_a_cache_goes_on_with_a_copy_of_the_layer(copied):
+    cache, other = started(), copy.deepcopy(LAYER)
+    with pytest.raises(ValueError, match="another layer has filled this cache"):
+        other(ONE, cache=cache)
+    assert torch.equal(other(ONE, cache=copied(cache))[0], LAYER(ONE, cache=cache)[0])
+
+
+def test_a_cache_does_not_keep_its_layer_alive():
+    layer = causal_layer()
+    cache = layer.new_cache(B, 8)
+    layer(KEPT, cache=cache)
+    other = copy.deepcopy(layer)
+    del layer
+    gc.collect()
+    close(other(ONE, cache=cache)[0], other(torch.cat([KEPT, ONE], 1))[0][:, -1:])
+
+
 # --- Errors ----------------------------------------------------------------------------------------------------------
 
 LAYER = causal_layer()
@@ -400,7 +428,7 @@ ERRORS = {
     "no_batch": (lambda: LAYER(KEPT[0], cache=LAYER.new_cache(1, 9)), ValueError, "for one token of each sequence"),
     "batch": (lambda: append(4, 3, 1, 5), ValueError,
               r"K has shape \(4, 3, 1, 5\), but this cache keeps 2 sequences of 3 heads of size 5: \(2, 3, n, 5\)"),
-    "heads": (lambda: append(2, 1, 1, 5), ValueError, r"layer.new_cache\(batch, max_len\)"),
+    "heads": (lambda: append(2, 1, 1, 5), ValueError, r"layer.new_cache\(2, 7\)"),
     "size": (lambda: append(2, 3, 1, 4), ValueError, "of size 5"),
     "dtype": (lambda: append(2, 3, 1, 5, dtype=torch.float64), TypeError, "K is torch.float64 but the cache holds "
               "torch.float32; make one that fits"),

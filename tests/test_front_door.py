@@ -99,3 +99,59 @@ def test_a_port_in_use_is_said():
         taken.listen()
         with pytest.raises(SystemExit, match="cannot be used"):
             book.require_free(taken.getsockname()[1])
+
+
+# --- The stages of `test` ---------------------------------------------------------------------------------------------
+
+@pytest.fixture
+def stages(monkeypatch):
+    """The five stages, none of which runs anything: what was called, and which of them shall fail."""
+    called, failing = [], []
+
+    def stage(name):
+        called.append(name)
+        if name in failing:
+            raise book.Failed(f"{name} failed")
+
+    for name in book.STAGES:
+        monkeypatch.setitem(book.STAGES, name, lambda name=name: stage(name))
+    monkeypatch.setattr(book, "no_chromium", lambda: "")
+    return called, failing
+
+
+def test_a_stage_that_fails_stops_no_other_and_the_table_says_which(stages, capsys):
+    called, failing = stages
+    failing += ["package", "browser"]
+    with pytest.raises(SystemExit, match="book.py test --from package"):
+        book.test("package")
+    assert called == list(book.STAGES)
+    table = capsys.readouterr().out.split("\n\n")[-1]
+    assert [line.split()[-1] for line in table.splitlines()] == ["FAILED", "passed", "passed", "FAILED", "passed"]
+
+
+def test_without_a_built_book_no_browser_is_tried(stages, capsys):
+    called, failing = stages
+    failing += ["build"]
+    with pytest.raises(SystemExit, match="--from build"):
+        book.test("package")
+    assert called == ["package", "notebooks", "build"]
+    assert capsys.readouterr().out.count("not run, since the build failed") == 2
+
+
+def test_a_run_is_taken_up_at_a_stage(stages):
+    book.test("build")
+    assert stages[0] == ["build", "browser", "engines"]
+
+
+def test_a_machine_without_chromium_is_told_so_and_passes_but_not_in_ci(stages, monkeypatch, capsys):
+    monkeypatch.undo()
+    for name in book.STAGES:
+        monkeypatch.setitem(book.STAGES, name, lambda: None)
+    monkeypatch.setattr(book, "CHROMIUM", ())
+    monkeypatch.delenv("CHROMIUM", raising=False)
+    monkeypatch.delenv("CI", raising=False)
+    book.test("browser")
+    assert "skipped: there is no Chromium" in capsys.readouterr().out
+    monkeypatch.setenv("CI", "true")
+    with pytest.raises(SystemExit, match="--from browser"):
+        book.test("browser")

@@ -244,16 +244,17 @@ ARROWS = {  # module: what it may import, the standard library and torch aside
     "_check": set(),
     "device": set(),
     "masks": {"_check"},
+    "_result": set(),
     "_shapes": {"_check", "masks"},
     "_roads": {"_shapes"},
-    "attention": {"_check", "_roads", "_shapes", "masks"},
+    "attention": {"_check", "_result", "_roads", "_shapes", "masks"},
     "position": {"_check"},
     "cache": {"_check"},
-    "heads": {"_check", "attention", "position"},
-    "_parameters": set(),
-    "multihead": {"_check", "_parameters", "attention", "cache", "heads", "position"},
-    "latent": {"_check", "attention", "cache", "multihead", "position"},
-    "record": {"_check", "latent", "multihead"},
+    "heads": {"_check", "_result", "attention", "position"},
+    "_parameters": {"_check"},
+    "multihead": {"_check", "_parameters", "_result", "attention", "cache", "heads", "position"},
+    "latent": {"_check", "_parameters", "_result", "attention", "cache", "multihead", "position"},
+    "record": {"_check", "_result", "latent", "multihead"},
     "__init__": CORE,
     "bench": CORE | {"__init__"},
     "races": CORE | {"__init__", "bench"},
@@ -269,7 +270,7 @@ ARROWS = {  # module: what it may import, the standard library and torch aside
     "assets": CORE | {"numpy", "induction", "train"},
     "findings": CORE | {"assets", "measure", "sentences"},
     "folklore": CORE | {"__init__", "assets", "data", "findings", "measure", "sentences", "train"},
-    "exercises": CORE | {"assets", "viz"},
+    "exercises": CORE | {"assets", "viz", "IPython", "traitlets"},
     "viz": {"matplotlib", "numpy"},
     "widgets": CORE | {"assets", "data", "measure", "viz", "ipywidgets", "anywidget", "traitlets", "numpy"},
 }
@@ -342,6 +343,36 @@ def test_no_failure_is_hidden(path):
                                     "try:\n    x\nexcept Exception:\n    y"])
 def test_a_hidden_failure_is_caught(source):
     assert list(hidden_failures(source))
+
+
+def silent_on_encodings(source):
+    """Text that is read or written as the machine happens to: Windows still takes cp1252 where nothing is said."""
+    for call in (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)):
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        said = {keyword.arg for keyword in call.keywords}
+        mode = "".join(str(argument.value) for argument in call.args[1:2] if isinstance(argument, ast.Constant))
+        silent = {"read_text": not call.args, "write_text": len(call.args) < 2,
+                  "open": isinstance(call.func, ast.Name) and "b" not in mode,
+                  "run": "text" in said, "check_output": "text" in said, "Popen": "text" in said}.get(name, False)
+        if silent and "encoding" not in said:
+            yield f"line {call.lineno}: say encoding=\"utf-8\""
+
+
+@pytest.mark.parametrize("path", tracked("mha/*.py", "_ext/*.py", "tools/*.py", "book.py"), ids=lambda path: path.name)
+def test_every_text_says_its_encoding(path):
+    assert list(silent_on_encodings(path.read_text(encoding="utf-8"))) == []
+
+
+@pytest.mark.parametrize("source", ["path.read_text()", "path.write_text(x)", "open(x)", "open(x, 'w')",
+                                    "subprocess.run(x, text=True)"])
+def test_a_text_without_an_encoding_is_caught(source):
+    assert list(silent_on_encodings(source))
+
+
+@pytest.mark.parametrize("source", ["path.read_text('utf8')", "path.write_text(x, encoding='utf-8')", "open(x, 'rb')",
+                                    "subprocess.run(x)", "book.open(x)"])
+def test_an_encoding_that_is_said_is_let_pass(source):
+    assert not list(silent_on_encodings(source))
 
 
 def wide_lines(source):

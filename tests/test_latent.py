@@ -326,7 +326,7 @@ ERRORS = {
     "gradients": (lambda: layer(causal=True)(X, cache=layer().new_cache(B, N)), ValueError, "keeps no gradients"),
     "unbatched": (lambda: layer(causal=True)(X[0], cache=layer().new_cache(1, N)), ValueError, r"x\[None\]"),
     "others_cache": (lambda: layer(causal=True)(X, cache=MultiHeadAttention(12, H).new_cache(B, N)), ValueError,
-                     r"this cache keeps 2 sequences of 3 heads of size 4.*layer.new_cache\(batch, max_len\)"),
+                     r"this cache keeps 2 sequences of 3 heads of size 4.*layer.new_cache\(2, 7\)"),
 }
 
 

@@ -72,16 +72,23 @@ def test_from_torch_joins_both_masks():
     (masks.causal(4), "nothing leaks from the future"),
     (masks.padding([2, 4], 4), "2 sequences, every head, every query, 4 keys"),
     (torch.zeros(3, 4, dtype=torch.bool), "3 rows see no key at all"),
+    (see(3, 4, lambda i, j: i != 1), "1 row sees no key at all"),
+    (see(3, 4, lambda i, j: i != 1).expand(2, 5, 3, 4) & (torch.arange(2) < 1)[:, None, None, None],
+     "2 sequences, 5 heads, 3 queries, 4 keys.*20 rows see no key at all"),
     (torch.ones(3, 4, dtype=torch.bool), "It hides nothing"),
     (~torch.eye(4, dtype=torch.bool), "No query sees itself"),
     (see(3, 4, lambda b, j: j < [2, 4, 1][b]), r"looks like \(batch, length\)"),
 ])
 def test_explain_says_what_stands_out(mask, words):
-    assert re.search(words, masks.explain(mask))
+    assert re.search(words, masks.explain(mask), re.DOTALL)
 
 
 def test_explain_says_of_a_single_query_nothing_about_the_future():
     assert "future" not in masks.explain(masks.causal(1, 4))
+
+
+def test_explain_does_not_send_to_padding_who_comes_from_there():
+    assert "batch, length" not in masks.explain(masks.padding([3, 1], 4))
 
 
 def test_explain_does_not_take_a_causal_mask_for_padding():

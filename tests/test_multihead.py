@@ -1,4 +1,8 @@
 """Multi-head attention: the loop, the packed module and torch are one function. Sizes are distinct primes."""
+import copy
+import io
+import pickle
+
 import pytest
 import torch
 from torch import nn
@@ -275,6 +279,50 @@ def test_the_projections_may_be_quantised():
     torch.testing.assert_close(small(x)[0], layer(x)[0], rtol=0.1, atol=0.1)
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("layer", [MultiHeadAttention(64, 4, causal=True), MultiHeadLatentAttention(64, 4, d_c=16,
+                                                                                                    causal=True)])
+def test_quantised_projections_decode_as_they_read_at_once(layer):
+    small, x = torch.ao.quantization.quantize_dynamic(layer.eval(), {torch.nn.Linear}), torch.randn(2, 5, 64)
+    cache = small.new_cache(2, 5)
+    with torch.no_grad():
+        steps = torch.cat([small(token, cache=cache)[0] for token in x.split(1, 1)], 1)
+    torch.testing.assert_close(steps, layer(x)[0], rtol=0.1, atol=0.1)
+
+
+def test_wrapped_projections_make_a_cache_of_their_dtype():
+    layer = MultiHeadAttention(6, 2, causal=True, dtype=torch.bfloat16)
+    layer.W_K = LowRank(layer.W_K).bfloat16()
+    assert layer.new_cache(2, 5).K.dtype == torch.bfloat16
+
+
+def test_weights_packed_in_whole_numbers_tell_no_dtype():
+    layer = MultiHeadAttention(6, 2, bias=False)
+    for W in (layer.W_Q, layer.W_K, layer.W_V):
+        W.weight = nn.Parameter(torch.zeros(18, 1, dtype=torch.uint8), requires_grad=False)
+    assert layer.new_cache(2, 5).K.dtype == torch.float32
+    mha._check.layer_input("x", torch.zeros(5, 6), 6, "d_model", layer.W_Q)
+
+
+# --- What comes back -------------------------------------------------------------------------------------------------
+
+def test_what_a_layer_returns_is_a_tuple_and_shown_as_one():
+    pair = MultiHeadAttention(D, H)(torch.randn(B, N, D), need_weights=True)
+    out, weights = pair
+    assert isinstance(pair, tuple) and len(pair) == 2 and pair[0] is out is pair.out and pair[-1] is weights
+    assert repr(pair) == repr((out, weights)) and pair + (1,) == (out, weights, 1) and pair[:1] == (out,)
+    assert not hasattr(pair, "shape") and not hasattr(pair, "_repr_html_")
+    again = pickle.loads(pickle.dumps((out.detach(), weights.detach())))
+    torch.testing.assert_close(copy.deepcopy(type(pair)(*again)), again, check_stride=False)
+
+
+def test_an_exported_layer_returns_an_ordinary_tuple_and_can_be_saved():
+    layer, x = MultiHeadAttention(D, H, causal=True), torch.randn(B, N, D)
+    program, kept = torch.export.export(layer, (x,)), io.BytesIO()
+    torch.export.save(program, kept)
+    assert type(program.module()(x)) is tuple
+
+
 # --- Edges and errors ------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("num_kv_heads", [H, 1])
@@ -320,10 +368,10 @@ ERRORS = {
     "torchs_causal": (lambda: layer()(X, is_causal=True), TypeError, "causal=True"),
     "misspelt": (lambda: layer()(X, maks=None), TypeError, "no maks= here; a layer takes mask="),
     "huggings_mask": (lambda: layer()(X, attention_mask=None), TypeError, r"attention_mask.bool\(\)\[:, None, None\]"),
-    "keras_size": (lambda: layer(key_dim=4), TypeError, "no key_dim=; a head's size is d_k="),
+    "keras_size": (lambda: layer(key_dim=4), TypeError, "no key_dim=; here that is d_k=$"),
     "torchs_names": (lambda: layer()(X, key=X, value=X), TypeError, r"no key= here.* is layer\(x\)"),
-    "torchs_size": (lambda: MultiHeadAttention(embed_dim=D, num_heads=H), TypeError, "no embed_dim=; .* is d_model="),
-    "no_size": (lambda: MultiHeadAttention(), TypeError, "d_model=None is a NoneType; it must be a positive"),
+    "torchs_size": (lambda: MultiHeadAttention(embed_dim=D, num_heads=H), TypeError, "here that is d_model="),
+    "no_size": (lambda: MultiHeadAttention(), TypeError, "got no d_model, num_heads .size of a token"),
     "window_at_birth": (lambda: layer(window=(1, 1)), TypeError, "no window=; it goes with each call"),
     "loops_mask": (lambda: MultiHeadLoop([Head(D, 11)])(X, attn_mask=None), TypeError, "no attn_mask= here; use mask="),
     "loops_call": (lambda: MultiHeadLoop([Head(D, 11)])(X, X, X), TypeError, "got 3 tensors.*by name go mask="),
@@ -333,17 +381,18 @@ ERRORS = {
     "text_for_bias": (lambda: layer(bias="no"), TypeError, "bias is 'no'; it must be True or False"),
     "text_for_causal": (lambda: layer(causal="no"), TypeError, "causal is 'no'"),
     "text_for_dropout": (lambda: layer(dropout="0.1"), TypeError, "dropout='0.1' is a str"),
-    "third_value": (lambda: MultiHeadAttention(D, H, D_K), TypeError, "only d_model and num_heads go by position"),
-    "torchs_names": (lambda: MultiHeadAttention(embed_dim=D, num_heads=H), TypeError, "a token is d_model="),
+    "third_value": (lambda: MultiHeadAttention(D, H, D_K), TypeError,
+                    r"takes 2 values by position, got 3; write Multi.*\*, num_kv_heads=None"),
+    "torchs_names": (lambda: MultiHeadAttention(hidden_size=D, num_heads=H), TypeError, "that is d_model="),
     "batch_first": (lambda: layer(batch_first=True), TypeError, "no batch_first=; the batch always comes first"),
-    "embed_dim": (lambda: layer(embed_dim=D), TypeError, "no embed_dim=; the size of a token is d_model="),
+    "embed_dim": (lambda: layer(embed_dim=D), TypeError, "no embed_dim=; here that is d_model="),
     "built_with_kdim": (lambda: layer(kdim=5), TypeError, "no kdim=; .*d_context="),
     "built_with_vdim": (lambda: layer(vdim=5), TypeError, "no vdim=; .*d_context="),
     "head_dim": (lambda: layer(head_dim=5), TypeError, "no head_dim=; .*d_k="),
     "key_value_heads": (lambda: layer(num_key_value_heads=1), TypeError, "no num_key_value_heads=; .*num_kv_heads="),
-    "built_causal": (lambda: layer(is_causal=True), TypeError, "no is_causal=; use causal=True"),
+    "built_causal": (lambda: layer(is_causal=True), TypeError, "no is_causal=; here that is causal="),
     "built_with_bias_kv": (lambda: layer(add_bias_kv=True), TypeError, "no add_bias_kv=; append the extra key"),
-    "misspelt_option": (lambda: layer(dk=5), TypeError, r"no dk=; help\(MultiHeadAttention\)"),
+    "misspelt_option": (lambda: layer(dk=5), TypeError, "no dk=; here that is d_k="),
     "complex": (lambda: layer(dtype=torch.complex64), TypeError, "dtype=torch.complex64 must be a floating-point"),
     "dtype_text": (lambda: layer(dtype="float32"), TypeError, "dtype='float32' must be .* as torch.float32"),
     "whole_numbers": (lambda: Head(D, 11, dtype=torch.int64), TypeError, "dtype=torch.int64 must be"),

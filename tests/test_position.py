@@ -205,7 +205,7 @@ def test_layers_with_other_bases_compile_one_after_the_other():
     """torch then takes the base for a number that varies."""
     x = tokens(B, N, D)
     for base in (10000.0, 37.0, 500.0):
-        layer = MultiHeadAttention(D, H, d_k=D_K, dtype=torch.float64, on_qk=Rope(base))
+        layer = MultiHeadAttention(D, H, d_k=D_K, dtype=torch.float64, on_qk=Rope(base=base))
         close(torch.compile(layer, fullgraph=True, backend="eager")(x)[0], layer(x)[0])
 
 
@@ -287,8 +287,8 @@ ERRORS = {
     "no_axis": (lambda: rope(X, torch.tensor(3)), ValueError, r"positions has shape \(\)"),
     "device": (lambda: rope(X, NEAR.to("meta")), ValueError, "x is on cpu but positions is on meta"),
     "base": (lambda: rope(X, NEAR, base=0.0), ValueError, "base=0.0 must be above 0"),
-    "base_nan": (lambda: Rope(math.nan), ValueError, "base=nan must be finite"),
-    "base_bool": (lambda: Rope(True), TypeError, "base=True is a bool"),
+    "base_nan": (lambda: Rope(base=math.nan), ValueError, "base=nan must be finite"),
+    "base_bool": (lambda: Rope(base=True), TypeError, "base=True is a bool"),
     "interleaved": (lambda: Rope(interleaved="yes"), TypeError, "interleaved is 'yes'"),
     "seat_text": (lambda: MultiHeadAttention(12, H, on_qk="rope"), TypeError, r"on_qk is a str.*Rope\(\)"),
     "seat_class": (lambda: MultiHeadAttention(12, H, on_qk=Rope), TypeError, r"on_qk is .*Rope\(\)"),

@@ -1,5 +1,6 @@
 """mha.surgery: the changed heads give the scores that their names promise."""
 import copy
+import inspect
 from types import SimpleNamespace
 
 import pytest
@@ -131,6 +132,109 @@ def test_what_depends_on_the_query_alone_becomes_what_depends_on_the_key_alone(x
 def test_scores_that_something_else_takes_part_in_are_refused():
     with pytest.raises(ValueError, match=r"on_qk=Rope\(base=10000.0, interleaved=False\) changes queries and keys"):
         operated(MultiHeadAttention(12, 3, on_qk=Rope()), surgery.symmetric)
+
+
+# --- Nothing else changes --------------------------------------------------------------------------------------------
+
+OPTIONS = {  # each argument of a layer that surgery takes, at a value that is not its default
+    "d_model": 11, "num_heads": 3, "d_k": 5, "d_v": 2, "d_context": 7, "d_out": 13, "bias": False, "dropout": 0.3,
+    "causal": True, "device": "meta", "dtype": torch.bfloat16,
+}
+REFUSED = {"num_kv_heads", "on_qk"}  # with a sentence each
+COPIES = {
+    "operate": lambda layer: surgery.operate(layer, lambda Q, K: (Q, K)),
+    "share_heads": lambda layer: surgery.share_heads(layer, layer.num_kv_heads),
+    "turn_heads": lambda layer: surgery.turn_heads(layer, keys=torch.eye(5).expand(3, 5, 5).to(layer.W_Q.weight)),
+}
+
+
+class Marked(MultiHeadAttention):
+    """A layer of somebody's own, which carries more than ours."""
+
+
+def described(layer):
+    """All that a layer carries, but for the numbers in its parameters."""
+    plain = {name: value for name, value in vars(layer).items() if not name.startswith("_")}
+    parameters = {name: (p.shape, p.dtype, p.device, p.requires_grad) for name, p in layer.named_parameters()}
+    modes = {name: module.training for name, module in layer.named_modules()}
+    return type(layer), plain, parameters, modes, len(layer._forward_hooks)
+
+
+def drawn_layer(some):
+    """Half of the options, other modes, hooks and attributes, drawn at random."""
+    sizes = {name: OPTIONS[name] for name in ("d_model", "num_heads", "d_k")}
+    more = {name: OPTIONS[name] for name in set(OPTIONS) - set(sizes) - {"device", "dtype"} if some.random() < 0.5}
+    layer = some.choice([Marked, MultiHeadAttention])(**sizes, **more)
+    for change in (lambda: layer.eval(), lambda: layer.W_V.eval(), lambda: layer.W_K.requires_grad_(False),
+                   lambda: layer.W_O.requires_grad_(False), lambda: layer.register_forward_hook(lambda *_: None),
+                   lambda: setattr(layer, "note", "mine"), lambda: layer.double()):
+        if some.random() < 0.5:
+            change()
+    return layer
+
+
+def test_each_argument_of_a_layer_is_tried():
+    assert set(inspect.signature(MultiHeadAttention).parameters) == set(OPTIONS) | REFUSED
+
+
+@pytest.mark.parametrize("copy_of", COPIES.values(), ids=COPIES)
+@pytest.mark.parametrize("option", set(OPTIONS) - {"device"})
+def test_surgery_forgets_no_argument(copy_of, option):
+    sizes = {name: OPTIONS[name] for name in ("d_model", "num_heads", "d_k")}
+    layer = MultiHeadAttention(**sizes | {option: OPTIONS[option]})
+    new = copy_of(layer)
+    assert new is not layer and described(new) == described(layer)
+    for a, b in zip(layer.parameters(), new.parameters()):
+        assert a is not b and torch.allclose(a, b, atol=1e-6)
+
+
+@pytest.mark.parametrize("copy_of", COPIES.values(), ids=COPIES)
+@pytest.mark.parametrize("trial", range(8))
+def test_surgery_forgets_nothing_of_a_layer_drawn_at_random(copy_of, trial, some):
+    layer = drawn_layer(some)
+    new = copy_of(layer)
+    assert described(new) == described(layer)
+    x, context = torch.randn(2, 4, 11).to(layer.W_Q.weight), torch.randn(2, 4, layer.d_context).to(layer.W_Q.weight)
+    torch.testing.assert_close(new.eval()(x, context)[0], layer.eval()(x, context)[0], rtol=1e-4, atol=1e-5)
+
+
+def test_share_heads_forgets_neither_shared_keys_nor_what_turns_them():
+    layer = MultiHeadAttention(12, 6, num_kv_heads=3, on_qk=Rope(base=37.0))
+    new = surgery.share_heads(layer, 3)
+    assert new.num_kv_heads == 3 and new.on_qk.base == 37.0
+
+
+def test_a_bias_appears_only_where_a_change_makes_one(x):
+    plain = MultiHeadAttention(11, 3, d_k=5, bias=False).double()
+    assert surgery.operate(plain, surgery.symmetric).W_Q.bias is None
+    moved = surgery.as_keys_prefer(plain, x.mean(0)[None])
+    assert moved.W_K.bias is not None and moved.W_V.bias is None
+    close(moved(x)[0], plain(x)[0])
+    for made in (moved.prune([0, 1, 2]), MultiHeadAttention.from_heads([moved.head(i) for i in range(3)], moved.W_O)):
+        close(made(x)[0], plain(x)[0])
+
+
+@pytest.mark.parametrize("name", ["W_Q", "W_K", "W_V", "W_O"])
+def test_a_bias_in_one_projection_alone_is_kept(name, x):
+    layer = MultiHeadAttention(12, 3, bias=False).double()
+    getattr(layer, name).bias = torch.nn.Parameter(torch.randn(12, dtype=torch.float64))
+    x = torch.randn(2, 5, 12, dtype=torch.float64)
+    close(layer.prune([0, 1, 2])(x)[0], layer(x)[0])
+    close(MultiHeadAttention.from_heads([layer.head(i) for i in range(3)], layer.W_O)(x)[0], layer(x)[0])
+    close(layer.to_torch()(x, x, x)[0], layer(x)[0])
+
+
+def test_a_layer_that_is_the_model_is_operated_on(x):
+    attention = layer()
+    close(surgery.operate(attention, surgery.symmetric)(x)[0], operated(attention, surgery.symmetric)(x)[0])
+
+
+def test_a_layer_that_stands_in_two_places_is_changed_in_both_and_stays_one():
+    once = layer()
+    model = torch.nn.ModuleDict({"a": once, "b": once, "c": torch.nn.Sequential(once, layer())})
+    changed = surgery.operate(model, surgery.symmetric)
+    assert changed["a"] is changed["b"] is changed["c"][0] and changed["a"].d_k == 10
+    assert changed["c"][1].d_k == 10 and model["a"].d_k == 5
 
 
 # --- Keys and values that heads come to share ------------------------------------------------------------------------

@@ -1,14 +1,24 @@
-"""The teacher's side: notebooks out, a table back."""
+"""The teacher's side: notebooks out, a table back. What a graded notebook may do is tried in test_grading.py."""
 import csv
 import io
 import json
+import os
+import re
+import shlex
+import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import nbformat
 import pytest
 
-from mha.exercises import EXERCISES, teacher
+import class_of_learners as learners
+from _ext import publishing
+from mha.exercises import EXERCISES, cells, grading, teacher
+
+ROOT = Path(__file__).parents[1]
 
 
 @pytest.fixture(scope="module")
@@ -21,24 +31,81 @@ def folders(tmp_path_factory):
     return made
 
 
+def command(*arguments, **options):
+    """The command as a shell runs it."""
+    return subprocess.run([sys.executable, "-m", "mha.exercises", *map(str, arguments)], capture_output=True, **options)
+
+
+def table(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+# --- Out --------------------------------------------------------------------------------------------------------------
+
 def test_what_is_handed_out_is_not_started_and_holds_no_solution(folders):
     path = folders[0] / "06_multi_head.ipynb"
-    assert {row["state"] for row in teacher.grade([path])} == {"not started"}
+    assert {row["state"] for row in grading.grade([path])} == {"not started"}
     code = [cell.source for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
     assert "transpose(1, 2).flatten(2)" not in "".join(code)
 
 
 def test_what_is_solved_is_right_for_every_exercise(folders):
-    rows = [row for path in sorted(folders[1].glob("*.ipynb")) for row in teacher.grade_one(path)]
-    assert {row["exercise"] for row in rows} == set(EXERCISES) and {row["state"] for row in rows} == {"right"}
+    rows = list(grading.grade([folders[1]]))
+    assert [row["exercise"] for row in rows] == list(EXERCISES)
+    assert all(row["state"] == ("written" if EXERCISES[row["exercise"]].kind == "explain" else "right") for row in rows)
 
 
-def answered(path, target, **sources):
+def test_with_or_without_solutions_must_be_said(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        teacher.main(["export", str(tmp_path)])
+    assert "--with-solutions --no-solutions is required" in capsys.readouterr().err
+
+
+def first_code(folder):
+    return nbformat.read(folder / "05_masks.ipynb", 4).cells[1].source
+
+
+def test_a_notebook_that_is_handed_out_fetches_mha_as_the_chapters_do(tmp_path, monkeypatch):
+    """On Colab, where nothing of the book is installed."""
+    monkeypatch.setenv("BOOK_REPOSITORY", "ada/book")
+    monkeypatch.delenv("GITHUB_SERVER_URL", raising=False)
+    chapter = json.loads(publishing.published((ROOT / "chapters/05_masks.ipynb").read_text("utf8")))
+    set_up = next("".join(cell["source"]) for cell in chapter["cells"] if cell["cell_type"] == "code")
+    fetch = set_up[: set_up.index("import torch")]
+    assert "%pip install" in fetch
+    teacher.export(tmp_path, False)
+    assert first_code(tmp_path) == fetch + cells.IMPORTS
+    monkeypatch.delenv("BOOK_REPOSITORY")
+    teacher.export(tmp_path, False, repository="https://example.org/ada/book")
+    assert first_code(tmp_path) == fetch.replace("github.com", "example.org") + cells.IMPORTS
+
+
+def test_a_package_that_pip_fetched_tells_where_from(monkeypatch):
+    monkeypatch.delenv("BOOK_REPOSITORY", raising=False)
+    known = {"url": "https://example.org/book", "vcs_info": {"vcs": "git", "commit_id": "abc"}}
+    monkeypatch.setattr(teacher.importlib.metadata, "distribution",
+                        lambda name: type("", (), {"read_text": lambda self, file: json.dumps(known)})())
+    assert teacher.origin() == ("https://example.org/book", "abc")
+    known.pop("vcs_info")
+    assert teacher.origin() is None
+
+
+def test_where_no_address_is_known_the_command_says_what_is_missing(tmp_path, monkeypatch):
+    monkeypatch.delenv("BOOK_REPOSITORY", raising=False)
+    done = command("export", "--no-solutions", tmp_path, text=True)
+    assert len(done.stdout.split()) == len({item.chapter for item in EXERCISES.values()})
+    assert "say where it is with --repository" in done.stderr and "%pip" not in first_code(tmp_path)
+
+
+# --- Back -------------------------------------------------------------------------------------------------------------
+
+def answered(path, target, encoding="utf-8", **sources):
     """A copy of a notebook with other sources in the cells of these ids (underscores for hyphens)."""
-    notebook = json.loads(path.read_text())
+    notebook = json.loads(path.read_text(encoding="utf-8"))
     for cell in notebook["cells"]:
         cell["source"] = sources.get(cell["id"].replace("-", "_"), cell["source"])
-    target.write_text(json.dumps(notebook))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(json.dumps(notebook), encoding=encoding)
     return target
 
 
@@ -62,15 +129,9 @@ A_NUMBER = """
 from mha.exercises import check
 check("6.5", 1048576)
 """
-SLEEPS = """
-import time
-
-def split_heads(x, h):
-    time.sleep(1000)
-"""
 
 
-def test_each_answer_gets_its_own_line(folders, tmp_path):
+def test_each_answer_gets_its_own_row(folders, tmp_path):
     path = answered(folders[0] / "06_multi_head.ipynb", tmp_path / "ada.ipynb", exercise_6_1_stub=SPLIT_IN_TWO_STEPS,
                     exercise_6_2_stub=MERGE_BY_A_SUM, exercise_6_3_stub=NO_PYTHON, exercise_6_5_check=A_NUMBER)
     notebook = json.loads(path.read_text())
@@ -78,35 +139,98 @@ def test_each_answer_gets_its_own_line(folders, tmp_path):
     check["outputs"] = [{"output_type": "execute_result", "data": {},
                          "metadata": {"mha": {"exercise": "6.2", "tries": 4}}}]
     path.write_text(json.dumps(notebook))
-    rows = {row["exercise"]: row for row in teacher.grade([path])}
+    rows = {row["exercise"]: row for row in grading.grade([path])}
+    assert list(rows) == [id for id in EXERCISES if id.startswith("6.")]
     assert rows["6.1"]["state"] == "right" and rows["6.4"]["state"] == "not started"
     assert (rows["6.2"]["state"], rows["6.2"]["mistakes"], rows["6.2"]["tries"]) == ("wrong", "heads-summed", 4)
     assert rows["6.3"]["state"] == "cannot be run" and "SyntaxError" in rows["6.3"]["mistakes"]
     assert rows["6.5"]["mistakes"] == "biases-forgotten" and rows["6.5"]["notebook"] == "ada.ipynb"
 
 
-def test_a_notebook_that_hangs_costs_one_line(folders, tmp_path):
-    slow = answered(folders[0] / "06_multi_head.ipynb", tmp_path / "slow.ipynb", exercise_6_1_stub=SLEEPS)
-    assert [row["state"] for row in teacher.grade([slow], limit=1)] == ["took longer than 1 s"]
+EMPTY = "from mha.exercises import check"
 
 
-def test_a_notebook_that_is_none_costs_one_line(tmp_path):
-    broken = tmp_path / "broken.ipynb"
-    broken.write_text("{")
-    states = [row["state"] for row in teacher.grade([broken, tmp_path / "missing.ipynb"])]
-    assert states == ["could not be graded", "could not be graded"]
+def test_a_folder_gives_each_notebook_the_path_below_it(tmp_path):
+    for place in ("bob/05_masks.ipynb", "alice/week 1/05_masks.ipynb", "=1+2.ipynb", ".ipynb_checkpoints/x.ipynb"):
+        learners.write(tmp_path / place, "# 05_masks", "check = None")
+    (tmp_path / "bob/notes.txt").write_text("hello")
+    names = list(dict.fromkeys(row["notebook"] for row in grading.grade([tmp_path])))
+    assert names == ["./=1+2.ipynb", "alice/week 1/05_masks.ipynb", "bob/05_masks.ipynb"]
 
 
-def test_the_commands_print_paths_and_a_table(tmp_path, capsys):
-    exported = subprocess.run([sys.executable, "-m", "mha.exercises", "export", "--no-solutions", tmp_path / "out"],
-                              capture_output=True, text=True)
-    assert len(exported.stdout.split()) == len({item.chapter for item in EXERCISES.values()})
-    teacher.main(["grade", str(tmp_path / "out" / "05_masks.ipynb")])
-    table = csv.DictReader(io.StringIO(capsys.readouterr().out))
-    assert [row["exercise"] for row in table] == [id for id in EXERCISES if id.startswith("5.")]
+@pytest.mark.parametrize("given, names", [
+    (["*/05_masks.ipynb"], ["alice/05_masks.ipynb", "bob/05_masks.ipynb"]),
+    (["bob/05_masks.ipynb", "alice"], ["bob/05_masks.ipynb", "alice/05_masks.ipynb"]),
+    (["**/*.ipynb", "bob/05_masks.ipynb"], ["a[1].ipynb", "alice/05_masks.ipynb", "bob/05_masks.ipynb"]),
+    (["a[1].ipynb"], ["a[1].ipynb"]),
+    (["alice"], ["05_masks.ipynb"]),
+])
+def test_patterns_and_folders_are_expanded_here_since_no_shell_of_windows_does(tmp_path, monkeypatch, given, names):
+    for place in ("alice/05_masks.ipynb", "bob/05_masks.ipynb", "a[1].ipynb"):
+        learners.write(tmp_path / place, EMPTY)
+    monkeypatch.chdir(tmp_path)
+    files, base = grading.expanded(given)
+    assert [grading.name(path, base) for path in files] == names
 
 
-def test_with_or_without_solutions_must_be_said(tmp_path, capsys):
-    with pytest.raises(SystemExit):
-        teacher.main(["export", str(tmp_path)])
-    assert "--with-solutions --no-solutions is required" in capsys.readouterr().err
+def test_what_is_no_notebook_gets_a_row_that_says_so_and_the_next_is_graded(folders, tmp_path):
+    good = answered(folders[0] / "05_masks.ipynb", tmp_path / "good.ipynb", encoding="utf-8-sig")
+    given = {"broken.ipynb": "{", "list.ipynb": "[]", "odd.ipynb": '{"cells": [1]}', "notes.txt": "hello",
+             "deep.ipynb": "[" * 10**5, "none.ipynb": '{"cells": []}'}
+    for file, text in given.items():
+        (tmp_path / file).write_text(text)
+    (tmp_path / "empty folder").mkdir()
+    (tmp_path / "bytes.ipynb").write_bytes(b"\xff\xfe\x00")
+    paths = [tmp_path / file for file in (*given, "bytes.ipynb", "missing.ipynb", "empty folder", "no*.ipyn")]
+    rows = list(grading.grade([*paths, good]))
+    assert [row["state"] for row in rows[: len(paths)]] == ["could not be graded"] * 5 + ["no exercises"] + [
+        "could not be graded"] * 4
+    assert all(row["mistakes"] for row in rows if row["state"] == "could not be graded")
+    assert {row["state"] for row in rows[len(paths):]} == {"not started"}
+
+
+# --- The table --------------------------------------------------------------------------------------------------------
+
+CONSOLES = [{"PYTHONIOENCODING": "cp1252", "PYTHONUTF8": "0"},
+            {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}]
+
+
+@pytest.mark.parametrize("console", CONSOLES, ids=["cp1252", "C"])
+def test_the_table_is_utf8_whatever_the_console_speaks(tmp_path, console):
+    learners.write(tmp_path / "Zoë Ελένη 名.ipynb", "class Fehlschläg(Exception): pass",
+                   "from mha.exercises import check\nraise Fehlschläg('日本')\ncheck('5.5', 1)")
+    done = command("grade", tmp_path, env={**os.environ, **console})
+    rows = table(done.stdout.decode("utf-8"))
+    assert b"\r\r" not in done.stdout and {row["notebook"] for row in rows} == {"Zoë Ελένη 名.ipynb"}
+    assert next(row for row in rows if row["exercise"] == "5.5")["mistakes"] == "Fehlschläg: 日本"
+
+
+def test_a_table_for_a_spreadsheet_is_written_to_a_file_with_its_mark(tmp_path):
+    learners.write(tmp_path / "05_masks.ipynb", EMPTY)
+    assert teacher.main(["grade", str(tmp_path), "-o", str(tmp_path / "marks.csv"), "--bom"]) == 0
+    assert (tmp_path / "marks.csv").read_bytes()[:3] == b"\xef\xbb\xbf"
+    rows = table((tmp_path / "marks.csv").read_text("utf-8-sig"))
+    assert [row["exercise"] for row in rows] == [id for id in EXERCISES if id.startswith("5.")]
+    assert {row["state"] for row in rows} == {"missing"}
+
+
+def test_a_teacher_who_stops_it_has_the_rows_so_far(tmp_path):
+    for number in range(3):
+        learners.write(tmp_path / f"{number}/05_masks.ipynb", *(["import time\ntime.sleep(1000)"] if number == 1 else []))
+    made = tmp_path / "marks.csv"
+    running = subprocess.Popen([sys.executable, "-m", "mha.exercises", "grade", tmp_path, "-o", made, "--jobs", "2"],
+                               stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 100
+    while time.monotonic() < deadline and len(table(made.read_text() if made.exists() else "")) < 8:
+        time.sleep(0.1)
+    time.sleep(2)                                                  # the third is done by now, and waits for the second
+    running.send_signal(signal.SIGINT)
+    said = running.communicate(timeout=60)[1]
+    assert running.returncode == 130 and "Traceback" not in said and "Stopped: the table has 2 notebooks" in said
+    assert {row["notebook"] for row in table(made.read_text())} == {"0/05_masks.ipynb", "2/05_masks.ipynb"}
+
+
+def test_the_help_says_what_it_does_not_guard_against():
+    for arguments in (["--help"], ["grade", "--help"]):
+        said = " ".join(command(*arguments, text=True).stdout.split())
+        assert "They do not guard against malice. The learners' code runs on this machine with your rights" in said

@@ -78,7 +78,7 @@ def notebooks():
 def git(*command, **variables):
     """Run git on the book's clone; what it says."""
     return subprocess.run(["git", *command], cwd=variables.get("GIT_WORK_TREE", ROOT), check=True,
-                          stdout=subprocess.PIPE, text=True, env={**os.environ, **variables}).stdout.strip()
+                          stdout=subprocess.PIPE, encoding="utf-8", env={**os.environ, **variables}).stdout.strip()
 
 
 def main():

@@ -20,7 +20,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 
 ROOT = Path(__file__).resolve().parent.parent
 CHAPTERS = ROOT / "chapters"
-RUNS = ROOT / "_build" / "runs"
+RUNS = Path(os.environ.get("BOOK_RUNS", ROOT / "_build" / "runs"))
 BUILT_IN = (".js", ".css")                # what no kernel runs: the build takes it from the package, not from the run
 
 

@@ -113,7 +113,7 @@
     }
     const blank = box.querySelector(".bet-blank");
     const field = blank && element("input", { type: "text", autocomplete: "off", ariaLabel: "Your number" });
-    blank?.replaceChildren(field);
+    blank?.append(field);
     const bet = { box, cover, data, options, field, reply: box.querySelector(".bet-reply") };
     const go = box.querySelector(".bet-go");
 
@@ -245,7 +245,7 @@
 
   // A link to a place under a cover, where the browser does not open it by itself
   function openTarget() {
-    const at = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const at = document.querySelector(":target");
     const bet = at && bets.find(({ cover }) => cover?.hasAttribute("hidden") && cover.contains(at));
     if (!bet) return;
     make(bet, null);

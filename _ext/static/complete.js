@@ -13,16 +13,21 @@
     const count = form.querySelector(".complete-count");
     const place = form.querySelector(".ask-reply");
     const id = form.dataset.exercise;
-    let [tries, ...chosen] = [kept(BLANKS)[id] ?? 0].flat();
-    selects.forEach((select, i) => {
-      const before = [...select.options].find((option) => option.text === chosen[i]);
-      if (before) before.selected = true;
-    });
-    let judged = "";
-    const key = () => selects.map((select) => (select.value === "" ? " " : Number(select.value).toString(36))).join("");
-
     // The fragments as they read: a place may hold another one in the next version of the book.
-    const keepChoices = () => keep(BLANKS, id, [tries, ...selects.map((select) => select.selectedOptions[0]?.text)]);
+    const { [id]: before, [`${id}+`]: judgedThen } = kept(BLANKS);
+    let [tries, ...chosen] = [before ?? 0].flat();
+    const read = () => selects.map((select) => select.selectedOptions[0]?.text);
+    function choose(texts) {
+      selects.forEach((select, i) => {
+        const found = [...select.options].find((option) => option.text === texts[i]);
+        if (found) found.selected = true;
+      });
+      return key();
+    }
+    const key = () => selects.map((select) => (select.value === "" ? " " : Number(select.value).toString(36))).join("");
+    const keepChoices = () => keep(BLANKS, id, [tries, ...read()]);
+    let judged = Array.isArray(judgedThen) ? choose(judgedThen) : "";
+    choose(chosen);
 
     function refresh() {
       const empty = selects.filter((select) => select.value === "").length;
@@ -34,6 +39,15 @@
     function answer() {
       judged = key();
       tries += 1;
+      const ok = tell();
+      if (ok) completed(id);
+      keepChoices();
+      keep(BLANKS, `${id}+`, read());
+      refresh();
+      place.scrollIntoView({ block: "nearest" });
+    }
+
+    function tell() {
       const ok = data.right.includes(judged);
       const tried = `${tries} ${tries === 1 ? "try" : "tries"}`;
       place.className = `ask-reply ${ok ? "is-right" : "is-wrong"}`;
@@ -43,10 +57,7 @@
         ...said(data, judged, ok),
         ...(!ok && tries >= PATIENCE ? [help(data, selects, judged)] : []),
       );
-      if (ok) completed(id);
-      keepChoices();
-      refresh();
-      place.scrollIntoView({ block: "nearest" });
+      return ok;
     }
 
     form.querySelector("fieldset").disabled = false;
@@ -58,6 +69,7 @@
       event.preventDefault();
       if (button.getAttribute("aria-disabled") === "false") answer();
     });
+    if (data.signs[judged]) tell();
     refresh();
   }
 

@@ -31,8 +31,8 @@
 
   function notANumber(text) {
     const what = text.trim()
-      ? 'A number is asked for, such as 3, 0.25 or "1/4", in digits alone, with a point before the decimals; '
-        + `this is '${text}'.`
+      ? "A number is asked for, such as 3, 0.25 or \u201c1/4\u201d, in digits alone, with a point before the decimals; "
+        + `this is \u2018${text}\u2019.`
       : "Write a number first.";
     return notTried(["not-a-number"], what);
   }
@@ -118,9 +118,11 @@
     const at = code.lastIndexOf("-");
     const [body, end] = [code.slice(0, at), code.slice(at + 1)];
     if (!/^mha1(-\w+\.[0-9a-f]+)*$/.test(body)) {
-      throw new Error(`A code looks like ${encode(["1.1", "2.1"])}; this is "${code}".`);
+      const like = encode(["1.1", "2.1"]);
+      throw new Error(`A code looks like ${like}; this is \u201c${code}\u201d.`);
     }
-    if (end !== sign(body)) throw new Error(`"${code}" was not copied whole: its last two signs do not fit the rest.`);
+    const lost = `\u201c${code}\u201d was not copied whole: its last two signs do not fit the rest.`;
+    if (end !== sign(body)) throw new Error(lost);
     return body.split("-").slice(1).flatMap((part) => {
       const [chapter, mask] = part.split(".");
       const bits = [...Array(31).keys()].filter((bit) => (parseInt(mask, 16) >> bit) & 1);
@@ -209,7 +211,8 @@
     place.replaceChildren(verdict, ...found.lines.map((line) => paragraph(line)));
   }
 
-  // What was written in one's own words, or chosen for blanks (complete.js), is kept in this browser too.
+  // What was answered, and chosen for blanks (complete.js), is kept in this browser too: "2.9" as the page has it now,
+  // and "2.9+" as it was judged last, of what is written in one's own words which lines of the checklist are ticked.
   const WORDS = "mha-words";
   const BLANKS = "mha-blanks";
 
@@ -229,9 +232,11 @@
     }
   }
 
-  function keepWords(field, id) {
-    field.value = kept(WORDS)[id] ?? "";
-    field.addEventListener("change", () => keep(WORDS, id, field.value));
+  function put(form, kind, answer) {
+    if (typeof answer !== "string") return;
+    if (kind === "number") form.elements.number.value = answer;
+    else if (kind === "explain") form.elements.words.value = answer;
+    else for (const field of form.querySelectorAll("input")) field.checked = answer.includes(field.value);
   }
 
   function answerOf(form, kind) {
@@ -243,31 +248,48 @@
   function wake(form) {
     const data = JSON.parse(form.querySelector("script").textContent);
     const place = form.querySelector(".ask-reply");
+    const { id, kind } = data;
+    const { [id]: before, [`${id}+`]: judged } = kept(WORDS);
+    function tell(answer, ticked) {
+      const found = judge(data, answer);
+      say(place, found);
+      if (found.checklist) place.append(...ticks(data, found.checklist, ticked));
+      if (!found.ok && found.tried && data.more) place.append(paragraph("The hints say more."));
+      return found;
+    }
     form.querySelector("fieldset").disabled = false;
-    if (data.kind === "explain") keepWords(form.elements.words, data.id);
+    put(form, kind, before);
+    if (kind === "explain" && Array.isArray(judged)) tell(answerOf(form, kind), judged);
+    if (kind !== "explain" && typeof judged === "string") tell(judged);
+    form.addEventListener("change", ({ target }) => {
+      if (!place.contains(target)) keep(WORDS, id, answerOf(form, kind));
+    });
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      const found = judge(data, answerOf(form, data.kind));
-      say(place, found);
-      if (found.checklist) place.append(...ticks(data, found.checklist));
-      if (!found.ok && found.tried && data.more) place.append(paragraph("The hints say more."));
-      if (found.done) solve([data.id]);
+      const answer = answerOf(form, kind);
+      const found = tell(answer, []);
+      keep(WORDS, id, answer); // Enter comes before a change
+      if (found.tried) keep(WORDS, `${id}+`, kind === "explain" ? [] : answer);
+      if (found.done) solve([id]);
       place.scrollIntoView({ block: "nearest" });
     });
   }
 
   // The learner ticks what was said; all ticked is done.
-  function ticks(data, lines) {
+  function ticks(data, lines, ticked) {
     const list = element("ul", "ask-checklist");
     lines.forEach((line, i) => {
       const field = Object.assign(document.createElement("input"), { type: "checkbox", id: `tick-${data.id}-${i}` });
+      field.checked = ticked.includes(i);
       const label = Object.assign(paragraph(line, "label"), { htmlFor: field.id });
       const item = element("li", "");
       item.append(field, label);
       list.append(item);
     });
     list.addEventListener("change", () => {
-      if ([...list.querySelectorAll("input")].every((field) => field.checked)) solve([data.id]);
+      const now = [...list.querySelectorAll("input")].flatMap((field, i) => (field.checked ? [i] : []));
+      keep(WORDS, `${data.id}+`, now);
+      if (now.length === lines.length) solve([data.id]);
     });
     const invitation = paragraph("Tick those that you did. When all are ticked, it counts as solved.");
     return [invitation, list, paragraph(data.note)];
@@ -303,8 +325,12 @@
       if (!confirm("Forget all that was solved, bet, judged and written in this browser?")) return;
       solved = new Set();
       save();
-      const names = [WORDS, BLANKS, "mha-bets", "mha-claims", "mha-where"];
-      if (keeps) for (const name of names) localStorage.removeItem(name);
+      try {
+        const names = [KEY, WORDS, BLANKS, "mha-bets", "mha-claims", "mha-where"];
+        for (const name of names) localStorage.removeItem(name);
+      } catch {
+        // A browser that keeps nothing.
+      }
       tell(true, "forgotten.");
     }
     form.addEventListener("click", (event) => {

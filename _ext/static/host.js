@@ -155,26 +155,68 @@
     for (const attribute of ["role", "aria-label"]) drawing.removeAttribute(attribute);
   }
 
-  // ---- settings, as a page asks for them (tries.js) ------------------------------------------------
-  // { put: name -> value of a canvas's trait, or a choice as its control says it; holds: are they so; watch }
+  // ---- settings, as a page and an address ask for them (tries.js, `obey`) ---------------------------
+  // What a reader can change of a figure is what its module listens to, but for what it tells a control itself: names
+  // such as "step", and "painted.7" or "given.WO.1.0" for a number of a list.
+  const plain = (value) => ["number", "string", "boolean"].includes(typeof value);
+  function leaves(value, name) {
+    if (plain(value)) return [[name, value]];
+    if (!value || value instanceof DataView) return [];
+    return Object.entries(value).flatMap(([key, part]) => leaves(part, `${name}.${key}`));
+  }
+
+  // put(wanted): name -> value, or a choice as its control says it, and all else as the figure opened; holds: is it so
   function settingsOf(models) {
     const all = [...models.values()];
     const canvas = all.find((model) => model.get("module"));
-    function controlOf(name) {
-      const link = all.find((model) => model.get("target")?.[1] === name);
-      return link && models.get(link.get("source")[0].slice(PREFIX.length));
-    }
+    const isCanvas = (end) => end && models.get(end[0].slice(PREFIX.length)) === canvas;
+    const links = all.filter((model) => model.get("target"));
+    const told = links.filter((link) => isCanvas(link.get("source"))).map((link) => link.get("source")[1]);
+    const controls = new Map(links.filter((link) => isCanvas(link.get("target"))).map((link) =>
+      [link.get("target")[1], models.get(link.get("source")[0].slice(PREFIX.length))]));
+    const heard = Object.keys(canvas.callbacks).map((event) => event.replace("change:", ""));
+    const names = heard.filter((name) => name in canvas.state && !told.includes(name))
+      .sort((a, b) => controls.has(b) - controls.has(a)); // a control may set the rest
+    const first = Object.fromEntries(names.map((name) => [name, canvas.get(name)]));
+    const opening = new Map(names.flatMap((name) => leaves(first[name], name)));
+
+    const labelsOf = (name) => controls.get(name)?.get("_options_labels");
     function valueOf(name, said) {
-      const labels = controlOf(name)?.get("_options_labels");
-      const index = labels ? labels.indexOf(String(said)) : -1;
+      const index = labelsOf(name)?.indexOf(String(said)) ?? -1;
       return index < 0 ? said : index;
     }
+    function fits(name, value) {
+      if (typeof value !== typeof opening.get(name)) return false;
+      if (typeof value !== "number" || !controls.has(name)) return value === value && Math.abs(value) !== Infinity;
+      const { min = 0, max = (labelsOf(name)?.length ?? 1) - 1, step = 1 } = controls.get(name).state;
+      const steps = (value - min) / step;
+      return value >= min && value <= max && Math.abs(steps - Math.round(steps)) < 1e-6;
+    }
     const entries = (wanted) => Object.entries(wanted).map(([name, said]) => [name, valueOf(name, said)]);
+
+    // Twice, for some controls hold others within bounds
+    function put(wanted) {
+      for (let round = 0; round < 2; round++) {
+        const next = structuredClone(first);
+        for (const [name, value] of entries(wanted)) {
+          const path = name.split(".");
+          const part = path.slice(0, -1).reduce((whole, key) => whole[key], next);
+          if (fits(name, value)) part[path.at(-1)] = value;
+        }
+        for (const name of names) {
+          const same = String(leaves(next[name], "")) === String(leaves(canvas.get(name), ""));
+          if (!same) canvas.set(name, next[name]);
+        }
+      }
+    }
     return {
-      knows: (wanted) => entries(wanted).every(([name, value]) => typeof canvas.get(name) === typeof value),
-      put: (wanted) => entries(wanted).forEach(([name, value]) => canvas.set(name, value)),
+      put,
+      knows: (wanted) => entries(wanted).every(([name, value]) => typeof opening.get(name) === typeof value),
       holds: (wanted) => entries(wanted).every(([name, value]) => canvas.get(name) === value),
       watch: (wanted, tell) => canvas.on(Object.keys(wanted).map((name) => `change:${name}`).join(" "), tell),
+      changed: () => names.flatMap((name) => leaves(canvas.get(name), name))
+        .filter(([name, value]) => opening.has(name) && opening.get(name) !== value)
+        .map(([name, value]) => [name, labelsOf(name)?.[value] ?? value]),
     };
   }
 
@@ -190,6 +232,7 @@
       for (const [element, model] of parts) if (element.dataset.kind === "canvas") await draw(element, model);
       for (const [element, model] of parts) if (element.dataset.kind !== "canvas") wake(element, model, models);
       figure.settings = settingsOf(models);
+      offerLink(figure);
       figure.addEventListener("input", take);
       figure.classList.add("is-live");
     } catch (error) {
@@ -203,6 +246,45 @@
     if (!control || control.matches(".in-hand")) return;
     currentTarget.querySelector(".in-hand")?.classList.remove("in-hand");
     control.classList.add("in-hand");
+  }
+
+  // ---- a setting's address: 06_multi_head.html#head-grid?num_heads=16+heads&d_k=24 ------------------
+  // A plain #step=5 is one of the first figure. What no figure has, or its controls do not reach, is passed over.
+  const OFFER = "Copy a link to this";
+  const ADDRESS = /^#(?:([\w-]+)\?)?(.*)$/;
+  const nameOf = (figure) => figure.querySelector("[data-figure]")?.dataset.figure;
+
+  function offerLink(figure) {
+    const button = Object.assign(document.createElement("button"), { type: "button", className: "share" });
+    const text = Object.assign(document.createElement("span"), { ariaLive: "polite", textContent: OFFER });
+    button.append(text);
+    button.addEventListener("click", async () => {
+      const asked = new URLSearchParams(figure.settings.changed());
+      history.replaceState(history.state, "", `#${nameOf(figure)}?${asked}`);
+      try {
+        await navigator.clipboard.writeText(location.href);
+        text.textContent = "Copied";
+      } catch {
+        text.textContent = "It is in the address bar";
+      }
+      setTimeout(() => (text.textContent = OFFER), 3000);
+    });
+    figure.querySelector(".reset")?.after(button);
+  }
+
+  // A number, true or false where the text is one, letter for letter: "5.10" is a head's name
+  const asRead = (text) => [true, false, Number(text)].find((value) => String(value) === text) ?? text;
+
+  function obey() {
+    const [, name, query] = ADDRESS.exec(location.hash);
+    const figures = [...document.querySelectorAll(".live-figure.is-live")];
+    const figure = name ? figures.find((one) => nameOf(one) === name) : figures[0];
+    if (!figure || (!name && !query.includes("="))) return;
+    const wanted = Object.fromEntries([...new URLSearchParams(query)].map(([key, said]) => [key, asRead(said)]));
+    if (!name && !figure.settings.knows(wanted)) return;
+    figure.closest(".bet-cover[hidden]")?.dispatchEvent(new Event("beforematch")); // it is opened (bets.js)
+    figure.settings.put(wanted);
+    figure.scrollIntoView({ block: "start" });
   }
 
   // Back to the picture and the controls of the first setting, with a line that says why.
@@ -232,5 +314,7 @@
   Promise.all(starts).then(() => {
     document.documentElement.classList.remove("figures-start");
     dispatchEvent(new Event("figureslive"));
+    if (location.hash) obey();
+    addEventListener("hashchange", () => location.hash && obey());
   });
 })();

@@ -1,5 +1,6 @@
 // Makes each sentence that asks the reader to try something a button, which does it in the live figure before it, and
-// marks it when the figure stands so, whoever brought it there (_ext/tries.py).
+// marks it when the figure stands so, whoever brought it there (_ext/tries.py). What the sentence does not ask for is
+// as the figure opened, so that it does the same whatever was done before.
 (() => {
   "use strict";
   const behind = (a, b) => a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING;
@@ -21,7 +22,7 @@
       button.classList.add("is-found");
       button.append(Object.assign(document.createElement("span"), { className: "try-found", textContent: " (tried)" }));
     };
-    figure.settings.watch(wanted, found);
+    figure.settings.watch(wanted, () => queueMicrotask(found)); // when all that is set at once is set
     button.addEventListener("click", () => {
       figure.settings.put(wanted);
       found();
@@ -48,17 +49,5 @@
     (figure.querySelector(".live-controls") ?? figure).append(back);
   }
 
-  // A link may ask for a setting of the first figure: 00_the_whole.html#step=5
-  function obey() {
-    const asked = /^#(\w+)=(\d+)$/.exec(location.hash);
-    if (!asked || !figures[0]?.settings) return;
-    figures[0].settings.put({ [asked[1]]: Number(asked[2]) });
-    figures[0].scrollIntoView({ block: "start" });
-  }
-
-  addEventListener("hashchange", obey);
-  addEventListener("figureslive", () => {
-    document.querySelectorAll("span.try").forEach(wake);
-    obey();
-  });
+  addEventListener("figureslive", () => document.querySelectorAll("span.try").forEach(wake));
 })();

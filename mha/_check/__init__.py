@@ -5,22 +5,25 @@ and torch.compile pass through. They stand apart so that the code of the lesson 
 `check.qkv(q, k, v)`.
 """
 
+from mha._check.calls import call, call_of_x_alone, call_style, calls, function_style, lacks
 from mha._check.decoding import advancing, base, caching, rewinding, rope, rope_options, slopes, turned_size, writing
 from mha._check.inputs import (
-    autocasting, build_style, call_of_x_alone, call_style, function_style, layer_dtype, layer_input, layer_inputs,
-    parameter_of, positive_ints, probability, qkv, tensors, truths,
+    autocasting, kept_as, layer_dtype, layer_input, layer_inputs, parameter_of, positive_ints, probability, qkv,
+    tensors, truths,
 )
 from mha._check.masks import lengths, mask_and_bias, mask_for_reading, offset, options, size, torch_masks, window
 from mha._check.modules import (
-    fits_heads, from_torch, head_mask, head_numbers, head_size, heads, kept_groups, kv_heads, merges, seat,
-    something_to_record, splits, to_torch,
+    changed, fits_heads, found, from_torch, function, head_mask, head_numbers, head_size, heads, kept_groups, kv_heads,
+    matrices, merges, model, of_one_size, seat, splits, state, to_torch, turned, turns,
 )
 
 __all__ = [
     "advancing", "base", "caching", "rewinding", "rope", "rope_options", "slopes", "turned_size", "writing",
-    "autocasting", "build_style", "call_of_x_alone", "call_style", "function_style", "layer_dtype", "layer_input",
-    "layer_inputs", "parameter_of", "positive_ints", "probability", "qkv", "tensors", "truths",
+    "call", "call_of_x_alone", "call_style", "calls", "function_style", "lacks",
+    "autocasting", "kept_as", "layer_dtype", "layer_input", "layer_inputs", "parameter_of", "positive_ints",
+    "probability", "qkv", "tensors", "truths",
     "lengths", "mask_and_bias", "mask_for_reading", "offset", "options", "size", "torch_masks", "window",
-    "fits_heads", "from_torch", "head_mask", "head_numbers", "head_size", "heads", "kept_groups", "kv_heads", "merges",
-    "seat", "something_to_record", "splits", "to_torch",
+    "changed", "fits_heads", "found", "from_torch", "function", "head_mask", "head_numbers", "head_size", "heads",
+    "kept_groups", "kv_heads", "matrices", "merges", "model", "of_one_size", "seat", "splits", "state", "to_torch",
+    "turned", "turns",
 ]

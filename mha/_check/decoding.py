@@ -1,5 +1,7 @@
 """Caches and positions."""
 
+import weakref
+
 import torch
 from torch import Tensor
 
@@ -16,8 +18,19 @@ def caching(layer, context, cache, offset, kind: type) -> None:
         raise ValueError("a cache keeps the layer's own tokens; call layer(x, cache=cache), without a context")
     if offset is not None:
         raise ValueError(f"offset={offset} beside a cache; the cache brings its own, its length: leave offset= out")
+    if not torch.compiler.is_compiling():
+        _of_one_layer(layer, cache)
     if torch.compiler.is_exporting():
         raise ValueError("an exported program would write to one place for ever: export a step that is given K and V")
+
+
+def _of_one_layer(layer, cache) -> None:
+    """Whoever begins to fill a cache goes on with it. (A copy of a cache belongs to nobody.)"""
+    if not cache.filled:
+        cache.filler = weakref.ref(layer)
+    elif cache.filler is not None and cache.filler() is not layer and cache.filler() is not None:
+        raise ValueError("another layer has filled this cache; each needs its own: layer.new_cache(batch, max_len). If "
+                         "this layer is a copy of that one, give it a copy: copy.deepcopy(cache)")
 
 
 def writing(cache, K: Tensor, V: Tensor) -> None:
@@ -30,7 +43,7 @@ def writing(cache, K: Tensor, V: Tensor) -> None:
                              f"d_model): x[None] for one sequence, x[:, None] for one token of each sequence")
         if (new.shape[0], new.shape[1], new.shape[3]) != (B, h_kv, d):
             raise ValueError(f"{name} has shape {tuple(new.shape)}, but this cache keeps {B} sequences of {h_kv} heads "
-                             f"of size {d}: {(B, h_kv, 'n', d)}; make one that fits: layer.new_cache(batch, max_len)"
+                             f"of size {d}: {(B, h_kv, 'n', d)}; make one that fits: {_fitting(cache, K, V)}"
                              .replace("'n'", "n"))
         same_device({name: new, "the cache": kept})
         if new.dtype != kept.dtype:
@@ -43,6 +56,16 @@ def writing(cache, K: Tensor, V: Tensor) -> None:
     if cache.filled + K.shape[2] > max_len:
         raise ValueError(f"this cache has room for max_len={max_len} tokens and holds {cache.filled}; {K.shape[2]} "
                          f"more do not fit: build a longer one, or forget some with cache.rewind(length)")
+
+
+def _fitting(cache, K: Tensor, V: Tensor) -> str:
+    """The call that makes a cache for these keys and values."""
+    (batch, h_kv, _, d_k), max_len = K.shape, cache.K.shape[2]
+    usual = f"layer.new_cache({batch}, {max_len})"
+    if h_kv >= cache.K.shape[1] or d_k != cache.K.shape[3]:
+        return usual
+    return (f"{usual}; or, since a layer split over processes (tensor parallelism) holds a part of its heads in each, "
+            f"mha.KVCache(batch={batch}, num_kv_heads={h_kv}, max_len={max_len}, d_k={d_k}, d_v={V.shape[-1]})")
 
 
 def advancing(cache, n) -> None:

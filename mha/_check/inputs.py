@@ -74,94 +74,13 @@ def is_tensor(name: str, value, such: str = "") -> None:
             such = f": if a layer gave this, (out, weights), take {name}[0]"
         elif hasattr(value, "__len__") and not isinstance(value, str):
             such = f": try torch.as_tensor({name})"
-        raise TypeError(f"{name} is a {type(value).__name__}; it must be a torch.Tensor{such}")
+        kind = "tuple" if isinstance(value, tuple) else type(value).__name__
+        raise TypeError(f"{name} is a {kind}; it must be a torch.Tensor{such}")
     if value.is_nested:
         raise TypeError(f"{name} is a nested tensor; pad it, torch.nested.to_padded_tensor({name}, 0.0), and hide the "
                         f"padding with mask=mha.masks.padding(lengths, m)")
     if value.layout is not torch.strided:
         raise TypeError(f"{name} has the layout {value.layout}; it must be an ordinary tensor: {name}.to_dense()")
-
-
-OURS = "mask=, bias=, head_mask=, cache=, offset=, window=, scale=, softcap= and need_weights="
-
-
-def call_style(more: tuple, unknown: dict, options: str = OURS) -> None:
-    """Arguments of other libraries' layers that ours has under other names, or not at all."""
-    if more:
-        raise TypeError(
-            f"a layer takes x and context, got {2 + len(more)} tensors: self-attention is layer(x), attention from x "
-            f"to y is layer(x, y); keys and values come from one context; by name go {options}"
-        )
-    for name in unknown:
-        raise TypeError(f"there is no {name}= here; {CALLS.get(name, 'a layer takes ' + options)}")
-
-
-def call_of_x_alone(more: tuple, unknown: dict, options: str) -> None:
-    """`call_style` of a layer that has no context."""
-    if more:
-        raise TypeError(f"this layer takes x alone, got {1 + len(more)} tensors: keys and values are made from x too; "
-                        f"by name go {options}")
-    call_style((), unknown, options)
-
-
-_CAUSAL = "build the layer with causal=True, or use mask=mha.masks.causal(n, m)"
-_TOKENS = "self-attention is layer(x), attention from x to y is layer(x, y): keys and values come from one context"
-_WEIGHTS = "need_weights=True asks for the weights of every head"
-_CACHE = "what decoding keeps is cache=layer.new_cache(batch, max_len)"
-CALLS = {
-    "attn_mask": "use mask=mha.masks.from_torch(attn_mask) for a bool one, bias=attn_mask for one of floats",
-    "key_padding_mask": "use mask=mha.masks.from_torch(key_padding_mask=...), or mask=mha.masks.padding(lengths, m)",
-    "attention_mask": "for ones and zeros of shape (B, m) use mask=attention_mask.bool()[:, None, None]",
-    "average_attn_weights": "the weights of every head come back: weights.mean(-3) is their average",
-    "training": "layer.train() and layer.eval() switch dropout on and off",
-    **dict.fromkeys(("is_causal", "causal", "use_causal_mask"), _CAUSAL),
-    **dict.fromkeys(("query", "key", "value", "inputs", "hidden_states"), _TOKENS),
-    **dict.fromkeys(("return_attention_scores", "output_attentions"), _WEIGHTS),
-    **dict.fromkeys(("use_cache", "past_key_value", "past_key_values"), _CACHE),
-}
-
-
-def function_style(more: tuple, unknown: dict) -> None:
-    """Arguments of torch's function that `attention` has under other names, or not at all."""
-    if more:
-        raise TypeError(f"only q, k and v go by position, got {3 + len(more)} values; give the others by name: mask=, "
-                        f"bias=, causal=, ...")
-    for name in unknown:
-        raise TypeError(f"attention has no {name}=; {FUNCTION.get(name, 'help(mha.attention) lists its own')}")
-
-
-FUNCTION = {
-    "attn_mask": "use mask=attn_mask for a bool one (True = may attend), bias=attn_mask for one of floats",
-    "key_padding_mask": CALLS["key_padding_mask"],
-    "is_causal": "use causal=True",
-    "dropout_p": "use dropout=",
-    "enable_gqa": "heads share keys wherever k and v have fewer heads than q",
-}
-
-
-def build_style(more: tuple, unknown: dict) -> None:
-    """What other libraries' layers are built with, under the names they have here."""
-    if more:
-        raise TypeError(f"only d_model and num_heads go by position, got {2 + len(more)} values; give the others by "
-                        f"name: d_k=, d_v=, dropout=, causal=, ...")
-    for name in unknown:
-        way = BUILDS.get(name, "help(MultiHeadAttention) lists its own")
-        raise TypeError(f"MultiHeadAttention has no {name}=; {way}")
-
-
-BUILDS = {
-    "batch_first": "the batch always comes first: x is (B, n, d_model)",
-    "is_causal": "use causal=True",
-    "num_key_value_heads": "heads that share keys and values: num_kv_heads=",
-    **dict.fromkeys(("embed_dim", "hidden_size", "n_embd"), "the size of a token is d_model="),
-    **dict.fromkeys(("n_heads", "n_head", "nhead", "num_attention_heads"), "the number of heads is num_heads="),
-    **dict.fromkeys(("kdim", "vdim"), "keys and values come from one context: d_context="),
-    **dict.fromkeys(("head_dim", "key_dim", "value_dim"), "a head's size is d_k= of queries and keys, d_v= of values"),
-    **dict.fromkeys(("add_bias_kv", "add_zero_attn"), "append the extra key and value to the context yourself"),
-    **dict.fromkeys(("use_bias", "qkv_bias"), "use bias="),
-    **dict.fromkeys(("attention_dropout", "attn_dropout", "dropout_p"), "use dropout="),
-    **dict.fromkeys(("mask", "scale", "softcap", "window", "need_weights"), "it goes with each call, layer(x, ...)"),
-}
 
 
 def layer_dtype(dtype) -> None:
@@ -188,9 +107,17 @@ def autocasting(x: Tensor) -> bool:
 
 
 def parameter_of(projection) -> Tensor | None:
-    """What tells a projection's dtype and device, however it is wrapped; None where nothing does."""
+    """What tells a projection's dtype and device, however it is wrapped or packed; None where nothing does."""
     weight = getattr(projection, "weight", None)
-    return weight if isinstance(weight, Tensor) else next(projection.parameters(), None)
+    if isinstance(weight, Tensor) and weight.is_floating_point():
+        return weight
+    return next((p for p in projection.parameters() if p.is_floating_point()), None)
+
+
+def kept_as(projection, dtype) -> dict:
+    """The device and dtype of what a projection gives: torch's own where nothing tells, as with 8 bits on a CPU."""
+    weight = parameter_of(projection)
+    return {"dtype": dtype} if weight is None else {"device": weight.device, "dtype": dtype or weight.dtype}
 
 
 def layer_input(name: str, x, size: int, size_name: str, projection) -> None:

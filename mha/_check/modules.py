@@ -1,5 +1,7 @@
 """Layers: how they are cut into heads, put together from heads, and turned into torch's."""
 
+import inspect
+
 import torch
 from torch import Tensor
 
@@ -41,9 +43,100 @@ def kept_groups(keep: list[int], group: int) -> list[int]:
 
 
 def seat(on_qk) -> None:
-    if on_qk is not None and (isinstance(on_qk, type) or not callable(on_qk)):
-        what = f"the class {on_qk.__name__}" if isinstance(on_qk, type) else f"a {type(on_qk).__name__}"
-        raise TypeError(f"on_qk is {what}; it must be a function (Q, K, i, j) -> (Q, K), such as mha.position.Rope()")
+    if on_qk is None:
+        return
+    function = on_qk.forward if isinstance(on_qk, torch.nn.Module) else on_qk
+    if isinstance(on_qk, type):
+        what = f"the class {on_qk.__name__}"
+    elif not callable(on_qk):
+        what = f"a {type(on_qk).__name__}"
+    elif not takes(function, 4):
+        names = ", ".join(inspect.signature(function).parameters)
+        what = f"{getattr(on_qk, '__name__', type(on_qk).__name__)}({names})"
+    else:
+        return
+    raise TypeError(f"on_qk is {what}; it must be a function (Q, K, i, j) -> (Q, K), such as mha.position.Rope()")
+
+
+def takes(function, count: int) -> bool:
+    """Whether a function can be called with so many values; True where it does not tell."""
+    try:
+        inspect.signature(function).bind(*range(count))
+    except TypeError:
+        return False
+    except ValueError:  # something built in
+        return True
+    return True
+
+
+def turned(both):
+    """What `on_qk` gave, (Q, K)."""
+    if isinstance(both, Tensor) or not hasattr(both, "__iter__"):
+        raise TypeError(f"on_qk gave a {type(both).__name__}; it must return both queries and keys, (Q, K)")
+    return both
+
+
+def matrices(layer, *names: str) -> None:
+    """Projections whose weight is all that they compute: whoever takes heads apart works on the matrices alone."""
+    for name in names:
+        W = getattr(layer, name)
+        if not isinstance(W, torch.nn.Linear) or type(W).forward is not torch.nn.Linear.forward:
+            what = f"a {type(W).__name__}, which computes more than its weight says"
+        elif not W.weight.is_floating_point() or hasattr(W.weight, "full_tensor"):
+            what = f"a {type(W).__name__} whose weight is {W.weight.dtype}, packed or split over processes"
+        else:
+            continue
+        raise TypeError(f"{name} is {what}; here it must be a plain nn.Linear: merge an adapter into it, dequantise or "
+                        f"gather it first")
+
+
+def function(name: str, value, shape: str) -> None:
+    if not callable(value):
+        raise TypeError(f"{name} is a {type(value).__name__}; it must be a function {shape}")
+
+
+def of_one_size(Q: Tensor, K: Tensor) -> None:
+    """What makes queries and keys of the same tokens: (h, d_model + 1, d_k) both."""
+    if Q.shape[-2] != K.shape[-2]:
+        raise ValueError(f"queries are made of d_model={Q.shape[-2] - 1} numbers, keys of d_context={K.shape[-2] - 1}; "
+                         f"this change joins the two, so a layer must attend to its own tokens")
+
+
+def changed(both, Q: Tensor, K: Tensor) -> tuple[Tensor, Tensor]:
+    """What a change made of Q (h, d_model + 1, d_k) and K (h, d_context + 1, d_k): the same, of any width."""
+    if not isinstance(both, (tuple, list)) or len(both) != 2 or not all(isinstance(t, Tensor) for t in both):
+        raise TypeError(f"change gave a {type(both).__name__}; it must return two tensors, (Q, K)")
+    shapes, r = [tuple(t.shape) for t in both], both[0].shape[-1:]
+    if shapes != [(*t.shape[:-1], *r) for t in (Q, K)]:
+        raise ValueError(f"change gave Q of shape {shapes[0]} and K of shape {shapes[1]}; they must be ({len(Q)}, "
+                         f"{Q.shape[-2]}, r) and ({len(K)}, {K.shape[-2]}, r), with the same r")
+    return tuple(both)
+
+
+def turns(layer, **turns) -> None:
+    """Orthogonal matrices, one for each head: keys (h, d_k, d_k), values (h, d_v, d_v), one of them perhaps None."""
+    if all(t is None for t in turns.values()):
+        raise ValueError("nothing to turn by: give keys=, values= or both")
+    for (name, t), d in zip(turns.items(), (layer.d_k, layer.d_v)):
+        if t is None:
+            continue
+        is_tensor(name, t)
+        if tuple(t.shape) != (layer.num_heads, d, d):
+            raise ValueError(f"{name} has shape {tuple(t.shape)}; it must be {(layer.num_heads, d, d)}, one a head")
+        if t.dtype != layer.W_Q.weight.dtype:
+            raise TypeError(f"{name} is {t.dtype} but the layer is {layer.W_Q.weight.dtype}; convert one with .to(...)")
+        off = float((t @ t.mT - torch.eye(d, dtype=t.dtype, device=t.device)).abs().max())
+        if off > torch.finfo(t.dtype).eps ** 0.5:
+            raise ValueError(f"{name} holds matrices that are not orthogonal: R R^T is {off:.2g} off the identity; "
+                             f"torch.linalg.qr(R)[0] is orthogonal")
+
+
+def state(state_dict: dict, prefix: str) -> None:
+    """What a layer is to load, unless it is that of torch's layer."""
+    theirs = [prefix + name for name in ("in_proj_weight", "q_proj_weight") if prefix + name in state_dict]
+    if theirs:
+        raise ValueError(f"{theirs[0]} is a parameter of torch's nn.MultiheadAttention; load it into such a "
+                         f"layer, and take that over with MultiHeadAttention.from_torch(layer)")
 
 
 def splits(x: Tensor, num_heads: int) -> None:
@@ -80,6 +173,8 @@ def heads(heads, kind: type, equal: bool = False) -> None:
         if len(set(values)) > 1:
             one = ": one object, given to each" if name == "on_qk" else ""
             raise ValueError(f"the heads have {name} = {values}; here it must be the same in all of them{one}")
+    for head in heads if equal else ():
+        matrices(head, "W_Q", "W_K", "W_V")
     if equal and len({head.W_Q.bias is None for head in heads}) > 1:
         raise ValueError("some heads have a bias and some have none; here they must be alike")
     weights = [parameter_of(head.W_Q) for head in heads]
@@ -160,10 +255,17 @@ def to_torch(ours) -> None:
         raise ValueError(f"nn.MultiheadAttention cannot express this layer: {'; '.join(wrong)}")
 
 
-def something_to_record(model, found: dict) -> None:
-    if found:
+def model(model, what: str) -> None:
+    if not isinstance(model, torch.nn.Module):
+        raise TypeError(f"{what} got a {type(model).__name__}; it takes a model, a torch.nn.Module")
+
+
+def found(model, layers, what: str) -> None:
+    """Layers of ours in a model, of which something is wanted."""
+    if layers:
         return
     theirs = [name for name, m in model.named_modules() if isinstance(m, torch.nn.MultiheadAttention)]
     hint = (f"{theirs[0] or 'it'} is torch's: convert it with MultiHeadAttention.from_torch" if theirs else
-            "any layer of mha gives its weights when asked: layer(x, need_weights=True)")
-    raise ValueError(f"{type(model).__name__} has no mha.MultiHeadAttention inside to record; {hint}")
+            "any layer of mha gives its weights when asked: layer(x, need_weights=True)" if what == "record" else
+            "give a model that has one, or is one")
+    raise ValueError(f"{type(model).__name__} has no mha.MultiHeadAttention inside to {what}; {hint}")

@@ -13,6 +13,7 @@ from mha.exercises import raised
 from mha.exercises.calls import observe_run, refilled, run
 from mha.exercises.gradients import gradient_fault, nan_arrives
 from mha.exercises.probe import same
+from mha.exercises.steady import chance_or_memory, varies
 
 
 def beyond_values(exercise, answer, alone, touched, outputs):
@@ -20,8 +21,15 @@ def beyond_values(exercise, answer, alone, touched, outputs):
     for question in QUESTIONS:
         found = question(exercise, answer, alone, touched, outputs)
         if found:
-            return found
+            return by_chance(exercise, answer, alone) or found
     return exercise.report(True, [], exercise.note, *(f"A remark: {remark}" for remark in remarks(exercise, alone)))
+
+
+def by_chance(exercise, answer, alone):
+    """The report on an answer that gives different outputs for the same input, whatever else was found; else None."""
+    for case in exercise.cases:
+        if varies(exercise, answer, case.copies):
+            return unsteady(exercise, answer, alone, case)
 
 
 def leaves_its_inputs(exercise, answer, alone, touched, outputs):
@@ -63,7 +71,7 @@ def stays_right(exercise, answer, alone, touched, outputs):
         again, failed_again = observe_run(exercise, answer, case.copies())
         steady = same(other, reference(exercise, refilled(case, 1))) and same(again, expected)
         if failed or failed_again or not steady:
-            return unsteady(exercise, alone, case)
+            return depends_on_more(exercise, answer, alone, case, failed_again is None and same(again, expected))
         if not same(earlier, expected):
             return exercise.report(False, ["overwrites-results"],
                                    "The values are right, but a later call changes what an earlier one has returned, "
@@ -81,7 +89,7 @@ def takes_any_memory(exercise, answer, alone, touched, outputs):
             return exercise.report(False, [meaning.id] if meaning else [],
                                    "The values are right for tensors whose numbers lie side by side in memory. The "
                                    f"statement allows {so} of another tensor, and there it stops.",
-                                   *raised.described(exercise, answer, failure, exercise.cases[1]),
+                                   *raised.described(exercise, failure, exercise.cases[1]),
                                    named=[meaning.says] if meaning else [])
         if failure is None and not same(output, exercise.expected[1]):
             return exercise.report(False, ["assumes-contiguous"],
@@ -127,20 +135,27 @@ def reference(exercise, args):
     return exercise.observe(exercise.reference(*args), *args)
 
 
-def unsteady(exercise, alone, case):
-    """The report on an answer that was right at first, and is wrong when it is called again or with other numbers of
-    the same shapes.
+def depends_on_more(exercise, answer, alone, case, again):
+    """The report on an answer that was right at first, and is wrong with other numbers of the same shapes, or (again is
+    False) when it is called again.
     """
-    output, failure = observe_run(exercise, alone, refilled(case, 1))
-    if failure is not None or not same(output, reference(exercise, refilled(case, 1))):
-        return exercise.report(False, [],
-                               f"For one input of shapes {exercise.describe(case)} the values are right, and for "
-                               "another of the same shapes they are wrong: it depends on the numbers.",
-                               f'hint("{exercise.id}") says more.')
-    ids, line = remembers_or_random(exercise, alone, case)
-    return exercise.report(False, ids, line,
-                           f"Called for the first time it is right. After other calls, for {exercise.describe(case)}, "
-                           "its values are wrong.")
+    def other():
+        return refilled(case, 1)
+    right_alone = same(observe_run(exercise, alone, other())[0], reference(exercise, other()))
+    if not again or right_alone or varies(exercise, answer, other):
+        return unsteady(exercise, answer, alone, case, case.copies if not again else other)
+    return exercise.report(False, [],
+                           f"For one input of shapes {exercise.describe(case)} the values are right, and for "
+                           "another of the same shapes they are wrong: it depends on the numbers.",
+                           f'hint("{exercise.id}") says more.')
+
+
+def unsteady(exercise, answer, alone, case, args=None):
+    """The report on an answer whose output depends on chance or on earlier calls."""
+    ids, line = chance_or_memory(exercise, answer, alone, args or case.copies)
+    after = (f"Called for the first time it is right. After other calls, for {exercise.describe(case)}, its values are "
+             "wrong.")
+    return exercise.report(False, ids, line, after if ids == ["keeps-state"] else "")
 
 
 def in_columns(tensor):
@@ -197,19 +212,6 @@ def overflow(exercise, case, output, failure):
 def side_effects(touched):
     return " and ".join(f"{name} is {what} after the call" if what.startswith("now")
                         else f"{name} holds {what} after the call" for name, what in touched.items())
-
-
-def remembers_or_random(exercise, alone, case):
-    """(ids, line) for outputs that differ between two calls."""
-    (one, failed), (other, failed_too) = (observe_run(exercise, alone, case.copies()) for _ in range(2))
-    if failed is None and failed_too is None and isinstance(one, torch.Tensor) and not same(one, other):
-        return (["random"],
-                "Called twice with the same input, it gives different outputs. Something in it is left to chance: "
-                "dropout, a layer made anew at each call, a method that draws numbers, or memory that nothing was "
-                "written to (torch.empty).")
-    return ["keeps-state"], ("It remembers something from one call to the next: a variable outside the function, a "
-                             "default argument, a buffer that is filled further, for instance. What it returns should "
-                             "depend on its arguments alone.")
 
 
 # --- Remarks --------------------------------------------------------------------------------------------------------

@@ -1,16 +1,18 @@
-"""Calls a learner's function: whatever it raises is kept, what it remembers can be left out, and its inputs can be
-filled anew.
+"""Calls a learner's function: whatever it raises or prints is kept, what it remembers can be left out, and its inputs
+can be filled anew.
 """
 import copy
 import functools
-import signal
-import threading
+import io
+import itertools
 import types
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, redirect_stdout
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 import torch
 
+from mha.exercises.alarm import Alarm
 from mha.exercises.probe import same
 
 
@@ -28,33 +30,46 @@ class Caught:
         return isinstance(failure, Exception)
 
 
-LIMIT = 10
+LIMIT = 10                                                      # seconds for one call
+HEARD = ContextVar("heard")                                     # what each call has printed, in order
 
 
 @contextmanager
-def limited(seconds):
-    """Stop what runs longer, with a TimeoutError; where that cannot be done (another thread, Windows), do nothing."""
-    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
-        yield
-        return
-
-    def stop(*_):
-        raise TimeoutError(f"more than {seconds} seconds")
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+def listening():
+    """A list that gets what each call prints; calls inside others are heard by the inner one."""
+    token = HEARD.set([])
     try:
-        yield
+        yield HEARD.get()
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        HEARD.reset(token)
+
+
+def called(answer, args):
+    """What an answer returns. What it prints is kept, not shown; what goes to stderr is not touched, since a warning
+    that Python gives only once would be lost.
+
+    Raises:
+        TooLong: after LIMIT seconds. And whatever the answer raises.
+    """
+    printed = io.StringIO()
+    try:
+        with redirect_stdout(printed), Alarm(LIMIT):
+            return answer(*args)
+    finally:
+        HEARD.get([]).append(printed.getvalue()[:2000])
 
 
 def run(answer, args):
-    """(output, None), or (None, what was raised), a TimeoutError after LIMIT seconds."""
-    with Caught() as caught, limited(LIMIT):
-        return answer(*args), None
+    """(output, None), or (None, what was raised)."""
+    with Caught() as caught:
+        return called(answer, args), None
     return None, caught.failure
+
+
+def on_the_cpu():
+    """A context in which new tensors are made where the inputs of the exercises are, whatever torch's default device.
+    """
+    return nullcontext() if torch.get_default_device().type == "cpu" else torch.device("cpu")
 
 
 def observe_run(exercise, answer, args):
@@ -191,17 +206,19 @@ def always(exercise, answer, case, right, tries=12):
 
 
 def on_copies(answer):
-    """An answer that cannot change the tensors that it is called with."""
-    return lambda *args: answer(*(arg.clone() if isinstance(arg, torch.Tensor) else arg for arg in args))
+    """An answer that cannot change the tensors that it is called with, nor print, nor run for ever."""
+    return lambda *args: called(answer, [arg.clone() if isinstance(arg, torch.Tensor) else arg for arg in args])
 
 
 def guarded(measure, answer):
-    """The sentences of a measurement, up to the first that cannot be taken."""
-    lines = []
-    with Caught():
-        for line in measure(answer):
-            lines.append(line)
-    return lines
+    """The sentences of a measurement, up to the first that cannot be taken, or that a second measurement does not give.
+    """
+    taken = [], []
+    for lines in taken:
+        with Caught():
+            for line in measure(answer):
+                lines.append(line)
+    return [one for one, _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(*taken))]
 
 
 def works_for(right, name, kinds):

@@ -74,6 +74,23 @@ def marked(item, parts):
     return list(parts.values())
 
 
+# --- A notebook of nothing but exercises ----------------------------------------------------------------------------
+
+IMPORTS = "import torch\nimport torch.nn.functional as F"
+# The same line as in the set-up cells of the chapters (_ext/publishing.py), which work where nothing is installed.
+FETCH = """\
+import importlib.util
+if not importlib.util.find_spec("mha"):  # the book's package, where it is not installed already
+    %pip install -q "mha @ git+{url}@{commit}"
+"""
+
+
+def set_up(origin):
+    """The first cell: it fetches mha from its (address, commit), where that is known, and imports what stubs use."""
+    return (FETCH.format(url=origin[0], commit=origin[1]) if origin else "# mha, the book's package, is installed "
+            "where this notebook runs.\n") + IMPORTS
+
+
 def markdown(*paragraphs):
     return {"cell_type": "markdown", "metadata": {}, "source": "\n\n".join(filter(None, paragraphs))}
 

@@ -144,6 +144,7 @@ EXERCISE = Exercise(
     program=PROGRAM,
     cases=[case(1060, (), 1, 3, 4), case(1063, (2,), 3, 5, 6), case(1066, (2, 3), 2, 0, 4), case(1069, (), 4, 4, 8, 50),
            case(1072, (3, 1), 1, 7, 2), case(1075, (2,), 2, 1, 10, 300)],
+    sized=lambda B, n, m: case(1, (B,), n, m, 6),
     measure=measure,
     hints=("What is the position of the first new token, if the old ones have 0 to m - 1? And of its query?",
            "Old keys stay as they are. New keys are turned before they join them; queries are turned at the same "

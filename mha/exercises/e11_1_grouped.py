@@ -211,6 +211,7 @@ EXERCISE = Exercise(
     cases=[case(1110, 1, 4, 2, 3, 5, 2, 3), case(1120, 2, 6, 3, 2, 4, 5, 3), case(1130, 2, 6, 2, 5, 3, 4, 7),
            case(1140, 3, 4, 1, 2, 5, 3, 2), case(1150, 2, 3, 3, 4, 2, 5, 3), case(1160, 4, 4, 2, 4, 4, 4, 4),
            case(1170, 1, 12, 4, 20, 30, 8, 6)],
+    sized=lambda B, h_kv, h_over_h_kv, n, m, d_k, d_v: case(1, B, h_kv * h_over_h_kv, h_kv, n, m, d_k, d_v),
     large=(Case((400 * numbers(1180, 1, 4, 3, 4), 40 * numbers(1181, 1, 2, 5, 4), numbers(1182, 1, 2, 5, 3))),),
     measure=measure,
     hints=("Query head i belongs to group i // (h / h_kv), counted from 0. What must K and V look like, so that the "

@@ -1,4 +1,5 @@
 """11.2: one new token against what is kept of the others."""
+from functools import partial
 import math
 
 import torch
@@ -202,6 +203,7 @@ EXERCISE = Exercise(
     program=PROGRAM,
     cases=[case(1210, 1, 2, 3, 2, 2), case(1220, 2, 4, 5, 3, 2), case(1230, 3, 1, 4, 2, 5), case(1240, 2, 0, 5, 3, 3),
            case(1250, 4, 4, 4, 4, 4), case(1260, 2, 9, 3, 7, 7), case(1270, 1, 40, 6, 5, 3)],
+    sized=partial(case, 1),
     large=(Case((60 * numbers(1280, 2, 1, 4), *(numbers(1281 + i, 4, 4) for i in range(3)), 9 * numbers(1284, 2, 5, 4),
                  numbers(1285, 2, 5, 4))),),
     measure=measure, observe=observe, told=told,

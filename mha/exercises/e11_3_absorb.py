@@ -1,4 +1,6 @@
 """11.3: latent heads without keys and values."""
+from functools import partial
+
 import torch
 
 from mha.exercises.blanks import Blank, Program
@@ -185,6 +187,7 @@ EXERCISE = Exercise(
     program=PROGRAM,
     cases=[case(1310, 3, 2, 1, 4, 3), case(1320, 5, 4, 2, 3, 2), case(1330, 7, 6, 3, 2, 2), case(1340, 4, 4, 2, 4, 4),
            case(1350, 6, 5, 4, 3, 5), case(1360, 9, 8, 2, 5, 7)],
+    sized=partial(case, 1),
     measure=measure, observe=observe, told=told,
     wanted="a pair A, B of shapes (h, d_model, d_c) and (h, d_c, d_model)",
     hints=("One head: write out the scores, x W_Q (c W_UK)^T. Which two matrices meet in the middle?",

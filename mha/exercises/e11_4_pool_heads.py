@@ -153,6 +153,8 @@ EXERCISE = Exercise(
     cases=[Case((numbers(1410, 2, 8), 4, 2)), Case((numbers(1411, 5, 18), 6, 3)), Case((numbers(1412, 3, 12), 6, 2)),
            Case((numbers(1413, 4, 15), 5, 1)), Case((numbers(1414, 3, 6), 3, 3)), Case((numbers(1415, 4, 32), 8, 2)),
            Case((numbers(1416, 6, 6), 6, 2)), Case((numbers(1417, 1, 4), 4, 2))],
+    sized=lambda d_model, h_kv, h_over_h_kv, d_k: Case((numbers(1, d_model, h_kv * h_over_h_kv * d_k),
+                                                               h_kv * h_over_h_kv, h_kv)),
     measure=measure,
     hints=("First cut the columns into heads, then the heads into groups. After each step print the shape.",
            "(d_model, h d_k) becomes (d_model, h_kv, h / h_kv, d_k). Which axis counts the heads of one group?",

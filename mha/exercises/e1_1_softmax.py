@@ -152,6 +152,7 @@ EXERCISE = Exercise(
     cases=[Case((numbers(62, 3),)), Case((numbers(63, 2, 5),)), Case((numbers(64, 3, 2, 4),)),
            Case((numbers(65, 4, 4),)), Case((3 * numbers(66, 2, 3, 5, 7) - 20,)),
            Case((numbers(68, 1, 5).round(),)), Case((numbers(69, 2, 40),)), Case((numbers(70, 1, 1, 3),))],
+    sized=lambda n, m: Case((numbers(1, n, m),)),
     measure=measure, large=(Case((2000 * numbers(67, 3, 9),)),
                                                             Case((2 * numbers(67, 3, 5) - 3000,))),
     hints=("Two strokes: a power of e for each score, then divide by the sum. Which axis does the sum run over?",

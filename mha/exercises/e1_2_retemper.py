@@ -126,6 +126,7 @@ EXERCISE = Exercise(
            Case((torch.tensor([[0.5, 0.0, 0.5, 0.0], [0.0, 0.3, 0.7, 0.0]], dtype=torch.float64), 10.0)),
            Case((torch.tensor([[1e-7, 1 - 1e-7], [1e-10, 1.0]], dtype=torch.float64), 10.0)),
            Case((numbers(77, 1, 1, 3).softmax(-1), 2.0))],
+    sized=lambda n, m: Case((numbers(1, n, m).softmax(-1), 2.0)),
     measure=measure,
     hints=("The scores are lost, but the leads are not: what is the logarithm of the ratio of two weights?",
            "The logarithms of the weights are scores that give these weights: they differ from the lost ones by a "

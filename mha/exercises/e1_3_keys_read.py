@@ -141,6 +141,7 @@ EXERCISE = Exercise(
            Case((torch.full((300,), 1 / 300, dtype=torch.float64),)),
            Case((torch.tensor([[0.998, 0.001, 0.001], [0.99998, 0.00001, 0.00001]], dtype=torch.float64),)),
            Case((numbers(82, 1, 1, 3).softmax(-1),)), Case((torch.ones(2, 1, dtype=torch.float64),))],
+    sized=lambda n, m: Case((numbers(1, n, m).softmax(-1),)),
     measure=measure,
     hints=("The entropy is -sum w log w. Try it on paper for four weights of 1/4: which power brings back the 4?",
            "A term with w = 0 counts as 0, but 0 * log(0) is NaN. torch.special.entr knows that; so does a clamp of w "

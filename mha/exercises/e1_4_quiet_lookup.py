@@ -136,6 +136,7 @@ EXERCISE = Exercise(
            Case((numbers(95, 2, 3, 5), numbers(96, 2, 5, 2))),
            Case((3 * numbers(97, 2, 2, 4, 4), numbers(98, 2, 2, 4, 4))),
            Case((numbers(89, 1, 1, 3).round(), numbers(90, 1, 3, 2)))],
+    sized=lambda n, m, d_v: Case((numbers(1, n, m), numbers(2, m, d_v))),
     measure=measure,
     safe="in each row the largest of the m scores and of the 0 that joins them should be subtracted from all m + 1 (a "
          "softmax over all of them does that)",

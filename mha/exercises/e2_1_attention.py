@@ -248,6 +248,7 @@ EXERCISE = Exercise(
            Case((numbers(1, 2, 4), numbers(2, 3, 4) * torch.tensor([[1], [0], [1]]), numbers(3, 3, 5))),
            Case((numbers(25, 2, 1, 4), numbers(26, 2, 3, 4), numbers(27, 2, 3, 5))),
            Case((numbers(22, 40, 8), numbers(23, 33, 8), numbers(24, 33, 1)))],
+    sized=lambda n, m, d_k, d_v: Case((numbers(1, n, d_k), numbers(2, m, d_k), numbers(3, m, d_v))),
     measure=reads_weights,
     large=(Case((400 * numbers(16, 6, 4), 40 * numbers(17, 7, 4), numbers(18, 7, 5))),
            Case((numbers(16, 6, 4) + 60, numbers(17, 7, 4) - 60, numbers(18, 7, 5))),

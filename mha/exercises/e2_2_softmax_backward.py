@@ -145,6 +145,7 @@ EXERCISE = Exercise(
            Case(((3 * numbers(127, 4, 4)).softmax(-1), numbers(128, 4, 4))),
            Case((numbers(129, 3, 2, 7).softmax(-1), numbers(130, 3, 2, 7))),
            Case((numbers(121, 1, 1, 3).softmax(-1), numbers(122, 1, 1, 3)))],
+    sized=lambda n, m: Case((numbers(1, n, m).softmax(-1), numbers(2, n, m))),
     measure=measure,
     hints=("If score j rises by a little, weight j rises by w_j (1 - w_j) times that, and weight i falls by w_i w_j "
            "times that. Write it as one matrix.",

@@ -111,6 +111,7 @@ EXERCISE = Exercise(
            Case((numbers(139, 2, 3, 5), 2 * numbers(140, 2, 3), numbers(141, 2, 3, 5), numbers(142, 2, 3))),
            Case((numbers(143, 3, 3), numbers(144, 3) - 4, numbers(145, 3, 3), numbers(146, 3))),
            Case((numbers(151, 1, 4), numbers(152, 1).round() * 0, numbers(153, 1, 4), numbers(154, 1)))],
+    sized=lambda n, d_v: Case((numbers(1, n, d_v), numbers(2, n), numbers(3, n, d_v), numbers(4, n))),
     measure=measure,
     safe="for each query the larger of l1 and l2 should be subtracted from both (the softmax of the two does that)",
     large=(Case((numbers(147, 3, 2), 3000 + 2 * numbers(148, 3), numbers(149, 3, 2), 3000 + 2 * numbers(150, 3))),

@@ -101,6 +101,7 @@ EXERCISE = Exercise(
     trained=(),
     cases=[Case((numbers(152, 5, 3),)), Case((numbers(153, 4, 4),)), Case((numbers(154, 6, 16),)),
            Case((numbers(155, 8, 1),))],
+    sized=lambda d_model, d_k: Case((numbers(1, d_model, d_k),)),
     measure=measure,
     hints=("A score is linear in the query, and the query is linear in W_Q.",
            "What multiplies W_Q multiplies every score. Which size is d_k, the first or the last?",

@@ -114,6 +114,7 @@ EXERCISE = Exercise(
            Case((numbers(79, 3, 4, 7), numbers(80, 7, 9), numbers(81, 7, 9), numbers(82, 7, 2))),
            Case((numbers(83, 4, 4), numbers(84, 4, 4), numbers(85, 4, 4), numbers(86, 4, 4))),
            Case((numbers(87, 2, 1, 3, 5), numbers(88, 5, 3), numbers(89, 5, 3), numbers(90, 5, 1)))],
+    sized=lambda n, d, d_k, d_v: Case((numbers(1, n, d), numbers(2, d, d_k), numbers(3, d, d_k), numbers(4, d, d_v))),
     large=(Case((60 * numbers(71, 7, 3), 20 * numbers(72, 3, 4), numbers(73, 3, 4), numbers(74, 3, 5))),),
     measure=lambda answer: reads_weights(lambda q, k, v: answer(torch.eye(len(q), dtype=q.dtype), q, k, v), 4, 4),
     hints=("Three products first: queries, keys and values, each from x. Print their shapes.",

@@ -135,6 +135,7 @@ EXERCISE = Exercise(
            Case((numbers(253, 3, 5).softmax(-1), 0.1 * numbers(254, 5, 3), numbers(255, 3, 4))),   # short: v W_O < 1
            Case((2 * numbers(256, 3, 2).softmax(-1), numbers(257, 2, 5), numbers(258, 5, 3))),
            Case((numbers(259, 1, 2, 3).softmax(-1), numbers(260, 1, 3, 2), numbers(261, 2, 4)))],
+    sized=lambda n, m, d_v, d_model: Case((numbers(1, n, m).abs(), numbers(2, m, d_v), numbers(3, d_v, d_model))),
     measure=measure,
     hints=("Write the output of query i as a sum over j. What is the term of key j?",
            "The term is w_ij times the vector v_j W_O. The length of a multiple is the multiple of the length, since "

@@ -251,6 +251,7 @@ EXERCISE = Exercise(
            Case((numbers(24, 2, 3, 7, 7) - 6,)), Case((3 * numbers(25, 1, 1),)),
            Case((20 * numbers(26, 6, 6) - 90,)),
            Case((numbers(28, 1, 4, 4).round() * (numbers(29, 1, 4, 4) > 0),)), Case((numbers(30, 40, 40),))],
+    sized=lambda B, n: Case((numbers(1, B, n, n),)),
     measure=measure,
     large=(Case((20000 * numbers(27, 6, 6),)), Case((2 * numbers(27, 5, 5) - 3000,))),
     hints=("Which scores must not take part? Write down the mask for n = 3, as a table of yes and no.",

@@ -149,6 +149,7 @@ EXERCISE = Exercise(
     cases=[Case((numbers(42, 1, 2, 6), 2)), Case((numbers(43, 2, 3, 10), 2)), Case((numbers(44, 3, 5, 14), 7)),
            Case((numbers(45, 4, 4, 16), 4)), Case((numbers(46, 2, 5, 3), 1)), Case((numbers(47, 5, 2, 6), 3)),
            Case((numbers(48, 2, 1, 4), 4)), Case((numbers(49, 2, 20, 48), 12))],
+    sized=lambda B, n, h, d: Case((numbers(1, B, n, h * d), h)),
     measure=measure, views=True,
     hints=("Number the entries of a small x and write down by hand what head 1 should hold.",
            "Cut the last axis into (h, d). That gives (B, n, h, d). Then move one axis.",

@@ -161,6 +161,7 @@ EXERCISE = Exercise(
     cases=[Case((numbers(52, 1, 2, 3, 2),)), Case((numbers(53, 2, 3, 5, 4),)), Case((numbers(54, 3, 7, 2, 5),)),
            Case((numbers(55, 4, 4, 4, 4),)), Case((numbers(56, 2, 1, 5, 3),)),
            Case((numbers(57, 2, 4, 1, 1),)), Case((numbers(58, 2, 12, 20, 4),))],
+    sized=lambda B, h, n, d: Case((numbers(1, B, h, n, d),)),
     measure=measure,
     hints=("It is the way back from split_heads: undo its two steps, in reverse order.",
            "Move the heads beside their columns, (B, n, h, d). Then join the last two axes.",

@@ -1,4 +1,6 @@
 """6.3: multi-head attention, all of it."""
+from functools import partial
+
 import torch
 
 from mha.exercises.blanks import Blank, Program
@@ -244,6 +246,7 @@ EXERCISE = Exercise(
     cases=[case(610, 1, 3, 4, 2, 2, 2), case(620, 2, 3, 5, 2, 3, 4), case(630, 3, 4, 6, 3, 2, 5),
            case(640, 4, 4, 4, 4, 1, 1), case(650, 2, 5, 8, 1, 8, 8), case(660, 2, 2, 8, 2, 4, 4),
            case(670, 1, 20, 24, 12, 2, 2)],
+    sized=partial(case, 1),
     large=(Case((60 * numbers(695, 2, 6, 4), *(numbers(696 + i, 4, 4) for i in range(4)), 2, torch.ones(2, 6, 6) > 0)),
            ),
     measure=measure,

@@ -117,6 +117,7 @@ EXERCISE = Exercise(
     cases=[Case((numbers(683, 1, 2, 3, 2), numbers(684, 4, 5))), Case((numbers(685, 2, 3, 4, 5), numbers(686, 15, 6))),
            Case((numbers(687, 2, 1, 3, 4), numbers(688, 4, 4))), Case((numbers(689, 4, 4, 4, 4), numbers(690, 16, 16))),
            Case((numbers(691, 1, 6, 2, 1), numbers(692, 6, 7)))],
+    sized=lambda B, h, n, d_v, d_model: Case((numbers(1, B, h, n, d_v), numbers(2, h * d_v, d_model))),
     measure=measure,
     hints=("In the concatenation head 1 fills the first d_v columns. Which rows of W_O do they meet?",
            "Cut the rows of W_O into h blocks of d_v, (h, d_v, d_model). Each head meets its own.",

@@ -157,6 +157,7 @@ EXERCISE = Exercise(
            case(914, 3, 1, 2, 5, 4, (0.3,)), case(916, 2, 5, 3, 2, 6, (1.0, 0.0, 0.25, 1.0, 0.75)),
            case(918, 4, 4, 4, 4, 4, (0.2, 1.0, 0.7, -0.4)), case(924, 2, 3, 5, 2, 6, (0.6, 0.0, 1.3)),
            case(920, 1, 3, 2, 3, 3, (1.0, 1.0, 1.0)), case(922, 5, 7, 1, 1, 11, (0.0, 1.0, 1.0, 0.5, 0.0, 3.0, 1.0))],
+    sized=lambda B, h, n, d_v, d_model: case(1, B, h, n, d_v, d_model, numbers(3, h).tolist()),
     measure=measure, trained=(1, 0),
     hints=("The gates have one axis and y has four. Which of the four should the gates meet?",
            "gates[:, None, None] has the shape (h, 1, 1), and torch matches axes from the back. After that it is the "

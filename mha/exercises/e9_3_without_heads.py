@@ -226,6 +226,7 @@ EXERCISE = OfHeads(
     cases=[case(930, 3, 2, 1, 2, [1]), case(934, 5, 3, 2, 4, [0, 2]), case(938, 6, 3, 2, 2, [2, 0]),
            case(942, 3, 1, 3, 5, [0]), case(946, 8, 4, 3, 2, [3, 0, 1]), case(950, 6, 2, 3, 5, [0, 1]),
            case(954, 10, 5, 2, 3, [4, 1])],
+    sized=lambda d_model, h, d_k, d_v: case(1, d_model, h, d_k, d_v, [*{h - 1, 0}]),
     measure=measure, observe=observe, trained=(),
     wanted="a tuple of four matrices, of shapes (d_model, k*d_k) twice, (d_model, k*d_v) and (k*d_v, d_model)",
     told=told,

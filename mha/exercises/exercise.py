@@ -50,6 +50,8 @@ class Exercise(Item):
             made by `observe` would say nothing to a learner.
         boolean: whether the output must be of dtype bool. keeps_dtype: whether it must be of the first argument's.
         views: whether the statement promises slices and transposed views for inputs.
+        sized: function of the sizes, called by the names that the statement gives them, that makes a case. None where
+            no size can be told, or they depend on each other.
         trained: indices of the cases on which gradients are compared with those of the reference; none where no
             gradient is wanted.
     """
@@ -71,6 +73,7 @@ class Exercise(Item):
     boolean: bool = False
     keeps_dtype: bool = False
     views: bool = False
+    sized: Callable = None
     trained: tuple[int, ...] = (1,)
     _made: dict = field(default_factory=dict, repr=False)
 
@@ -207,14 +210,20 @@ class Exercise(Item):
         return self._made[index]
 
     def _fits(self, settings, outputs):
-        """Whether the model with these settings gives every output, and not the right one every time."""
-        wrong = False
+        """Whether the model with these settings gives every output, and not the right one every time. Where wrong
+        numbers fit, an answer may stop where the model goes on to a wrong shape.
+        """
+        wrong, seen, shorter = False, False, False
         for i, output in outputs.items():
             modelled = self.modelled(i, settings)
-            if (modelled is None) != (output is None) or output is not None and not same(output, modelled, 1e-5):
+            stops = output is None and modelled is not None and modelled.shape != self.expected[i].shape
+            if not stops and ((modelled is None) != (output is None)
+                              or output is not None and not same(output, modelled, 1e-5)):
                 return False
             wrong |= output is None or not same(modelled, self.expected[i])
-        return wrong
+            seen |= output is not None and not same(modelled, self.expected[i])
+            shorter |= stops
+        return wrong and (seen or not shorter)
 
 
 def in_short(tensor):

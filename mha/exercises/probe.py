@@ -11,8 +11,8 @@ def numbers(seed, *shape):
 
 
 def same(a, b, tolerance=1e-5):
-    """Two tensors of one shape with nearly equal numbers; NaN equals NaN."""
-    if not (isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor)) or a.shape != b.shape:
+    """Two tensors of one shape, on one device, with nearly equal numbers; NaN equals NaN."""
+    if not (isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor)) or (a.shape, a.device) != (b.shape, b.device):
         return False
     return torch.allclose(a.double(), b.double(), rtol=tolerance, atol=tolerance, equal_nan=True)
 
@@ -34,7 +34,7 @@ def reads_weights(answer, n=3, m=5):
         return
     if off(out.sum(-1), 1):
         yield (f"Its weights, read with unit vectors as values ({n} queries, {m} keys): the rows sum to "
-               f"{listed(out.sum(-1))}; each should sum to 1.")
+               f"{unlike_1(out.sum(-1))}; each should sum to 1.")
         if not off(out.sum(-2), 1):
             yield "It is the columns that sum to 1."
     if out.min() < -1e-9:
@@ -109,9 +109,14 @@ def off(values, wanted):
     return not bool((values - wanted).abs().max() <= 1e-6)                        # NaN is off too
 
 
-def listed(values):
+def listed(values, places=3):
     """Numbers with three digits; what is 0 up to rounding is 0."""
-    return ", ".join(f"{0.0 if abs(float(v)) <= 1e-9 else float(v):.3g}" for v in values.flatten())
+    return ", ".join(f"{0.0 if abs(float(v)) <= 1e-9 else float(v):.{places}g}" for v in values.flatten())
+
+
+def unlike_1(sums):
+    """Sums that are not all 1, with as many digits as show it."""
+    return next(text for places in (3, 6, 9) if {*(text := listed(sums, places)).split(", ")} != {"1"} or places == 9)
 
 
 def table(values, places=3):

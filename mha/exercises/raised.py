@@ -1,11 +1,14 @@
 """What an exception means, in words, and where in the learner's own code it arose."""
+import functools
 import linecache
 import math
 import re
-import traceback
+import sysconfig
+from pathlib import Path
 
 import torch
 
+from mha.exercises.operands import clash
 from mha.exercises.report import Mistake
 
 FIXED_AXES = Mistake("fixed-number-of-axes",
@@ -90,6 +93,23 @@ MEANINGS = [  # what the exception says -> what that means
                                 "Something is asked for a method or attribute that its kind does not have.")),
     (r"AssertionError", Mistake("assertion", "An assert of your own does not hold for this input.")),
 ]
+NO_DEVICE = Mistake("no-device",
+                    "It asks for a device that torch does not have here. For an input x, x.device says where x is, and "
+                    "device=x.device makes a new tensor there.")
+DEVICES_MEET = Mistake("other-device",
+                       "Tensors on different devices meet. The inputs are on the CPU; for an input x, x.device says "
+                       "where it is, and device=x.device makes a new tensor there.")
+INSIDE = Mistake("inside-a-library",
+                 "It was raised inside a library, which did not accept what it was called with. Its message says why.")
+DEVICES = [  # the same, whoever raised it
+    (r"not compiled with CUDA|No CUDA GPUs|NVIDIA driver|not linked with support for|MPS backend|Expected one of cpu, ",
+     NO_DEVICE),
+    (r"same device|on the expected device", DEVICES_MEET),
+    (r"meta tensor", Mistake("other-device",
+                             "A tensor on the device meta has a shape and no numbers, so none can be read.")),
+]
+LIBRARIES = [Path(sysconfig.get_path(kind)).resolve() for kind in ("stdlib", "purelib", "platlib")]
+LIBRARIES.append(Path(__file__).resolve().parents[1])
 
 
 def meaning(failure):
@@ -99,6 +119,9 @@ def meaning(failure):
                        "It was raised inside the function that you were given: it was called with something that it "
                        "does not take. What does the statement allow?")
     text, line = f"{type(failure).__name__}: {failure}", last_line(failure)
+    device = next((mistake for sign, mistake in DEVICES if re.search(sign, text)), None)
+    if device or isinstance(failure, AssertionError) and not is_own(frames(failure)[-1][0].f_code.co_filename):
+        return device or INSIDE
     if turns_a_batch(failure, line) and ("must match" in text or "multiplied" in text or "Expected size" in text):
         return TURNED_BATCH
     if "values to unpack" in text and re.search(r"\.shape|\.size\(\)", line):
@@ -108,6 +131,9 @@ def meaning(failure):
         return Mistake("keepdim",
                        f"{lost} An axis of size 1 is stretched along the other. Ask where it is needed: unsqueeze puts "
                        "one at any place, keepdim=True leaves one at the place that was summed over.")
+    exact = clash(*frames(failure)[-1]) if line else None
+    if exact:
+        return Mistake("shapes-do-not-meet" if "In a product" in exact else "sizes-differ", exact)
     if "must match the size of tensor" in text and re.search(r"@|matmul", line):
         if re.search(r"[*+]|masked_fill|where| - | / ", line):           # which one it was, the exception does not say
             return Mistake("sizes-differ",
@@ -141,13 +167,29 @@ def in_what_is_given(failure):
 
 
 def frames(failure):
-    return list(traceback.walk_tb(failure.__traceback__))
+    """(frame, its entry of the traceback), the one in which it was raised last."""
+    found, where = [], failure.__traceback__
+    while where:
+        found.append((where.tb_frame, where))
+        where = where.tb_next
+    return found
+
+
+@functools.lru_cache(maxsize=None)
+def is_own(file):
+    """Whether a file of code is the learner's, not a library's: cells and what was typed in are no files of one."""
+    if file[:1] == "<":
+        return file[:7] != "<frozen"
+    return not any(library in Path(file).resolve().parents for library in LIBRARIES)
 
 
 def last_line(failure):
-    """The source line in which it was raised; empty where it is not known."""
-    (frame, line) = frames(failure)[-1] if frames(failure) else (None, 0)
-    return linecache.getline(frame.f_code.co_filename, line).strip() if frame else ""
+    """The line of the learner in which it was raised; empty where that is not known, or a library raised it."""
+    if not frames(failure):
+        return ""
+    frame, where = frames(failure)[-1]
+    file = frame.f_code.co_filename
+    return linecache.getline(file, where.tb_lineno).strip() if is_own(file) else ""
 
 
 def tensors_of(failure):
@@ -185,10 +227,9 @@ def told(name, value):
     return f"{name} = {value if isinstance(value, int) else shown(value)}"
 
 
-def described(exercise, answer, failure, case):
+def described(exercise, failure, case):
     """What was raised, the learner's own line, and the tensors and numbers in it."""
-    own = [(frame, line) for frame, line in frames(failure)
-           if frame.f_code.co_filename == getattr(getattr(answer, "__code__", None), "co_filename", None)]
+    own = [(frame, where.tb_lineno) for frame, where in frames(failure) if is_own(frame.f_code.co_filename)]
     said = (f"{type(failure).__name__}: "
             f"{str(failure).splitlines()[0].removesuffix(', but expected one of:') if str(failure) else 'no message'}")
     lines = [f"For {exercise.describe(case)}: it stops with {said}"]

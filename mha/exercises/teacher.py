@@ -1,42 +1,49 @@
-"""For teachers: exercises as notebooks to hand out, and a folder of them graded to a table.
+"""For teachers: exercises as notebooks to hand out, and the notebooks that come back graded to a table.
 
     python -m mha.exercises export --no-solutions DIR      one notebook a chapter, with its exercises only
     python -m mha.exercises export --with-solutions DIR    the same, solved
-    python -m mha.exercises grade DIR/*.ipynb > marks.csv  one line a notebook and exercise
+    python -m mha.exercises grade DIR -o marks.csv         a row for each exercise of each notebook in DIR
 
-Grading runs the learners' code on this machine, each notebook in a process of its own with a time limit: do it where
-that is safe. Nothing is sent anywhere. What a learner's checks noted (how many tries) is read from the notebook's own
-outputs, if they were kept.
+grade runs each notebook again, from its first code cell to its last, in a process of its own with limits of time and,
+on Linux, of memory. The last result of check or predict counts, as the learner saw it. How many tries it took is read
+from the notebook's own outputs, if they were kept. Nothing is sent anywhere.
+
+The processes guard one learner's rows against another's mistakes: endless loops, sys.exit, too much memory. They do not
+guard against malice. The learners' code runs on this machine with your rights: it can read and change your files, use
+the network, and fake its own results. Where you would not run a notebook yourself, grade it in a container or a virtual
+machine.
 """
 import argparse
-import ast
 import contextlib
 import csv
-import io
+import importlib.metadata
 import json
+import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
-from mha.exercises.calls import Caught
-from mha.exercises.cells import cell_id, cells, code, markdown
+from mha.exercises import EXERCISES
+from mha.exercises.cells import cells, code, markdown, set_up
 
-FIELDS = ("notebook", "exercise", "title", "state", "mistakes", "tries")
-LIMIT = 120
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 
 
 # --- Export ---------------------------------------------------------------------------------------------------------
 
-def export(folder, solved):
-    """Write one notebook for each chapter. Returns the paths."""
-    from mha.exercises import EXERCISES
+def export(folder, solved, repository=None):
+    """Write one notebook for each chapter. Returns the paths.
+
+    Args:
+        folder: made if it is not there. solved: whether right answers stand in it.
+        repository: ada/book on GitHub, or an address, of the book; from there a notebook on Colab fetches mha.
+    """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    paths = []
+    paths, begin = [], set_up(origin(repository))
     for chapter in dict.fromkeys(item.chapter for item in EXERCISES.values()):
-        first = [markdown(f"# Exercises: {chapter}") | {"id": "title"},
-                 code("import torch\nimport torch.nn.functional as F") | {"id": "set-up"}]
+        first = [markdown(f"# Exercises: {chapter}") | {"id": "title"}, code(begin) | {"id": "set-up"}]
         made = [cell for item in EXERCISES.values() if item.chapter == chapter for cell in cells(item, solved)]
         notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": KERNEL}, "cells": first + made}
         paths.append(folder / f"{chapter}.ipynb")
@@ -44,135 +51,112 @@ def export(folder, solved):
     return paths
 
 
-# --- Grade ----------------------------------------------------------------------------------------------------------
-
-def grade(paths, limit=LIMIT):
-    """Rows of FIELDS for every exercise that stands in the notebooks."""
-    for path in map(Path, paths):
-        try:
-            done = subprocess.run([sys.executable, "-m", "mha.exercises", "grade-one", str(path)], capture_output=True,
-                                  text=True, timeout=limit, encoding="utf-8")
-            rows = (json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 and done.stdout
-                    else [{"state": "could not be graded", "mistakes": last_words(done.stderr)}])
-        except subprocess.TimeoutExpired:
-            rows = [{"state": f"took longer than {limit} s"}]
-        for row in rows:
-            yield {field: row.get(field, "") for field in FIELDS} | {"notebook": path.name}
+def origin(repository=None):
+    """(address, commit) from which pip can fetch this package; None where nobody said, and pip did not fetch it so."""
+    repository = repository or os.environ.get("BOOK_REPOSITORY")
+    if repository:
+        server = os.environ.get("GITHUB_SERVER_URL", "https://github.com")
+        return repository if "://" in repository else f"{server}/{repository}", commit()
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+        known = json.loads(importlib.metadata.distribution("mha").read_text("direct_url.json") or "{}")
+        if "vcs_info" in known:
+            return known["url"], known["vcs_info"]["commit_id"]
+    return None
 
 
-def last_words(text):
-    return text.strip().splitlines()[-1][:200] if text.strip() else ""
-
-
-def grade_one(path):
-    """The rows of one notebook. Runs in a process of its own; what the learner's code prints goes nowhere."""
-    import math
-
-    import torch
-
-    from mha.exercises import EXERCISES
-    cells = json.loads(Path(path).read_text(encoding="utf-8"))["cells"]
-    world = {"math": math, "torch": torch, "F": torch.nn.functional}
-    errors, calls, tries = {}, {}, {}
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        for cell in cells:
-            if cell["cell_type"] != "code":
-                continue
-            source = "".join(cell["source"])
-            tries.update(noted(cell))
-            asked = answers(source)
-            if asked:
-                calls.update(asked)
-            elif defines_or_imports(source):
-                failure = execute(source, world)
-                if failure:
-                    errors[cell.get("id", "")] = failure
-        rows = [row(EXERCISES[id], expression, world, errors, tries.get(id, "")) for id, expression in calls.items()
-                if id in EXERCISES]
-    return sorted(rows, key=lambda r: list(EXERCISES).index(r["exercise"]))
-
-
-def row(item, expression, world, errors, tries):
-    with Caught() as caught:
-        answer = eval(compile(expression, "answer", "eval"), world)
-    if caught.failure is not None:
-        why = errors.get(cell_id(item, "stub")) or said(caught.failure)
-        return {"exercise": item.id, "title": item.label, "state": "cannot be run", "mistakes": why, "tries": tries}
-    report = item.examine(answer)
-    state = "right" if report.ok else "wrong" if report.started else "not started"
-    return {"exercise": item.id, "title": item.label, "state": state, "mistakes": " ".join(report.mistakes),
-            "tries": tries}
-
-
-def answers(source):
-    """id -> the expression that a cell gives to check or predict as the answer."""
-    found = {}
-    with contextlib.suppress(SyntaxError):
-        for node in ast.walk(ast.parse(source)):
-            if not isinstance(node, ast.Call) or len(node.args) != 2:
-                continue
-            if getattr(node.func, "id", getattr(node.func, "attr", "")) in ("check", "predict"):
-                with contextlib.suppress(ValueError):
-                    found[ast.literal_eval(node.args[0])] = ast.Expression(node.args[1])
-    return found
-
-
-def defines_or_imports(source):
-    """Whether a cell only defines, imports and assigns: what an answer may need. Trainings and pictures are left out.
+def commit():
+    """The commit of the clone that this package stands in; HEAD, the newest that there will be, where it is no clone.
     """
-    try:
-        body = ast.parse(source).body
-    except SyntaxError:
-        return "def " in source
-    kinds = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
-    return any(isinstance(node, kinds) for node in body)
-
-
-def execute(source, world):
-    """Run the definitions of a cell one by one; the first failure as text."""
-    with Caught() as caught:
-        for node in ast.parse(source).body:
-            exec(compile(ast.Module([node], []), "learner", "exec"), world)
-    return said(caught.failure) if caught.failure is not None else ""
-
-
-def said(failure):
-    return f"{type(failure).__name__}: {failure}"
-
-
-def noted(cell):
-    """id -> tries, from what the checks wrote beside their output."""
-    found = {}
-    for output in cell.get("outputs", []):
-        mark = output.get("metadata", {}).get("mha")
-        if isinstance(mark, dict) and mark.get("exercise"):
-            found[mark["exercise"]] = mark.get("tries", "")
-    return found
+    root = Path(__file__).resolve().parents[2]
+    with contextlib.suppress(OSError):
+        asked = subprocess.run(["git", "rev-parse", "HEAD"], cwd=root, capture_output=True, text=True)
+        return asked.stdout.strip() if (root / ".git").exists() and asked.returncode == 0 else "HEAD"
+    return "HEAD"
 
 
 # --- The command ----------------------------------------------------------------------------------------------------
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(prog="python -m mha.exercises", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    commands = parser.add_subparsers(dest="command", required=True)
+    """Run the command; its exit status."""
+    options = parser().parse_args(arguments)
+    if options.command == "export":
+        return hand_out(options)
+    with table(options.output, options.bom) as file:
+        return collect(options, file)
+
+
+def hand_out(options):
+    for path in export(options.folder, options.with_solutions, options.repository):
+        print(path)
+    if not origin(options.repository):
+        print("On Colab these notebooks do not find mha: say where it is with --repository NAME.",
+              file=sys.stderr)
+    return 0
+
+
+def collect(options, file):
+    """Write the table, notebook by notebook; what came of it goes to the other stream."""
+    from mha.exercises import grading
+    begun, notebooks, stopped = time.monotonic(), set(), False
+    written = csv.DictWriter(file, grading.FIELDS)
+    written.writeheader()
+    try:
+        for row in grading.grade(options.notebooks, options.limit, options.total, options.memory, options.jobs,
+                                 counter):
+            written.writerow(row)
+            notebooks.add(row["notebook"])
+            file.flush()
+    except KeyboardInterrupt:
+        stopped = True
+    print(f"{'Stopped: the table has' if stopped else 'Graded:'} {len(notebooks)} notebooks, "
+          f"{time.monotonic() - begun:.0f} s", file=sys.stderr)
+    return 130 if stopped else 0
+
+
+def counter(done, of):
+    """A line that counts, where somebody looks."""
+    if sys.stderr.isatty():
+        print(f"\r{done} of {of}", end="\r", file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def table(path, bom):
+    """A file for the table, in UTF-8 whatever the console speaks."""
+    encoding = "utf-8-sig" if bom else "utf-8"
+    if path:
+        with open(path, "w", encoding=encoding, newline="") as file:
+            yield file
+        return
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(encoding=encoding, newline="")
+    yield sys.stdout
+
+
+def parser():
+    made = argparse.ArgumentParser(prog="python -m mha.exercises", description=__doc__,
+                                   formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = made.add_subparsers(dest="command", required=True)
     out = commands.add_parser("export", help="write notebooks to hand out")
     which = out.add_mutually_exclusive_group(required=True)
     which.add_argument("--with-solutions", action="store_true")
     which.add_argument("--no-solutions", action="store_true")
+    out.add_argument("--repository", metavar="NAME", help="the book's repository, such as ada/book on GitHub or an "
+                     "address, so that a notebook on Colab fetches mha from there (default: where pip got it from)")
     out.add_argument("folder", help="where to write them; made if it is not there")
-    marks = commands.add_parser("grade", help="check the answers in notebooks, as CSV")
-    marks.add_argument("notebooks", nargs="+")
-    marks.add_argument("--limit", type=int, default=LIMIT, help="seconds for each notebook (default: %(default)s)")
-    one = commands.add_parser("grade-one")
-    one.add_argument("notebook")
-    options = parser.parse_args(arguments)
-    if options.command == "export":
-        for path in export(options.folder, options.with_solutions):
-            print(path)
-    elif options.command == "grade":
-        table = csv.DictWriter(sys.stdout, FIELDS)
-        table.writeheader()
-        table.writerows(grade(options.notebooks, options.limit))
-    else:
-        print(json.dumps(grade_one(options.notebook)))
+    marking(commands.add_parser("grade", help="run notebooks again and write a table, as CSV", description=__doc__,
+                                formatter_class=argparse.RawDescriptionHelpFormatter))
+    return made
+
+
+def marking(marks):
+    """The options of `grade`."""
+    from mha.exercises import grading
+    marks.add_argument("notebooks", nargs="+", help="notebooks, folders of them, or patterns such as \"class/*.ipynb\"")
+    marks.add_argument("-o", "--output", metavar="FILE", help="where the table goes (default: it is printed)")
+    marks.add_argument("--bom", action="store_true", help="begin the table with the mark by which Excel knows UTF-8")
+    marks.add_argument("--jobs", type=int, help="how many notebooks run at a time (default: as many as cores)")
+    marks.add_argument("--limit", type=float, default=grading.CELL, help="seconds for a cell (default: %(default)s)")
+    marks.add_argument("--total", type=float, default=grading.NOTEBOOK,
+                       help="seconds for a notebook (default: %(default)s)")
+    marks.add_argument("--memory", type=float, default=grading.MEMORY,
+                       help="GiB for a notebook, where the system has such limits (default: %(default)s)")

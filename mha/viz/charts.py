@@ -38,6 +38,7 @@ def bars(labels, **series):
     return Picture(figure, table(alt, ["", *values], rows))
 
 
+BESIDE = (7, 0)                                      # points from the end of a line to its name
 SCALE = matplotlib.colors.PowerNorm(0.5, vmin=0, vmax=1)
 LETTER, NUMBER, TITLE, BAR = 0.078, 0.36, 0.3, 0.85  # inches: a letter's width, a number's, a title's height, the key's
 DARK, LIGHT = "#10151d", "#ffffff"                   # ink on the colours of a map, which are the same on any paper
@@ -124,7 +125,8 @@ def curves(x, xlabel, ylabel, log=False, points=5, **series):
     room, at = 0.075 * (axis.get_ylim()[1] - axis.get_ylim()[0]), -np.inf
     for name in sorted(values, key=lambda name: values[name][-1]):
         at = max(values[name][-1], at + room)
-        axis.annotate(f"  {name}", (x[-1], at), color=colours[name], va="center", annotation_clip=False)
+        axis.annotate(name, (x[-1], at), BESIDE, textcoords="offset points", color=colours[name], va="center",
+                      annotation_clip=False)
     picked = np.unique(np.linspace(0, len(x) - 1, points).round().astype(int))
     alt = f"{ylabel} against {xlabel}: {', '.join(values)}."
     rows = [[f"{x[i]:g}", *(float(v[i]) for v in values.values())] for i in picked]
@@ -132,7 +134,7 @@ def curves(x, xlabel, ylabel, log=False, points=5, **series):
 
 
 def dots(labels, ylabel, lines=(), grain=0.25, **series):
-    """One dot for each run, so that no mean can hide a run that failed.
+    """One dot for each run, so that no mean can hide a run that failed. A single label lies, and needs little height.
 
     Args:
         labels: m names along the x axis.
@@ -143,20 +145,7 @@ def dots(labels, ylabel, lines=(), grain=0.25, **series):
         series: name -> (m, runs) numbers, at most four.
     """
     values = {words(name): as_array(s) for name, s in series.items()}
-    figure, (axis,) = house_figure(WIDTH, 2.8)
-    spots = np.arange(len(labels), dtype=float)
-    for place, (name, v) in enumerate(values.items()):
-        x = spots + 0.22 * (place - (len(values) - 1) / 2)
-        jitter = np.linspace(-0.05, 0.05, v.shape[1])
-        axis.scatter((x[:, None] + jitter).ravel(), v.ravel(), s=14, alpha=0.8, linewidth=0,
-                     color=(BLUE, ORANGE, GREEN, VIOLET)[place], marker="os^D"[place], label=name)
-    for height, name in lines:
-        axis.axhline(height, color=INK, linewidth=0.8, linestyle="--")
-        axis.annotate(f" {name}", (len(labels) - 0.5, height), va="center", annotation_clip=False)
-    axis.set(ylabel=ylabel, xlim=(-0.5, len(labels) - 0.5))
-    axis.set_xticks(spots, labels)
-    axis.tick_params(axis="x", length=0)
-    axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4, frameon=False, handletextpad=0.2)
+    figure = (_lying if len(labels) == 1 else _standing)(labels, ylabel, lines, values)
 
     def span(v):
         return f"{grain * np.floor(v.min() / grain):g} to {grain * np.ceil(v.max() / grain):g}"
@@ -164,6 +153,45 @@ def dots(labels, ylabel, lines=(), grain=0.25, **series):
     rows = [[label.replace("\n", " "), *(span(v[i]) for v in values.values())] for i, label in enumerate(labels)]
     alt = f"Dots of {ylabel}, one for each run: {', '.join(values)}. The table gives ranges that hold all runs."
     return Picture(figure, table(alt, ["", *values], rows))
+
+
+def _standing(labels, ylabel, lines, values):
+    """The runs of each label above it."""
+    figure, (axis,) = house_figure(WIDTH, 2.8)
+    spots = np.arange(len(labels), dtype=float)
+    for place, (name, v) in enumerate(values.items()):
+        x = spots + 0.22 * (place - (len(values) - 1) / 2)
+        _scatter(axis, (x[:, None] + np.linspace(-0.05, 0.05, v.shape[1])).ravel(), v.ravel(), place, name)
+    for height, name in lines:
+        axis.axhline(height, color=INK, linewidth=0.8, linestyle="--")
+        axis.annotate(name, (len(labels) - 0.5, height), BESIDE, textcoords="offset points", va="center",
+                      annotation_clip=False)
+    axis.set(ylabel=ylabel, xlim=(-0.5, len(labels) - 0.5))
+    axis.set_xticks(spots, labels)
+    axis.tick_params(axis="x", length=0)
+    axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4, frameon=False, handletextpad=0.2)
+    return figure
+
+
+def _lying(labels, ylabel, lines, values):
+    """The runs of the one label at its right, on an axis from 0 on."""
+    figure, (axis,) = house_figure(WIDTH, 0.85 + 0.25 * len(values))
+    for place, (name, v) in enumerate(values.items()):
+        _scatter(axis, v.ravel(), place + np.linspace(-0.12, 0.12, v.size), place, name)
+    for at, name in lines:
+        axis.axvline(at, color=INK, linewidth=0.8, linestyle="--")
+        axis.annotate(name, (at, 1), (0, 3), xycoords=("data", "axes fraction"), textcoords="offset points",
+                      ha="center")
+    axis.set(xlabel=f"{ylabel}: {labels[0]}", xlim=(0, None), ylim=(len(values) - 0.5, -0.5))
+    axis.set_yticks(range(len(values)), values)
+    axis.tick_params(axis="y", length=0)
+    axis.spines["left"].set_visible(False)
+    return figure
+
+
+def _scatter(axis, x, y, place, name):
+    axis.scatter(x, y, s=14, alpha=0.8, linewidth=0, color=(BLUE, ORANGE, GREEN, VIOLET)[place],
+                 marker="os^D"[place], label=name, clip_on=False)
 
 
 def matrix(values, title="", row_label="", column_label="", cuts=(), alt=None):

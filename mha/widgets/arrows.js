@@ -2,7 +2,7 @@ const REACH = 3.2; // the plane shows -REACH..REACH
 
 function render({ model, el }) {
   const query = model.get("query");
-  const { box, svg, x, y } = plane("Two arrows", "and the key's shadow", REACH);
+  const { box, svg, x, y } = plane("Two arrows", "and the key\u2019s shadow", REACH);
   set(svg, { viewBox: `0 0 330 ${y(0) + 40}` }); // no key points below the query's line
   const part = (look, hue) => h("path", { class: `${look} hue-${hue}` });
   const arrow = (hue) => ({ line: part("arrow", hue), tip: part("tip", hue) });

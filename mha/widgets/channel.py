@@ -16,7 +16,7 @@ class ChannelCanvas(Canvas):
     features = traitlets.List(FEATURES).tag(sync=True)
     W_V = traitlets.List(W_V).tag(sync=True)
     W_O = traitlets.List(W_O).tag(sync=True)
-    turn = traitlets.Float(0.0, help="of what W_V makes, in degrees").tag(sync=True)
+    turn = traitlets.Float(30.0, help="of what W_V makes, in degrees").tag(sync=True)
     undone = traitlets.Bool(True, help="whether W_O turns it back").tag(sync=True)
     head = traitlets.Int(0, help="0 is head 1").tag(sync=True)
 
@@ -29,7 +29,7 @@ class OneChannel(LiveFigure):
 
     def __init__(self):
         super().__init__(ChannelCanvas(), [
-            {"turn": slider(ipywidgets.FloatSlider, "W_V turned by, degrees", value=0.0, min=-90.0, max=90.0,
+            {"turn": slider(ipywidgets.FloatSlider, "W_V turned by, degrees", value=30.0, min=-90.0, max=90.0,
                             step=15.0, readout_format=".0f"),
              "undone": slider(ipywidgets.Checkbox, "W_O turns it back", value=True),
              "head": slider(ipywidgets.ToggleButtons, "head", options=[str(head) for head in HEADS])}])
@@ -41,6 +41,6 @@ class OneChannel(LiveFigure):
         return {"read": read.flatten(), "write": write.flatten(), "channel": (read @ write).flatten()}
 
     def picture(self):
-        channel = self.numbers(**self.setting())["channel"]
+        channel = self.numbers(**self.setting())["channel"].round(decimals=9) + 0.0       # no "-0"
         return viz.matrices("What a head reads from a token and what it writes, as one matrix: rows are read, columns "
                             "are written.", FEATURES, {"W_V W_O": (channel.view(4, 4), FEATURES)}, columns=1)

@@ -106,17 +106,38 @@ const SVG = "http://www.w3.org/2000/svg";
 function h(tag, attributes = {}, ...children) {
   const el = SVG_TAGS.has(tag) ? document.createElementNS(SVG, tag) : document.createElement(tag);
   set(el, attributes);
-  el.append(...(SVG_TAGS.has(tag) ? children : children.flatMap(typeset)));
+  const setIn = { text: typesetDrawn }[tag] ?? (SVG_TAGS.has(tag) ? (child) => child : typeset);
+  el.append(...children.flatMap(setIn));
   return el;
 }
 
 // A text with its symbols set, as _ext/formulas.py does: "W_Q" becomes a matrix with its letter high, "d_k" and "h_kv"
 // sizes with theirs low. What is no text stays as it is
 function typeset(text) {
+  return inSymbols(text, (part) => [h("i", { class: "formula", "data-typed": part }, part[0],
+    h(part[0] === "W" ? "sup" : "sub", {}, part.slice(2)))]);
+}
+
+// The same in the words of a drawing, where what follows an index comes back to the line
+function typesetDrawn(text) {
+  let back = 0;
+  return inSymbols(text, (part) => {
+    const by = part[0] === "W" ? -4 : 3;
+    const set = [h("tspan", { class: "symbol", dy: back }, part[0]),
+      h("tspan", { class: "symbol index", dy: by }, part.slice(2))];
+    back = -by;
+    return set;
+  }, (rest) => {
+    const plain = back ? h("tspan", { dy: back }, rest) : rest;
+    back = 0;
+    return [plain];
+  });
+}
+
+function inSymbols(text, symbol, rest = (part) => [part]) {
   if (typeof text !== "string" || !text.includes("_")) return [text];
-  return text.split(/\b([Wdh]_(?:kv|\w))\b/).filter(Boolean).map((part) =>
-    (/^[Wdh]_(kv|\w)$/.test(part) ? h("i", { class: "formula", "data-typed": part }, part[0],
-      h(part[0] === "W" ? "sup" : "sub", {}, part.slice(2))) : part));
+  return text.split(/\b([Wdh]_(?:kv|\w))\b/).filter(Boolean)
+    .flatMap((part) => (/^[Wdh]_(kv|\w)$/.test(part) ? symbol(part) : rest(part)));
 }
 
 // Only what changes is written: each writing makes the browser style, lay out and paint anew
@@ -127,7 +148,10 @@ function set(el, attributes) {
 }
 
 function write(el, text) {
-  if (el.textContent !== String(text)) el.textContent = text;
+  if (el.written === String(text)) return;
+  el.written = String(text);
+  if (el.tagName === "text") el.replaceChildren(...typesetDrawn(el.written));
+  else el.textContent = text;
 }
 
 // The box of a whole figure, with a button that sets all back and its numbers as text at the end (see `redraw`). Tests
@@ -220,9 +244,11 @@ function smallMatrix(hue, title, rows, columns) {
 }
 
 // A table of bars: a row for each name, a column for each of [title, hue, low, high, write], whose bars stand on one
-// scale from low to high; without low it has numbers alone. `show` is told the numbers of each column.
+// scale from low to high, each a number or what a function makes of the column; without low it has numbers alone.
+// `show` is told the numbers of each column.
 function barTable(names, columns) {
   const place = (value, low, high) => 100 * Math.max(0, Math.min(1, (value - low) / (high - low)));
+  const endOf = (end, list) => (typeof end === "function" ? end(list) : end);
   const cells = columns.map(([, hue, low]) => names.map(() => {
     const [number, bar] = [h("span", { class: "number" }), h("i", { class: "bar" })];
     const track = low === undefined ? [] : [h("span", { class: "track" }, bar)];
@@ -232,13 +258,16 @@ function barTable(names, columns) {
   const rows = names.map((name, i) => h("tr", {}, h("th", { scope: "row" }, name), ...cells.map((c) => c[i].box)));
   const box = h("table", { class: "bars" }, h("thead", {}, head), h("tbody", {}, ...rows));
   function show(...lists) {
-    lists.forEach((list, k) => list.forEach((value, i) => {
-      const { number, bar } = cells[k][i];
-      const [, , low, high, print] = columns[k];
-      const [from, to] = [Math.min(0, value), Math.max(0, value)].map((end) => place(end, low, high));
-      write(number, print(value));
-      if (low !== undefined) Object.assign(bar.style, { left: `${from}%`, width: `${to - from || 0}%` });
-    }));
+    lists.forEach((list, k) => {
+      const print = columns[k][4];
+      const [low, high] = columns[k].slice(2, 4).map((end) => endOf(end, list));
+      list.forEach((value, i) => {
+        const { number, bar } = cells[k][i];
+        const [from, to] = [Math.min(0, value), Math.max(0, value)].map((end) => place(end, low, high));
+        write(number, print(value));
+        if (low !== undefined) Object.assign(bar.style, { left: `${from}%`, width: `${to - from || 0}%` });
+      });
+    });
   }
   return { box, show };
 }

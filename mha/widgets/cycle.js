@@ -1,7 +1,8 @@
 const AFTER = [1, 2, 0]; // AFTER[i] beats i
 const ROOM = 330; // of the picture of who looks at whom, in its own units
-const CENTRE = [ROOM / 2, 165];
+const CENTRE = [ROOM / 2, 185];
 const RADIUS = 105;
+const NODE = 28; // the radius of a token, which holds its name
 
 // The places of the three tokens in that picture
 const NODES = [90, 210, 330].map((degrees) => {
@@ -33,9 +34,9 @@ function bent(i, j, bend) {
     const distance = Math.hypot(via[0] - node[0], via[1] - node[1]);
     return [0, 1].map((c) => node[c] + (gap * (via[c] - node[c])) / distance);
   };
-  const start = towardsVia(NODES[i], 24);
-  const end = towardsVia(NODES[j], 30);
-  const beside = (c) => (start[c] + 2 * via[c] + end[c]) / 4 + (Math.sign(bend) * 20 * away[c]) / size;
+  const start = towardsVia(NODES[i], NODE + 2);
+  const end = towardsVia(NODES[j], NODE + 8);
+  const beside = (c) => (start[c] + 2 * via[c] + end[c]) / 4 + (Math.sign(bend) * 21 * away[c]) / size;
   return { path: `M${start} Q${via} ${end}`, end, from: via, label: [beside(0), beside(1)] };
 }
 
@@ -52,7 +53,7 @@ function arrowTip([x, y], [fromX, fromY], size) {
 
 // The picture of who looks at whom: three nodes, and for each pair an arrow as thick as its weight
 function weightGraph(names) {
-  const svg = h("svg", { viewBox: `0 0 ${ROOM} ${ROOM}`, role: "img" });
+  const svg = h("svg", { viewBox: `0 0 ${ROOM} ${ROOM - 30}`, role: "img" });
 
   function addArrow(i, j) {
     const kind = kindOf(i, j);
@@ -66,18 +67,18 @@ function weightGraph(names) {
   function loop(i) {
     const [x, y] = NODES[i];
     const out = [(x - CENTRE[0]) / RADIUS, (y - CENTRE[1]) / RADIUS];
-    const line = h("circle", { cx: x + 27 * out[0], cy: y + 27 * out[1], r: 15, class: "arrow self" });
-    return { line, label: [x + 56 * out[0], y + 56 * out[1]] };
+    const line = h("circle", { cx: x + 34 * out[0], cy: y + 34 * out[1], r: 15, class: "arrow self" });
+    return { line, label: [x + 63 * out[0], y + 63 * out[1]] };
   }
 
   function arrow(i, j, kind) {
-    const { path, ...places } = bent(i, j, kind === "forwards" ? 46 : -26);
+    const { path, ...places } = bent(i, j, kind === "forwards" ? 46 : -4);
     return { line: h("path", { d: path, class: `arrow ${kind}` }), ...places };
   }
 
   const arrows = [0, 1, 2].flatMap((i) => [0, 1, 2].map((j) => addArrow(i, j)));
   NODES.forEach(([x, y], i) => svg.append(
-    h("circle", { cx: x, cy: y, r: 22, class: "node" }),
+    h("circle", { cx: x, cy: y, r: NODE, class: "node" }),
     h("text", { x, y: y + 4, class: "node-name" }, names[i]),
   ));
 

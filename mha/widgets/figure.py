@@ -11,7 +11,8 @@ HERE = Path(__file__).parent
 
 def front_end(name):
     """The front-end module and the style sheet of a figure: what all share, then its own hand-written files."""
-    return tuple("".join((HERE / f"{part}.{kind}").read_text() for part in ("common", name)) for kind in ("js", "css"))
+    return tuple("".join((HERE / f"{part}.{kind}").read_text("utf-8") for part in ("common", name))
+                 for kind in ("js", "css"))
 
 
 def float16_bytes(tensor):

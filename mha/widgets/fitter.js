@@ -139,7 +139,16 @@ function vectors(n) {
   const names = tabulate(n, () => each("text", "query-name"));
   const scale = svg.appendChild(h("text", { x: ROOM - 8, y: ROOM - 8, class: "tick end" }));
 
-  function showQuery(i, from, to) {
+  // The first of the spots beside a query's tip, from right before it on, where its number covers none that stands
+  function freeSpot([tipX, tipY], [ux, uy], taken) {
+    const [on, left, right] = [[ux, uy], [uy, -ux], [-uy, ux]];
+    const spots = [[...on, 10], [...on, 20], [...right, 14], [...left, 14], [...on, 30], [...right, 22], [...left, 22]];
+    const places = spots.map(([x, y, by]) => [tipX + by * x, tipY + by * y]);
+    const free = ([x, y]) => taken.every(([left, top, room]) => Math.hypot(x - left, y - top) > room);
+    return places.find(free) ?? places[0];
+  }
+
+  function showQuery(i, from, to, taken) {
     const size = Math.hypot(to[0] - from[0], to[1] - from[1]) || 1;
     const ux = (to[0] - from[0]) / size;
     const uy = (to[1] - from[1]) / size;
@@ -148,8 +157,10 @@ function vectors(n) {
     const right = [x2 - 8 * ux + 4 * uy, y2 - 8 * uy - 4 * ux];
     set(arrows[i].line, { x1: from[0], y1: from[1], x2: x2 - 4 * ux, y2: y2 - 4 * uy });
     set(arrows[i].tip, { d: `M${to} L${left} L${right} z` });
-    set(names[i], { x: x2 + 9 * ux, y: y2 + 9 * uy + 4 });
+    const [nameX, nameY] = freeSpot(to, [ux, uy], taken);
+    set(names[i], { x: nameX, y: nameY + 4 });
     write(names[i], i + 1);
+    taken.push([nameX, nameY, 12]);
   }
 
   function showKey(i, [keyX, keyY]) {
@@ -159,13 +170,15 @@ function vectors(n) {
   }
 
   function show({ Q, K }, d, reach) {
-    const level = (i) => (d === 1 ? 0.86 - (1.56 * i) / (n - 1) : 0);
-    const height = (numbers, i) => (d === 1 ? level(i) : numbers[i * d + 1] / reach);
-    const place = (numbers, i) => [x(numbers[i * d] / reach), y(height(numbers, i))];
-    for (let i = 0; i < n; i++) {
-      showQuery(i, [x(0), y(level(i))], place(Q, i));
-      showKey(i, place(K, i));
-    }
+    // With one number each, an arrow has a lane of its own above that of the disc
+    const level = (i, down) => (d === 1 ? 0.92 - (1.66 * (i + down)) / (n - 1) : 0);
+    const place = (numbers, i, down) =>
+      [x(numbers[i * d] / reach), y(d === 1 ? level(i, down) : numbers[i * d + 1] / reach)];
+    const keys = tabulate(n, (i) => place(K, i, 0.5));
+    keys.forEach((key, i) => showKey(i, key));
+    const taken = keys.map(([keyX, keyY]) => [keyX, keyY, 15]);
+    if (d > 1) taken.push(...tabulate(n, (i) => [...place(Q, i, 0), 8]));
+    for (let i = 0; i < n; i++) showQuery(i, [x(0), y(level(i, 0))], place(Q, i, 0), taken);
     write(scale, `edge \u00b1${reach.toFixed(1)}`);
   }
   return { box, show };
@@ -250,6 +263,8 @@ function curves(n, steps) {
     paths.forEach((path, i) => {
       if (i === chosen) return;
       const place = showCurve(i, path, step).end;
+      // Nearer than this, two discs are one blot
+      set(lines[i].dot, { visibility: Math.abs(place.cy - end.cy) > 9 ? "visible" : "hidden" });
       const room = named.every((other) => Math.abs(other - place.cy) > 11);
       if (room) named.push(place.cy);
       showName(i, place, room ? i + 1 : "", "width");

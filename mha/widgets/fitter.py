@@ -10,6 +10,7 @@ from mha.widgets.figure import Canvas, LiveFigure, front_end, slider
 
 N = 8                       # tokens, and so the largest width
 STEPS, STRIDE = 300, 20     # of a whole fit, and between two settings of the slider
+FIRST = 100                 # the steps that are done when the figure is first seen
 # Of Adam. At its usual eps of 1e-8 one of these fits magnifies rounding errors a hundred million times.
 RATE, EPS = 0.05, 1e-4
 TOKENS = [str(i) for i in range(1, N + 1)]
@@ -82,8 +83,8 @@ class FitterCanvas(Canvas):
     plan = traitlets.Dict({"n": N, "steps": STEPS, "stride": STRIDE, "rate": RATE, "eps": EPS}).tag(sync=True)
     pattern = traitlets.Int(0).tag(sync=True)
     start = traitlets.Int(1).tag(sync=True)
-    d_k = traitlets.Int(1).tag(sync=True)
-    steps = traitlets.Int(0).tag(sync=True)
+    d_k = traitlets.Int(2).tag(sync=True)
+    steps = traitlets.Int(FIRST).tag(sync=True)
 
 
 class PatternFitter(LiveFigure):
@@ -98,8 +99,8 @@ class PatternFitter(LiveFigure):
         super().__init__(FitterCanvas(), [
             {"pattern": slider(ipywidgets.Dropdown, "pattern", options=list(PATTERNS)),
              "start": slider(ipywidgets.IntSlider, "random start", value=1, min=1, max=len(STARTS))},
-            {"d_k": slider(ipywidgets.IntSlider, "width, d_k", value=1, min=1, max=N),
-             "steps": slider(ipywidgets.IntSlider, "steps of gradient descent (Adam)", value=0, min=0, max=STEPS,
+            {"d_k": slider(ipywidgets.IntSlider, "width, d_k", value=2, min=1, max=N),
+             "steps": slider(ipywidgets.IntSlider, "steps of gradient descent (Adam)", value=FIRST, min=0, max=STEPS,
                              step=STRIDE)}])
 
     def numbers(self, pattern, start, d_k, steps):

@@ -1,5 +1,6 @@
 const GAP = 10; // pixels around a map
 const TITLE = 17; // and for its title
+const LINE = 15; // and for each word below it but the first
 const MARGIN = 62; // and for the words at the left of the large map and above it
 
 // How many columns make `count` square maps largest in a box
@@ -43,10 +44,17 @@ function costLedger(most, n, d) {
     ];
   };
   const rooms = lines(most, d, n).map((longest, i) => roomFor(longest, i % 2 ? "span" : "code"));
+  const rule = (held) => (held ? "held: when h or d_k moves, so does the other" : "not held: h and d_k move apart");
+  const ruled = roomFor(rule(true), "div", { class: "soft" });
   const names = ["queries, keys, values, each", "scores, and weights", "heads side by side, then W_O"];
   const part = (name, i) => h("div", {}, h("div", { class: "soft" }, name), rooms[2 * i], rooms[2 * i + 1]);
-  const show = (heads, d_k, tokens) => lines(heads, d_k, tokens).forEach((text, i) => say(rooms[i], text));
-  return { box: h("div", { class: "ledger" }, ...names.map(part)), show };
+  function show(heads, d_k, tokens, held) {
+    lines(heads, d_k, tokens).forEach((text, i) => say(rooms[i], text));
+    say(ruled, rule(held));
+  }
+  const parts = names.map(part);
+  parts[0].append(ruled);
+  return { box: h("div", { class: "ledger" }, ...parts), show };
 }
 
 const costOf = (heads, d_k, n, d) => ({
@@ -180,10 +188,12 @@ function render({ model, el }) {
     return { j, weight: looks[j] };
   }
 
-  // Below a map: its strongest word with the weight, or as much of the word as there is room for
-  function shortName(token, weight, side) {
-    if (side >= 76) return `${token} ${weight.toFixed(2)}`;
-    return side >= 34 ? token.slice(0, Math.floor(side / 7)) : "";
+  // Below a map: the words with the largest weights of a row, or as much of the first as there is room for
+  function wordsBelow(map, row, tokens, side, lines) {
+    const n = tokens.length;
+    if (side < 76) return [side >= 34 ? tokens[strongestOf(map, row, n).j].slice(0, Math.floor(side / 7)) : ""];
+    const looks = [...map.subarray(row * n, (row + 1) * n).entries()].sort((a, b) => b[1] - a[1]);
+    return looks.slice(0, lines).map(([j, weight]) => `${tokens[j]} ${weight.toFixed(2)}`);
   }
 
   let places = []; // of the small maps, and of the large one
@@ -196,20 +206,26 @@ function render({ model, el }) {
     const { columns, side } = tiling(all.length, width, height);
     set(grid, { viewBox: `0 0 ${width} ${height}`, width, height });
     const titles = titlesOf(all.length);
-    const tops = topsOf(all.length);
+    const rows = Math.ceil(all.length / columns);
+    const spare = height / rows - (side + 2 * TITLE + GAP); // room for more than one word below a map
+    const lines = 1 + Math.max(0, Math.min(3, Math.floor(spare / LINE)));
+    const tops = topsOf(lines * all.length);
     places = all.map((_, i) => {
-      const y = Math.floor(i / columns) * (side + GAP + 2 * TITLE) + TITLE;
+      const y = Math.floor(i / columns) * (side + GAP + 2 * TITLE + (lines - 1) * LINE) + TITLE;
       return { x: (i % columns) * (side + GAP), y, side };
     });
     marks.forEach((mark, i) => set(mark, { display: i < all.length ? "inline" : "none" }));
     all.forEach((map, i) => {
       const { x, y } = places[i];
       markRow(marks[i], places[i], row, n);
-      const { j, weight } = strongestOf(map, row, n);
       set(titles[i], { x, y: y - TITLE + 12, class: i === chosen ? "title chosen" : "title" });
       write(titles[i], side >= 60 ? names[i] : i);
-      set(tops[i], { x, y: y + side + 13 });
-      write(tops[i], shortName(tokens[j], weight, side));
+      const below = wordsBelow(map, row, tokens, side, lines);
+      tabulate(lines, (line) => {
+        const top = tops[lines * i + line];
+        set(top, { x, y: y + side + 13 + LINE * line });
+        write(top, below[line] ?? "");
+      });
     });
     if (all === painted && width === paintedWidth) return; // another row or head is marked: the maps are the same
     [painted, paintedWidth] = [all, width];
@@ -262,9 +278,9 @@ function render({ model, el }) {
     const wide = room >= 560; // what is said of the large map stands beside it, else below it
     strip.show(heads, d_k, chosen, room);
     drawGrid(small, heads > 1 ? names : ["mean of 0.0 to 0.11"], heads > 1 ? chosen : -1, row, tokens, room,
-      wide ? 270 : room * 1.05);
+      wide ? 238 : room * 1.05);
     drawLarge(all[chosen], names[chosen], row, tokens, wide ? Math.min(380, room * 0.57) : room);
-    ledger.show(heads, d_k, n);
+    ledger.show(heads, d_k, n, model.get("linked"));
     const { j, weight } = strongestOf(all[chosen], row, n);
     say(status, sentenceFor(heads, d_k, names[chosen], tokens[row], tokens[j], weight));
 

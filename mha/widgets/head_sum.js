@@ -17,7 +17,8 @@ function render({ model, el }) {
   const lastRow = h("div", { class: "row last", "aria-hidden": "true" },
     h("span", { class: "soft" }, "side by side, times all of W_O: the same numbers"), sign("="), total.box);
   const status = statusLine(sentenceFor(1, 1, [-0.88, -0.88, -0.88, -0.88]));
-  const root = figureBox(model, "head-sum", "head-sum", ...heads.map(({ row }) => row), lastRow, status);
+  const rows = h("div", { class: "rows" }, ...heads.map(({ row }) => row), lastRow);
+  const root = figureBox(model, "head-sum", "head-sum", rows, status);
   el.append(root);
 
   function sentenceFor(word, kept, written) {

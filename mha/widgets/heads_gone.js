@@ -18,7 +18,7 @@ function render({ model, el }) {
   });
   const grid = h("div", { class: "grid", "aria-hidden": "true" }, ...rows.map(({ box }) => box).reverse());
   const left = h("div", { class: "plane heads" }, planeTitle("Heads", "that are left, and how many"), grid);
-  const right = curvePlane("Cosine", "with the whole model's vectors", "heads gone", tabulate(7, (i) => 12 * i),
+  const right = curvePlane("Cosine", "with the whole model\u2019s vectors", "heads gone", tabulate(7, (i) => 12 * i),
     [0.5, 0.6, 0.7, 0.8, 0.9, 1], (value) => value.toFixed(1));
   const faint = curves.map((cosines) => h("path", { class: "line soft", d: right.path([...cosines.entries()]) }));
   const line = h("path", { class: "line" });

@@ -23,7 +23,7 @@ class HeadsGoneCanvas(Canvas):
     cosines = traitlets.Bytes(help="float16: for each order 73 cosines").tag(sync=True)
     names = traitlets.List(list(ORDERS)).tag(sync=True)
     order = traitlets.Int(0, help="index into names").tag(sync=True)
-    gone = traitlets.Int(0, help="heads that are gone").tag(sync=True)
+    gone = traitlets.Int(24, help="heads that are gone").tag(sync=True)
 
 
 class HeadsGone(LiveFigure):
@@ -42,7 +42,7 @@ class HeadsGone(LiveFigure):
         super().__init__(HeadsGoneCanvas(orders=[order.tolist() for order in self.orders],
                                          cosines=float16_bytes(cosines)), [
             {"order": slider(ipywidgets.ToggleButtons, "order", options=list(ORDERS))},
-            {"gone": slider(ipywidgets.IntSlider, "heads gone", value=0, min=0, max=LAYERS * HEADS)}])
+            {"gone": slider(ipywidgets.IntSlider, "heads gone", value=24, min=0, max=LAYERS * HEADS)}])
 
     def numbers(self, order, gone):
         left = torch.ones(LAYERS * HEADS)

@@ -1,6 +1,18 @@
 const HIGH = 170; // of the bars' room, in pixels
 const TOP = 34; // above it, for the words on the marks
 
+// How likely each number of right answers is for one coin and for the best of all, and what the best does not pass in
+// half of all tries, and in 19 of 20
+function chancesOf(heads, asked) {
+  const one = [0.5 ** asked];
+  for (let k = 1; k <= asked; k++) one.push((one[k - 1] * (asked - k + 1)) / k);
+  let below = 0;
+  const upTo = one.map((share) => (below += share) ** heads); // the chance that the best gets no more
+  const best = upTo.map((share, k) => share - (k ? upTo[k - 1] : 0));
+  const ends = [0.5, 0.95].map((share) => upTo.findIndex((chance) => chance >= share));
+  return { one, best, ends };
+}
+
 function render({ model, el }) {
   const [counts, sizes] = [model.get("counts"), model.get("sizes")];
   const most = Math.max(...sizes) + 1;
@@ -17,7 +29,8 @@ function render({ model, el }) {
     `${heads === 1 ? "One coin" : `The best of ${heads} coins`} gets more than ${median} of ${asked} right in at most `
     + `half of all tries, and ${late < asked ? `more than ${late} in at most` : `all ${asked} in more than`} 1 try of `
     + "20.";
-  const status = statusLine(sentenceFor(144, 60, 60, 60));
+  const status = statusLine(longestOf(counts.flatMap((heads) => sizes.map((asked) =>
+    sentenceFor(heads, asked, ...chancesOf(heads, asked).ends)))));
   const root = figureBox(model, "lucky-best", "lucky", svg, key, status);
   el.append(root);
 
@@ -26,12 +39,7 @@ function render({ model, el }) {
     const wide = Math.min(room, 640);
     const step = wide / (asked + 1);
     const x = (right) => (right + 0.5) * step;
-    const one = [0.5 ** asked];
-    for (let k = 1; k <= asked; k++) one.push((one[k - 1] * (asked - k + 1)) / k);
-    let below = 0;
-    const upTo = one.map((share) => (below += share) ** heads); // the chance that the best gets no more
-    const best = upTo.map((share, k) => share - (k ? upTo[k - 1] : 0));
-    const ends = [0.5, 0.95].map((share) => upTo.findIndex((chance) => chance >= share));
+    const { one, best, ends } = chancesOf(heads, asked);
     const high = HIGH / Math.max(...one, ...best);
     set(svg, { viewBox: `0 0 ${wide} ${TOP + HIGH + 22}`, width: wide, height: TOP + HIGH + 22 });
     set(ground, { x2: wide });

@@ -60,6 +60,35 @@ function square(title, note, words, cells, sums = []) {
   return h("div", { class: "board" }, planeTitle(title, note), grid);
 }
 
+// What is so, one line each, whatever the setting: no line stands empty
+const FACTS = [
+  ({ wrong }) => (wrong
+    ? `${wrong} ${wrong === 1 ? "pair leaks" : "pairs leak"}: the output moves with a word that it must not see, `
+      + "although its weight is zero."
+    : "No leak: each output moves only with its own word, and with words that its looks reach."),
+  ({ short, blind }) => (short ? "The visible weights do not sum to 1."
+    : `The weights of each row sum to ${blind.length ? "1, or to 0" : 1}.`),
+  ({ blind }) => {
+    if (!blind.length) return "Every word sees something.";
+    const who = blind.length === 1 ? `\u201c${blind[0]}\u201d sees` : `${blind.length} words see`;
+    return `${who} nothing: weights and output are zero.`;
+  },
+  ({ asks, after }) => (asks
+    ? `A word hidden from itself still asks, and so may move its own output${after ? ": no leak is counted" : ""}.`
+    : "Each word that sees anything may look at itself."),
+  ({ layers }) => (layers === 1 ? "In one layer a word reaches what it looks at."
+    : `Through ${layers} layers a word reaches what those it looks at reach.`),
+];
+
+// A list of the facts, with room for the longest form of each; screen readers read out those that change
+function factList() {
+  const forms = [{ wrong: 35, short: false, blind: ["The", "cat"], asks: true, after: true, layers: 3 },
+    { wrong: 0, short: true, blind: [], asks: false, after: false, layers: 1 }];
+  const lines = FACTS.map((fact) => roomFor(longestOf(forms.map(fact)), "li"));
+  const box = h("ul", { class: "status facts", "aria-live": "polite" }, ...lines);
+  return { box, tell: (found) => FACTS.forEach((fact, i) => say(lines[i], fact(found))) };
+}
+
 function render({ model, el }) {
   const words = model.get("words");
   const n = words.length;
@@ -75,12 +104,11 @@ function render({ model, el }) {
     square("Mask", "paint it", words, buttons),
     square("Weights", "of each row", words, weightCells, sums),
     square("Influence", "what moves what", words, leakCells));
-  const everything = { wrong: 35, own: true, short: true, asks: true, after: true, blind: [words[0]], layers: 3 };
-  const status = statusLine(sentenceFor(everything));
+  const facts = factList();
   const legend = h("p", { class: "soft" },
     "Rows look, columns are looked at. A dark frame or cell is little, a light one much; a dot is exactly zero, .00 "
       + "only rounded; a thick frame with \u201c!\u201d is a leak.");
-  const root = figureBox(model, "mask-painter", "masks", boards, status, legend);
+  const root = figureBox(model, "mask-painter", "masks", boards, facts.box, legend);
   el.append(root);
 
   function paint(i, j) {
@@ -152,26 +180,6 @@ function render({ model, el }) {
     write(cell, nothing ? "\u00b7" : text);
   }
 
-  // own: painted by hand; short: a sum is not 1; asks: a word looks and may not look at itself; blind: who sees nothing
-  function sentenceFor({ wrong, own, short, asks, after, blind, layers }) {
-    const parts = [wrong
-      ? `${wrong} ${wrong === 1 ? "pair leaks" : "pairs leak"}: the output moves with a word that it must not see, `
-        + "although its weight is zero. "
-      : "No leak: each output moves only with its own word, and with words that its looks reach. "];
-    if (own) parts.unshift("A mask of your own. ");
-    if (short) parts.push("And the visible weights do not sum to 1. ");
-    if (asks) {
-      parts.push("A word that may not look at itself still asks, and so may move its own output. "
-        + (after ? "That its hidden key moves it too is not counted. " : ""));
-    }
-    if (blind.length) {
-      const names = blind.join("\u201d and \u201c");
-      parts.push(`\u201c${names}\u201d sees nothing: its weights and its output are zero. `);
-    }
-    if (layers > 1) parts.push(`Through ${layers} layers a word reaches what those it looks at reach.`);
-    return parts.join("");
-  }
-
   function draw() {
     const painted = model.get("painted");
     const seen = all((i, j) => painted[i * n + j] === 1);
@@ -195,16 +203,14 @@ function render({ model, el }) {
     const sighted = (i) => seen[i].some(Boolean);
     const blind = words.filter((_, i) => !sighted(i));
     const short = rowSums.some((total, i) => sighted(i) && total < 0.999);
-    const preset = presets[model.get("mask")];
-    const own = !preset || painted.some((may, k) => may !== preset[k]);
     const asks = words.some((_, i) => sighted(i) && !seen[i][i]);
-    say(status, sentenceFor({ wrong, own, short, asks, after, blind, layers }));
+    facts.tell({ wrong, short, asks, after, blind, layers });
     return {
       numbers: { weight: weights.flat(), row_sum: rowSums, leak: leaks.flat() },
       tables: () => [
         ["Weights, and the sum of each row", [...words, "sum"], words.map((word, i) =>
           [word, ...weights[i], rowSums[i]])],
-        ["Influence: the gradient of each row's output by each word", words, rowsOf(words, leaks.flat())],
+        ["Influence: the gradient of each row\u2019s output by each word", words, rowsOf(words, leaks.flat())],
       ],
     };
   }

@@ -9,6 +9,7 @@ from mha.widgets.figure import Canvas, LiveFigure, front_end, slider
 
 D_MODEL, TOKENS = 512, 2048
 HEADS = [1, 2, 4, 8, 16, 32]
+FIRST = HEADS.index(4)                        # where 512 / h is another width than 64
 WIDTHS = ["512 / h", "64"]
 
 
@@ -17,7 +18,7 @@ class ParametersCanvas(Canvas):
     d_model = traitlets.Int(D_MODEL).tag(sync=True)
     tokens = traitlets.Int(TOKENS).tag(sync=True)
     heads = traitlets.List(HEADS).tag(sync=True)
-    num_heads = traitlets.Int(HEADS.index(8), help="index into heads").tag(sync=True)
+    num_heads = traitlets.Int(FIRST, help="index into heads").tag(sync=True)
     width = traitlets.Int(0, help="index into WIDTHS").tag(sync=True)
 
 
@@ -30,7 +31,7 @@ class Parameters(LiveFigure):
     def __init__(self):
         options = [(f"{h} head{'s' * (h > 1)}", i) for i, h in enumerate(HEADS)]
         super().__init__(ParametersCanvas(), [
-            {"num_heads": slider(ipywidgets.SelectionSlider, "heads h", options=options, value=HEADS.index(8)),
+            {"num_heads": slider(ipywidgets.SelectionSlider, "heads h", options=options, value=FIRST),
              "width": slider(ipywidgets.ToggleButtons, "width d_k", options=WIDTHS)}])
 
     def numbers(self, num_heads, width):

@@ -4,7 +4,7 @@ const SUBSETS = 2 ** HEADS;
 const WIDE = 430;
 const HIGH = 250;
 const LEFT = 50;
-const BOTTOM = 34;
+const BOTTOM = 40;
 
 // A set of heads that are off is a number: bit i says that head i is off
 const countOf = (subset) => subset.toString(2).split("1").length - 1;
@@ -41,8 +41,8 @@ function render({ model, el }) {
     curves.appendChild(h("circle", { cx: x(count), r: 2.5, class: look })));
   const [bestDots, worstDots] = ["best", "worst"].map(dotsOf);
   const text = (attributes, ...words) => curves.appendChild(h("text", { ...attributes }, ...words));
-  for (let count = 0; count <= HEADS; count++) text({ x: x(count), y: HIGH - 16, class: "tick" }, count);
-  text({ x: x(HEADS / 2), y: HIGH - 2, class: "tick" }, "heads that are off");
+  for (let count = 0; count <= HEADS; count++) text({ x: x(count), y: HIGH - 22, class: "tick" }, count);
+  text({ x: x(HEADS / 2), y: HIGH - 3, class: "tick" }, "heads that are off");
   const ticks = tabulate(3, () => text({ x: LEFT - 8, class: "tick end" }));
   const nowDot = curves.appendChild(h("circle", { r: 7, class: "now" }));
   const status = statusLine(sentenceFor(HEADS, HEADS, -0.999, -0.999, -0.999, -0.999));

@@ -8,6 +8,7 @@ from mha.assets import pruning
 from mha.widgets.figure import Canvas, LiveFigure, float16_bytes, front_end, slider
 
 HEADS = 12
+FIRST = 3                    # heads that are off before anybody moves anything
 # How many heads are off in each subset
 COUNTS = torch.tensor([bin(number).count("1") for number in range(2**HEADS)])
 
@@ -17,9 +18,9 @@ class RemovalCanvas(Canvas):
     # float16: for each layer 4096 cosines, one for each set of heads; bit i of its number says that head i is off
     subsets = traitlets.Bytes().tag(sync=True)
     orders = traitlets.List(help="for each layer its heads, the one whose loss costs least first").tag(sync=True)
-    off = traitlets.List([0] * HEADS, help="1 where a head is off; moving the slider sets it").tag(sync=True)
+    off = traitlets.List(help="1 where a head is off; moving the slider sets it").tag(sync=True)
     layer = traitlets.Int(5).tag(sync=True)
-    removed = traitlets.Int(0, help="heads to switch off, in the layer's order").tag(sync=True)
+    removed = traitlets.Int(FIRST, help="heads to switch off, in the layer's order").tag(sync=True)
 
 
 class HeadRemoval(LiveFigure):
@@ -37,9 +38,11 @@ class HeadRemoval(LiveFigure):
         self.alone = self.subsets[:, 2 ** torch.arange(HEADS)]                         # (6, 12)
         self.orders = self.alone.argsort(descending=True)
         canvas = RemovalCanvas(subsets=float16_bytes(self.subsets), orders=self.orders.tolist())
+        gone = self.orders[canvas.layer, :FIRST]
+        canvas.off = torch.zeros(HEADS, dtype=torch.int).index_fill(0, gone, 1).tolist()
         super().__init__(canvas, [
             {"layer": slider(ipywidgets.IntSlider, "layer", value=canvas.layer, min=0, max=layers - 1),
-             "removed": slider(ipywidgets.IntSlider, "heads switched off, the cheapest first", value=0, min=0,
+             "removed": slider(ipywidgets.IntSlider, "heads switched off, the cheapest first", value=FIRST, min=0,
                                max=HEADS)}])
 
     def numbers(self, layer, removed, off=None):

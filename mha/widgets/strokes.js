@@ -14,9 +14,12 @@ const BROKEN = "What does not fit into 32 bits is infinite, and \u221e divided b
 function render({ model, el }) {
   const names = model.get("names");
   const given = Float32Array.from(model.get("scores"));
+  // Each column on a scale of its own: what is added makes scores alike, and leaves powers as unlike as they were
+  const least = (list) => Math.min(0, ...list);
+  const most = (list) => Math.max(0, ...list);
   const bars = barTable(names, [
-    ["score", "weight", -10, 105, signed],
-    ["power of e", "weight", undefined, undefined, large],
+    ["score", "stream", least, most, signed],
+    ["power of e", "stream", 0, most, large],
     ["÷ their sum", "weight", 0, 1, (weight) => (Number.isNaN(weight) ? "none" : weight.toFixed(3))],
   ]);
   const status = statusLine(BROKEN);

@@ -404,8 +404,9 @@ function render({ model, el }) {
     if (changed.length !== 1 || all.Y[1][0] <= 0 || masked || !scaled || !on.every(Boolean)) return "";
     const [[name, r, c]] = changed;
     found.add(String(changed[0]));
-    return `\u201c${words[1]}\u201d is kind again, by one number: ${BLOCKS[name].says}, ${placeOf(name, r, c)} `
-      + `(${found.size} found). `;
+    const place = `${BLOCKS[name].says}, ${placeOf(name, r, c)}`;
+    const count = found.size > 1 ? ` (${found.size} such numbers found)` : ""; // whoever found one may know of no game
+    return `\u201c${words[1]}\u201d is kind again, by one number: ${place}${count}. `;
   }
 
   // Ribbons from the words to the heads, as thick as the weights, and from the heads to what comes after

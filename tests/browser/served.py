@@ -14,6 +14,7 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 from _ext.formulas import set_symbols
+from _ext.quotes import curly
 
 ROOT = Path(__file__).parents[2]
 HTML = Path(os.environ.get("BOOK_HTML", ROOT / "_build" / "html")).resolve()
@@ -40,8 +41,10 @@ def require_built():
 
 
 def as_read(text):
-    """What a page shows of a text that the package says: its symbols are set, and its code has no backticks."""
-    words = text.split("`")
+    """What a page shows of a text that the package says: its marks are curly and its symbols set, its code has no
+    backticks.
+    """
+    words = curly(text).split("`")
     words[::2] = [re.sub(r"</?(i|su[bp])\b[^>]*>", "", set_symbols(part)) for part in words[::2]]
     return "".join(words)
 

@@ -337,6 +337,28 @@ def test_whoever_wants_a_book_reads_on_without_bets_and_may_bet_after_all(bet, p
     assert box(tab, 1).get_by_role("button").first.is_visible()
 
 
+@every_page
+@pytest.mark.parametrize("medium", ["screen", "print"])
+def test_who_does_not_bet_reads_what_came(bet, visit, page, medium):
+    tab = (visit if medium == "screen" else bet)(page).page
+    assert tab.locator(".bet-came:visible").count() == 0 or medium == "screen"
+    tab.emulate_media(media=medium)
+    for number, known in enumerate(data(page), start=1):
+        came, blank = box(tab, number).locator(".bet-came"), box(tab, number).locator(".bet-blank")
+        if not {"right", "numbers"} & set(known):
+            assert came.count() == 0
+            continue
+        right = known.get("numbers", [{}])[0]
+        why = known.get("several") or right.get("says") or known["replies"][known["right"]]
+        said = came.inner_text()
+        assert said.lower().endswith(shown(why).lower())
+        if right:
+            assert said.startswith(f"What came: {right['is']}. ") and blank.inner_text() == right["is"]
+        for letter in known.get("right", ""):
+            option = box(tab, number).locator(":scope > ul > li").nth("abcdef".index(letter))
+            assert option.inner_text().strip() in said
+
+
 # --- Without a screen, or a script ----------------------------------------------------------------------------------
 
 PLAIN = """() => [...document.querySelectorAll(".bet > ul > li")].every((li) => {

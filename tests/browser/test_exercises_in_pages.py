@@ -7,6 +7,7 @@ import pytest
 
 import served
 from _ext.publishing import colab_url
+from _ext.quotes import curly
 from mha.exercises import EXERCISES, check, memory
 from mha.exercises.exercise import Exercise
 from mha.exercises.question import Choice, Explanation, Number, shown
@@ -62,7 +63,7 @@ def test_the_page_says_what_the_package_says(chapter_of, item):
         lines = [line for line in report.text.splitlines() if not line.startswith((f'hint("{item.id}")', "   [ ]"))]
         if isinstance(item, Explanation):
             lines.remove(item.note)                                      # the page puts it under the checklist
-        assert [f"{item.label}: {said['verdict']}", *said["lines"]] == lines, answer
+        assert [curly(f"{item.label}: {said['verdict']}"), *said["lines"]] == [*map(curly, lines)], answer
 
 
 @every_question
@@ -183,6 +184,57 @@ def test_progress_survives_a_reload_shows_in_the_contents_and_can_be_carried(vis
     page.get_by_role("button", name="Forget everything").click()
     assert (page.locator('[data-chapter="02_one_head"]').inner_text() == "0 of 9"
             and memory.decode(page.locator("#progress-out").input_value()) == [])
+
+
+ANSWERED = """
+  () => [...document.querySelectorAll("form.ask[data-kind], form.complete")].map((form) => [form.id,
+    [...form.querySelectorAll("input, select, textarea")].map((field) => [field.value, field.checked]),
+    form.querySelector(".ask-reply").innerText])
+"""
+ANSWER = """
+  () => document.querySelectorAll("form.ask[data-kind], form.complete").forEach((form, i) => {
+    for (const field of form.querySelectorAll("input, select, textarea")) {
+      if (/radio|checkbox/.test(field.type)) field.checked = field.value === "AB"[i % 2];
+      else if (field.tagName === "SELECT") field.selectedIndex = 1 + (i % 2);
+      else field.value = field.name === "number" ? "-1.5" : "my words";
+      field.dispatchEvent(new Event("change", { bubbles: true }));
+    }
+    form.requestSubmit();
+    const tick = form.querySelector(".ask-checklist input");
+    tick?.click();
+  })
+"""
+
+
+@pytest.mark.parametrize("page", sorted({page_of(item) for item in QUESTIONS}) if served.chromium() else [])
+def test_answers_and_replies_survive_a_reload_until_all_is_forgotten(visit, page):
+    one = visit(page)
+    blank = one.page.evaluate(ANSWERED)
+    one.page.evaluate(ANSWER)
+    answered = one.page.evaluate(ANSWERED)
+    assert all(reply for *_, reply in answered)
+    one.page.reload()
+    one.page.evaluate(served.SETTLED)
+    assert one.page.evaluate(ANSWERED) == answered and one.page.evaluate("window.layoutShift") < 0.05
+    chapter = one.page.url
+    one.page.goto(chapter.replace(page, "chapters/index.html"))
+    one.page.on("dialog", lambda dialog: dialog.accept())
+    one.page.get_by_role("button", name="Forget everything").click()
+    assert one.page.evaluate("Object.keys(localStorage).filter((name) => name !== 'mha-bets-off')") == []
+    one.page.goto(chapter)
+    assert one.page.evaluate(ANSWERED) == blank and one.errors == []
+
+
+FULL = "Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); };"
+
+
+@pytest.mark.parametrize("script", [
+    served.KEEPS_NOTHING, FULL, *(f"localStorage.setItem('mha-{name}', '{stored}');" for name in ("words", "blanks")
+                                  for stored in ("{", "5", '{"1.5+": 3, "1.7": [], "1.1+": [7], "1.8+": {}}'))])
+def test_where_nothing_can_be_kept_or_read_every_question_still_answers(visit, script):
+    one = visit("chapters/01_soft_lookup.html", script=script)
+    one.page.evaluate(ANSWER)
+    assert all(reply for *_, reply in one.page.evaluate(ANSWERED)) and one.errors == []
 
 
 def test_own_words_and_choices_survive_a_reload_until_all_is_forgotten(visit):

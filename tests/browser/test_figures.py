@@ -38,6 +38,22 @@ def few_settings(figure):
             for setting in chance.sample(all_of_them, min(FEW // 2, len(all_of_them)))]
 
 
+def moves_from_opening(figure):
+    """(name of a control, value) for each control, to its ends and up to three places between, its own left out."""
+    from mha.widgets.figure import choices
+
+    reachable = {name: choices(control) for name, control in figure.controls.items()}
+    moves = dict.fromkeys((name, values[round(i * (len(values) - 1) / 4)])
+                          for name, values in reachable.items() for i in range(5))
+    return [(name, value) for name, value in moves if value != figure.setting()[name]]
+
+
+def one_at_a_time(figure):
+    """As settings: the opening, a control moved alone, the opening again, the next move, and so on."""
+    return [figure.setting()] + [part for name, value in moves_from_opening(figure)
+                                 for part in ({name: value}, figure.setting())]
+
+
 def open_figure(visit, page, index, width=1200, fonts=True):
     from mha.widgets import FIGURES
 
@@ -94,7 +110,7 @@ def test_the_keyboard_moves_every_slider_and_the_figure_follows(visit, page, ind
 def test_a_figure_keeps_its_height_whatever_its_controls_say(opened, page, index, width, fonts):
     """In the book's font, and in the reader's own."""
     tab, figure = open_figure(opened, page, index, width=width, fonts=fonts)
-    settings = few_settings(figure)
+    settings = one_at_a_time(figure) + few_settings(figure)
     heights = [round(height, 1) for height in after_each(tab, index, figure, settings, HEIGHT)]
     low, high = min(heights), max(heights)
     assert low == high, f"{low} px at {settings[heights.index(low)]}, {high} px at {settings[heights.index(high)]}"
@@ -126,10 +142,10 @@ def test_the_control_that_was_moved_stays_in_sight(opened, page, index, width):
 # What a figure says, and the size of its letters in px of the screen; indices may be smaller
 LETTERS = """
   (index) => [...document.querySelectorAll(".live-figure")[index].querySelectorAll(".mha-figure *")]
-    .filter((el) => !["SUB", "SUP"].includes(el.tagName) && el.checkVisibility({ visibilityProperty: true })
+    .filter((el) => !el.matches("sub, sup, .index") && el.checkVisibility({ visibilityProperty: true })
       && [...el.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim()))
     .map((el) => {
-      const { a, b } = (el.tagName === "text" && el.getCTM()) || { a: 1, b: 0 };
+      const { a, b } = el.closest("text")?.getCTM() || { a: 1, b: 0 };
       return [parseFloat(getComputedStyle(el).fontSize) * Math.hypot(a, b), el.textContent.trim()];
     })
     .filter(([size]) => size)

@@ -5,7 +5,8 @@ import pytest
 
 import served
 
-WHOLE = "chapters/00_the_whole.html"
+WHOLE, LOOKUP = "chapters/00_the_whole.html", "chapters/01_soft_lookup.html"
+LIVE = [page for page in served.chapters() if served.live_figures(page)]
 PAGES = [page for page in served.chapters() if "class=\"try\"" in (served.HTML / page).read_text("utf8")]
 STATE = """
   (button) => {
@@ -15,6 +16,48 @@ STATE = """
     return figure.settings.holds(JSON.parse(button.dataset.set));
   }
 """
+
+
+# What each button brings, pressed one after the other from above and then from below, where every control is moved to
+# its end before each: the buttons that bring another thing then
+ANOTHER = """
+  () => {
+    const follows = (a, b) => a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING;
+    const figures = [...document.querySelectorAll(".live-figure")];
+    const buttons = [...document.querySelectorAll("button.try")];
+    const figureOf = (button) => figures.filter((figure) => follows(figure, button)).at(-1) ?? figures[0];
+    const fields = (figure) => [...figure.querySelectorAll(".live-control :is(input, select)")];
+    function shown(figure) {
+      const stands = fields(figure).map((field) => (/radio|checkbox/.test(field.type) ? field.checked : field.value));
+      return JSON.stringify([stands, figure.querySelector("[data-figure]").numbers]);
+    }
+    function scramble(figure) {
+      for (const field of fields(figure)) {
+        if (field.type === "checkbox") field.checked = !field.checked;
+        else if (field.type === "range") field.value = field.max;
+        else if (field.type === "radio") field.checked = true;
+        else field.selectedIndex = field.length - 1;
+        field.dispatchEvent(new Event("input", { bubbles: true }));
+      }
+      flushFrames();
+    }
+    const press = (button) => {
+      button.click();
+      flushFrames();
+      return shown(figureOf(button));
+    };
+    const first = new Map(buttons.map((button) => [button, press(button)]));
+    return buttons.reverse().filter((button) => {
+      scramble(figureOf(button));
+      return press(button) !== first.get(button);
+    }).map((button) => button.textContent);
+  }
+"""
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_what_a_try_brings_does_not_depend_on_what_was_done_before(visit, page):
+    assert visit(page, script=served.FRAMES).page.evaluate(ANOTHER) == []
 
 
 def test_there_are_pages_with_something_to_try():
@@ -55,6 +98,78 @@ def test_a_figure_out_of_sight_is_shown_and_a_button_leads_back(visit):
 def test_a_link_asks_for_a_step(visit):
     tab = visit(WHOLE + "#step=5").page
     assert tab.locator(".live-figure output").first.inner_text() == "5 · scores"
+
+
+# What the controls and the numbers of all figures of a page are
+SHOWN = """
+  () => {
+    flushFrames();
+    return [...document.querySelectorAll(".live-figure")].map((figure) => JSON.stringify([
+      [...figure.querySelectorAll(".live-control :is(input, select)")].map((field) => field.checked + field.value),
+      figure.querySelector("[data-figure]").numbers,
+    ]));
+  }
+"""
+# Every control of every figure to another value, and what else a figure lets a reader change
+CHANGE = """
+  () => document.querySelectorAll(".live-figure").forEach((figure) => {
+    for (const field of [...figure.querySelectorAll(".live-control :is(input, select)")].reverse()) {
+      if (field.type === "checkbox") field.checked = !field.checked;
+      else if (field.type === "radio") field.checked = true;
+      else if (field.tagName === "SELECT") field.selectedIndex = (field.selectedIndex + 1) % field.length;
+      else if (field.value === field.max) field.stepDown();
+      else field.stepUp();
+      field.dispatchEvent(new Event("input", { bubbles: true }));
+    }
+    figure.querySelectorAll("[role=checkbox], [role=spinbutton]").forEach((cell, i) => {
+      if (i % 5 === 0) cell.click();
+      if (i % 5 === 0) cell.dispatchEvent(new KeyboardEvent("keydown", { key: "+", bubbles: true }));
+    });
+  })
+"""
+
+
+@pytest.mark.parametrize("page", LIVE)
+def test_a_setting_that_was_found_is_shared_by_its_address_whatever_figure_it_is_of(visit, page):
+    tab = visit(page, script=served.FRAMES).page
+    opening = tab.evaluate(SHOWN)
+    tab.evaluate(CHANGE)
+    found = tab.evaluate(SHOWN)
+    shares = tab.locator(".live-figure .share").all()
+    assert len(shares) == len(opening)
+    for i, share in enumerate(shares):
+        share.press("Enter")
+        other = tab.context.new_page()
+        other.add_init_script(served.FRAMES + served.WITHOUT_BETS)
+        other.goto(tab.url)
+        other.evaluate(served.SETTLED)
+        shown = other.evaluate(SHOWN)
+        assert shown[i] == found[i] != opening[i], tab.url
+        assert shown[:i] + shown[i + 1:] == opening[:i] + opening[i + 1:]
+        other.close()
+
+
+@pytest.mark.parametrize("hash", ["", "#", "#%", "#=", "#step", "#step=99", "#step=1.5", "#step=x", "#nothing=3",
+                                  "#whole-layer?step=-1&follow=nobody&given.WO.9.9=1&given=3&__proto__.x=1",
+                                  "#whole-layer?given.WO.0.0=1e999&head_1=2&label=x", "#a=%E0%A4%A",
+                                  "#no-figure?step=3"])
+def test_a_bad_address_does_no_harm(visit, hash):
+    one = visit(WHOLE + hash, script=served.FRAMES)
+    wanted = visit(WHOLE, script=served.FRAMES).page.evaluate(SHOWN)
+    assert one.page.evaluate(SHOWN) == wanted and one.errors == []
+
+
+def test_an_address_opens_the_cover_over_its_figure_and_the_copied_one_is_told(visit):
+    tab = visit(LOOKUP, bets=True).page
+    tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    share = tab.get_by_role("button", name="Copy a link to this").first
+    share.focus()
+    tab.keyboard.press("Enter")
+    tab.get_by_role("button", name="Copied").wait_for()
+    assert tab.evaluate("navigator.clipboard.readText()") == tab.url and "#" in tab.url
+    tab.evaluate("""document.querySelector(".bet-cover[hidden]").append(document.querySelector(".live-figure"));
+                    location.hash = "soft-lookup?temperature=2";""")
+    tab.wait_for_function("() => !document.querySelector('[data-figure=soft-lookup]').closest('[hidden]')")
 
 
 def test_without_a_script_a_try_is_a_sentence(chrome, address):

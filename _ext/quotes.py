@@ -1,0 +1,20 @@
+"""Curly quotation marks for what scripts say and raw HTML holds: Sphinx sets them in the running text alone."""
+from docutils.utils.smartquotes import educate_tokens
+
+
+def curly(text):
+    """A text with curly quotation marks; what stands in `backticks` stays as it is."""
+    if not any(mark in text for mark in "\"'"):
+        return text
+    parts = text.split("`")
+    tokens = (("literal" if i % 2 else "plain", part) for i, part in enumerate(parts))
+    return "`".join(educate_tokens(tokens, attr="q", language="en"))
+
+
+def all_curly(data):
+    """The same for every text in lists and dictionaries; a line that begins with a space is printed code."""
+    if isinstance(data, str):
+        return data if data.startswith(" ") else curly(data)
+    if isinstance(data, dict):
+        return {name: all_curly(part) for name, part in data.items()}
+    return [all_curly(part) for part in data] if isinstance(data, (list, tuple)) else data

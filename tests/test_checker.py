@@ -1,0 +1,264 @@
+"""What the checker says of answers that depend on chance, on memory, on a device, that do not end, that print, that a
+library stops, or that are right for some sizes only: each sentence only where it is true.
+"""
+import math
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from mha.exercises import EXERCISES, check
+from mha.exercises.alarm import Alarm, TooLong
+from mha.exercises.exercise import Exercise
+
+SIZED = [item for item in EXERCISES.values() if isinstance(item, Exercise) and item.sized]
+
+
+def shares(q, k):
+    return (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
+
+
+def cut(x, W, h):
+    return (x @ W).unflatten(-1, (h, -1)).transpose(1, 2)
+
+
+def multi_head(x, W_Q, W_K, W_V, W_O, h, mask, p=0.0, scale=None):
+    Q, K, V = (cut(x, W, h) for W in (W_Q, W_K, W_V))
+    scores = Q @ K.mT / math.sqrt(scale(Q, V) if scale else Q.shape[-1])
+    weights = F.dropout(scores.masked_fill(~mask[:, None], -math.inf).softmax(-1), p)
+    return (weights @ V).transpose(1, 2).flatten(2) @ W_O
+
+
+# --- Chance and memory ----------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("id, answer", [
+    ("2.1", lambda q, k, v: F.dropout(shares(q, k), 0.1) @ v),
+    ("2.1", lambda q, k, v: F.dropout(shares(q, k), 0.02) @ v),
+    ("6.3", lambda *args: multi_head(*args, p=0.02)),
+], ids=["often", "seldom", "seldom-in-6.3"])
+def test_chance_is_named_as_chance_however_seldom_it_shows(id, answer):
+    for seed in range(40):
+        torch.manual_seed(seed)
+        assert check(id, answer).mistakes == ["random"], seed
+
+
+def test_a_chance_that_shows_in_one_call_of_hundreds_is_not_called_memory():
+    seen = set()
+    for seed in range(40):
+        torch.manual_seed(seed)
+        report = check("2.1", lambda q, k, v: shares(q, k) @ v + (torch.rand(()) < 0.005))
+        seen.add(tuple(report.mistakes))
+        assert "It remembers something from one call to the next:" not in report.text
+        assert report.ok or report.mistakes, report.text
+    assert seen <= {(), ("random",), ("random", "keeps-state")}
+
+
+class Counting(nn.Module):
+    calls = 0
+
+    def forward(self, q, k, v):
+        self.calls += 1
+        return self.calls * shares(q, k) @ v
+
+
+def test_memory_is_said_only_where_a_copy_without_it_could_be_made():
+    def counted(q, k, v, calls=[]):                              # noqa: B006, as this is what is tried
+        calls.append(1)
+        return len(calls) * shares(q, k) @ v
+    assert check("2.1", counted).mistakes == ["keeps-state"]
+    report = check("2.1", Counting())
+    assert report.mistakes == ["random", "keeps-state"] and "Either something is left to chance" in report.text
+
+
+def test_the_seed_of_the_learner_goes_on_as_if_nothing_had_been_checked():
+    def drawn(checks):
+        torch.manual_seed(5)
+        for _ in range(checks):
+            check("2.1", Counting())
+        return torch.rand(3)
+    assert torch.equal(drawn(0), drawn(2))
+
+
+# --- Who raised it --------------------------------------------------------------------------------------------------
+
+def own_assert(q, k, v):
+    assert q.ndim == 7
+    return v
+
+
+@pytest.mark.parametrize("answer, mistake", [
+    (lambda q, k, v: nn.MultiheadAttention(10, 3), "inside-a-library"),
+    (own_assert, "assertion"),
+    (lambda q, k, v: q.to("meta") @ k.mT @ v, "other-device"),
+    (lambda q, k, v: torch.ones(3, device="meta").sum().item(), "other-device"),
+    pytest.param(lambda q, k, v: q.cuda(), "no-device",
+                 marks=pytest.mark.skipif(torch.cuda.is_available(), reason="has CUDA")),
+])
+def test_an_error_is_called_the_learners_own_only_where_it_is(answer, mistake):
+    report = check("2.1", answer)
+    assert report.mistakes == [mistake] and ("of your own" in report.text) == (mistake == "assertion")
+
+
+def test_a_sentence_on_the_line_is_not_made_of_a_line_of_a_library():
+    report = check("2.1", lambda q, k, v: F.scaled_dot_product_attention(q, k.sum(-1), v))
+    assert "Your line: " in report.text and "The line takes" not in report.text
+
+
+# --- Devices --------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("answer", [
+    lambda q, k, v: (shares(q, k) @ v).to("meta"), lambda q, k, v: [v, v.to("meta")],
+])
+def test_an_answer_on_another_device_is_told_so(answer):
+    report = check("2.1", answer)
+    assert report.mistakes == ["other-device"]
+    assert "returns a tensor on meta; the inputs were on the CPU" in report.text
+
+
+def test_another_default_device_changes_no_verdict():
+    """In a process of its own, as it is set before the exercises are made."""
+    code = ("import torch; torch.set_default_device('meta')\n"
+            "from mha.exercises import EXERCISES, check\n"
+            "for item in EXERCISES.values():\n"
+            "    if item.in_code and item.core:\n"
+            "        assert check(item.id, item.reference).ok, item.id\n"
+            "    assert not check(item.id, lambda *args: torch.ones(7)).ok or item.kind == 'explain'\n"
+            "assert torch.get_default_device().type == 'meta'\n")
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# --- What does not end ----------------------------------------------------------------------------------------------
+
+def swallowed(q, k, v):
+    while True:
+        try:
+            sum(range(10))
+        except:                                                  # noqa: E722, as this is what is tried
+            pass
+
+
+def swallowed_twice(q, k, v):
+    def once():
+        try:
+            return sum(range(10))
+        except BaseException:
+            return 0
+    while True:
+        try:
+            once()
+        except TimeoutError:
+            pass
+        except:                                                  # noqa: E722
+            continue
+
+
+def caught_and_answered(q, k, v):
+    try:
+        while True:
+            pass
+    except:                                                      # noqa: E722
+        return shares(q, k) @ v
+
+
+@pytest.mark.parametrize("answer", [swallowed, swallowed_twice, caught_and_answered])
+def test_no_except_keeps_an_answer_running(answer, monkeypatch):
+    monkeypatch.setattr("mha.exercises.calls.LIMIT", 0.2)
+    trace, start = sys.gettrace(), time.monotonic()
+    assert check("2.1", answer).mistakes == ["does-not-end"]
+    assert sys.gettrace() is trace and time.monotonic() - start < 60
+
+
+def test_a_timeout_of_the_answers_own_is_not_an_answer_that_did_not_end():
+    def gives_up(q, k, v):
+        raise TimeoutError("no server")
+    report = check("2.1", gives_up)
+    assert "does-not-end" not in report.mistakes and "TimeoutError: no server" in report.text
+
+
+def test_in_another_thread_nothing_is_ended_and_nothing_breaks():
+    found = []
+    thread = threading.Thread(target=lambda: found.append(check("2.1", lambda q, k, v: shares(q, k) @ v).ok))
+    thread.start()
+    thread.join()
+    assert found == [True]
+
+
+def test_the_alarm_leaves_no_timer_behind():
+    with pytest.raises(TooLong), Alarm(0.05):
+        while True:
+            pass
+    time.sleep(0.1)
+
+
+# --- What is printed ------------------------------------------------------------------------------------------------
+
+def prints(q, k, v):
+    print("q is", tuple(q.shape))
+    return (q @ k.mT).softmax(-1) @ v
+
+
+def test_what_is_printed_is_shown_once_for_the_call_that_the_report_is_about(capsys):
+    report = check("2.1", prints)
+    assert capsys.readouterr().out == ""
+    assert report.text.count("q is") == 1 and "   q is (2, 4)" in report.text.splitlines()
+    assert int(report.text.split("It was called ")[1].split()[0]) > 10
+
+
+def test_prints_of_a_right_answer_are_shown_for_its_first_call(capsys):
+    def loud(q, k, v):
+        print("\n".join("abcdefghijkl"))
+        return shares(q, k) @ v
+    report = check("2.1", loud)
+    assert report.ok and report.text.count("   a\n") == 1 and report.text.endswith("   h\n   ...")
+    assert capsys.readouterr().out == ""
+
+
+# --- For which sizes it is right ------------------------------------------------------------------------------------
+
+def values_in_steps_of_d_k(x, W_Q, W_K, W_V, W_O, h, mask):
+    B, n, d_k = *x.shape[:2], W_Q.shape[1] // h
+    Q, K, V = ((x @ W).reshape(B, n, h, d_k).transpose(1, 2) for W in (W_Q, W_K, W_V))
+    scores = (Q @ K.mT / d_k**0.5).masked_fill(~mask[:, None], -math.inf)
+    return (scores.softmax(-1) @ V).transpose(1, 2).flatten(2) @ W_O
+
+
+def one_sentence(y):
+    return torch.cat(list(y[0]), -1)[None]
+
+
+@pytest.mark.parametrize("id, answer, where", [
+    ("6.2", one_sentence, "it is right only where B = 1."),
+    ("6.2", lambda y: y.transpose(1, 2).flatten(2).squeeze(1), "it is wrong only where n = 1."),
+    ("6.3", values_in_steps_of_d_k, "it is right only where d_k = d_v."),
+    ("9.1", lambda y, gates, W_O: (y.transpose(1, 2) * gates[:, None, None]).flatten(2) @ W_O,
+     "it is right only where h = 1."),
+])
+def test_the_size_that_decides_is_told(id, answer, where):
+    report = check(id, answer)
+    assert not report.ok and f"Of the sizes tried, {where}" in report.text, report.text
+
+
+@pytest.mark.parametrize("exercise", SIZED, ids=lambda exercise: exercise.id)
+def test_the_reference_is_right_for_all_sizes_that_are_tried(exercise):
+    from mha.exercises.sizes import condition, probes, tried
+    assert all(all(right) for right in tried(exercise, exercise.reference).values())
+    assert condition(exercise, exercise.reference) == ("", "") and len(probes(exercise)) > 3
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python tells the place of an error in its line from 3.11 on")
+@pytest.mark.parametrize("id, answer, says", [
+    ("4.1", lambda x, W_Q, W_K, W_V: x @ W_Q @ W_K,
+     "`x @ W_Q` has shape (2, 4) and `W_K` has shape (3, 4). In a product @ the last size of the first, 4, must be the "
+     "last but one of the second, 3."),
+    ("2.1", lambda q, k, v: q.mean(-1) - k.mean(-1) if q.ndim == 2 else v, "at axis -1 the sizes 2 and 3 meet"),
+    ("11.1", lambda Q, K, V: (Q @ K.mT / 2).softmax(-1) @ V,
+     "at axis -3 the sizes 4 and 2 meet: they must be equal, or one of them 1."),
+])
+def test_operands_that_do_not_fit_are_told_with_their_shapes(id, answer, says):
+    report = check(id, answer)
+    assert not report.ok and says in report.text, report.text

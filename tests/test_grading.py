@@ -1,0 +1,172 @@
+"""A class that is graded gets what it saw, whatever its notebooks do, and one learner spoils his own rows alone."""
+import subprocess
+import sys
+
+import pytest
+
+import class_of_learners as learners
+from mha.exercises import EXERCISES, grading, handed_in
+from mha.exercises.cells import cells as cells_of
+
+MASKS = [item for item in EXERCISES.values() if item.chapter == "05_masks"]
+RIGHT = {item.id: [cell["source"] for cell in cells_of(item, solved=True) if cell["cell_type"] == "code"]
+         for item in MASKS}
+
+
+def graded(*paths, **settings):
+    """notebook -> {exercise: (state, mistakes)}"""
+    found = {}
+    for row in grading.grade(paths, **settings):
+        found.setdefault(row["notebook"], {})[row["exercise"]] = row["state"], row["mistakes"]
+    return found
+
+
+def states(*paths, **settings):
+    """Of one notebook, exercise -> state."""
+    (rows,) = graded(*paths, **settings).values()
+    return {id: state for id, (state, _) in rows.items()}
+
+
+# --- The table says what the learner saw ------------------------------------------------------------------------------
+
+def test_the_table_says_what_check_said_in_every_style(tmp_path, some):
+    """Every exercise in one style, drawn anew each time, one in two wrongly; a kernel of Jupyter is the judge."""
+    cells, styles = learners.class_notebook(some.randrange(20))
+    path = learners.write(tmp_path / "all.ipynb", *cells)
+    seen = learners.seen_live(path)
+    (rows,) = graded(path).values()
+    assert rows == {id: seen.get(id, ("missing", "")) for id in EXERCISES}
+    deleted = {id for id, style in styles.items() if style == "check_deleted"}
+    assert {id for id, (state, _) in rows.items() if state == "missing"} == deleted
+
+
+A, B = "5.1", "5.4"                        # the first is handed in before what is odd, the other after it
+WRONG = "def leaks(*x):\n    return x[0]\nfrom mha.exercises import check\ncheck('5.4', leaks)"
+
+
+def odd(*between):
+    return "import torch, math\nimport torch.nn.functional as F", *RIGHT[A], *between, *RIGHT[B]
+
+
+@pytest.fixture(scope="module")
+def odd_class(tmp_path_factory):
+    """The rows of a class of them all, graded in one run, and how long that took."""
+    folder = tmp_path_factory.mktemp("class")
+    for name, cell in [*learners.ODD.items(), *((name, cell) for name, (cell, _) in learners.ENDING.items())]:
+        learners.write(folder / name / "05_masks.ipynb", *odd(cell))
+    return graded(folder, limit=3, memory=2)
+
+
+@pytest.mark.parametrize("name", learners.ODD)
+def test_what_comes_after_an_odd_cell_is_graded(odd_class, name):
+    found = odd_class[f"{name}/05_masks.ipynb"]
+    assert {id: state for id, (state, _) in found.items()} == {
+        item.id: "right" if item.id in (A, B) else "missing" for item in MASKS}
+
+
+@pytest.mark.parametrize("name", learners.ENDING)
+def test_what_ends_python_leaves_what_was_before_it_and_says_where_it_ended(odd_class, name):
+    found = odd_class[f"{name}/05_masks.ipynb"]
+    assert found.pop(A) == ("right", "")
+    assert {state for state, _ in found.values()} == {"not reached"} and len(found) == len(MASKS) - 1
+    assert all(learners.ENDING[name][1] in why and "code cell 4" in why for _, why in found.values())
+
+
+def test_it_leaves_no_process_behind(odd_class):
+    """What a notebook started is gone with it."""
+    left = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
+    assert "time.sleep(999)" not in left and "sleep 1000" not in left
+
+
+def test_a_class_is_graded_in_one_run_row_by_row(tmp_path, some):
+    expected = learners.write_class(tmp_path, "05_masks", 24, some)
+    found = graded(tmp_path, limit=3)
+    assert {name: {id: state for id, (state, _) in rows.items()} for name, rows in found.items()} == expected
+    assert list(found) == list(expected)
+
+
+# --- What is the teacher's stays the teacher's ------------------------------------------------------------------------
+
+def test_what_a_learner_solves_is_not_the_teachers_progress(tmp_path, monkeypatch):
+    mine = tmp_path / "mine.json"
+    mine.write_text('{"version": 1, "exercises": {}}')
+    monkeypatch.setenv("MHA_PROGRESS", str(mine))
+    learners.write(tmp_path / "class/05_masks.ipynb", "from mha.exercises import check, hint, progress, solution, show",
+                   "check('5.5', 1), hint('5.1'), solution('5.1'), progress('mha1-1.1-3p')", "open('x', 'w').write('y')",
+                   "show('1.8')")
+    assert states(tmp_path / "class")["5.5"] == "wrong"
+    assert mine.read_text() == '{"version": 1, "exercises": {}}'
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["05_masks.ipynb", "class", "mine.json"]
+
+
+def test_a_helper_beside_the_notebook_is_found_and_shadows_nothing(tmp_path):
+    (tmp_path / "helper.py").write_text("answer = 24")
+    (tmp_path / "colorsys.py").write_text("1 / 0")
+    path = learners.write(tmp_path / "x.ipynb", "import colorsys\nfrom helper import answer",
+                          "import mha.exercises as m\nm.check('2.5', answer)")
+    assert states(path)["2.5"] == "right" and not (tmp_path / "__pycache__").exists()
+
+
+# --- Which exercises, and why not -------------------------------------------------------------------------------------
+
+def test_the_last_result_counts_and_a_brute_force_of_numbers_is_its_last(tmp_path):
+    path = learners.write(tmp_path / "x.ipynb", "from mha.exercises import check\nfor n in (24, 7):\n    check('2.5', n)")
+    assert states(path)["2.5"] == "wrong"
+
+
+@pytest.mark.parametrize("file, cell, chapters", [
+    ("x.ipynb", {"cell_type": "code", "source": "", "id": "exercise-5-1-check"}, {"05_masks"}),
+    ("x.ipynb", {"cell_type": "code", "source": "", "metadata": {"id": "exercise-5-1-check"}}, {"05_masks"}),
+    ("x.ipynb", {"cell_type": "markdown", "source": ["### " + EXERCISES["5.1"].heading + "\n", "so"]}, {"05_masks"}),
+    ("ada 05_masks (2).ipynb", "", {"05_masks"}),
+    ("05_masks.ipynb", {"cell_type": "code", "source": "", "id": "exercise-2-1-check"}, {"02_one_head"}),
+    ("x.ipynb", "check = print\ncheck('2.1', 5)", {"02_one_head"}),
+    ("x.ipynb", "check(find('attention'), answer=5)", {"02_one_head"}),
+    ("x.ipynb", "%%time\ncheck('2.1', 5)", {"02_one_head"}),
+    ("x.ipynb", "hint('2.1')", set()),
+])
+def test_a_notebook_belongs_to_the_chapter_whose_exercises_stand_in_it(tmp_path, file, cell, chapters):
+    path = learners.write(tmp_path / file, cell)
+    found = handed_in.expected(path, handed_in.read(path))
+    assert found == [id for id, item in EXERCISES.items() if item.chapter in chapters]
+
+
+def test_an_answer_that_could_not_be_made_names_the_error_that_made_it_so(tmp_path):
+    path = learners.write(tmp_path / "x.ipynb", "from mha.exercises import check", "def attention(q, k, v:\n    return q",
+                          "check('2.1', attention)", "check('2.2', softmax_bakward)", "1 / 0\ncheck('2.5', 24)",
+                          "try:\n    check('2.6', nowhere)\nexcept NameError:\n    pass")
+    (rows,) = graded(path).values()
+    assert rows["2.1"][0] == rows["2.2"][0] == rows["2.5"][0] == "cannot be run" and rows["2.6"] == ("missing", "")
+    assert rows["2.1"][1].startswith("SyntaxError") and "softmax_bakward" in rows["2.2"][1]
+    assert rows["2.5"][1] == "ZeroDivisionError: division by zero"
+
+
+def test_a_cell_with_the_tag_that_jupyter_skips_is_skipped(tmp_path):
+    training = {"cell_type": "code", "source": "import os\nos._exit(0)", "metadata": {"tags": ["skip-execution"]}}
+    path = learners.write(tmp_path / "x.ipynb", training, "from mha.exercises import check\ncheck('2.5', 24)")
+    assert states(path)["2.5"] == "right"
+
+
+def test_a_notebook_as_a_whole_has_a_limit(tmp_path):
+    path = learners.write(tmp_path / "x.ipynb", "from mha.exercises import check\ncheck('2.5', 24)",
+                          *["import time\ntime.sleep(5)"] * 20)
+    (rows,) = graded(path, total=6).values()
+    assert rows["2.5"] == ("right", "") and "the notebook took longer than 6 s" in rows["2.1"][1]
+
+
+@pytest.mark.parametrize("lines", ["", "null", "[]", "{", '{"expected": 5}', '{"expected": [[]], "tries": {}}',
+                                   '{"expected": ["2.1"], "tries": {}}\n{"exercise": 5}', "\x00\n\x00"])
+def test_lines_that_are_not_ours_cost_a_row(tmp_path, lines):
+    run = grading.Run(tmp_path / "x.ipynb", "x.ipynb", tmp_path / "run", 1, 1)
+    run.folder.mkdir()
+    run.lines.write_text(lines)
+    run.process = subprocess.Popen([sys.executable, "-c", ""], start_new_session=True)
+    run.process.exitcode, run.process.join = 0, run.process.wait
+    assert [row["state"] for row in run.finished()] == ["could not be graded"]
+
+
+def test_where_nothing_can_be_forked_a_new_process_does_the_same(tmp_path, monkeypatch):
+    """As on Windows and on a Mac."""
+    monkeypatch.setattr(grading.sys, "platform", "darwin")
+    path = learners.write(tmp_path / "x.ipynb", "1 / 0", "from mha.exercises import check\ncheck('2.5', 24)")
+    assert states(path)["2.5"] == "right"
