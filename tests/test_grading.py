@@ -92,8 +92,8 @@ def test_what_a_learner_solves_is_not_the_teachers_progress(tmp_path, monkeypatc
     mine.write_text('{"version": 1, "exercises": {}}')
     monkeypatch.setenv("MHA_PROGRESS", str(mine))
     learners.write(tmp_path / "class/05_masks.ipynb", "from mha.exercises import check, hint, progress, solution, show",
-                   "check('5.5', 1), hint('5.1'), solution('5.1'), progress('mha1-1.1-3p')", "open('x', 'w').write('y')",
-                   "show('1.8')")
+                   "check('5.5', 1), hint('5.1'), solution('5.1'), progress('mha1-1.1-3p'), show('1.8')",
+                   "open('x', 'w').write('y')")
     assert states(tmp_path / "class")["5.5"] == "wrong"
     assert mine.read_text() == '{"version": 1, "exercises": {}}'
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["05_masks.ipynb", "class", "mine.json"]
@@ -110,7 +110,8 @@ def test_a_helper_beside_the_notebook_is_found_and_shadows_nothing(tmp_path):
 # --- Which exercises, and why not -------------------------------------------------------------------------------------
 
 def test_the_last_result_counts_and_a_brute_force_of_numbers_is_its_last(tmp_path):
-    path = learners.write(tmp_path / "x.ipynb", "from mha.exercises import check\nfor n in (24, 7):\n    check('2.5', n)")
+    path = learners.write(tmp_path / "x.ipynb", "from mha.exercises import check",
+                          "for n in (24, 7):\n    check('2.5', n)")
     assert states(path)["2.5"] == "wrong"
 
 
@@ -132,7 +133,8 @@ def test_a_notebook_belongs_to_the_chapter_whose_exercises_stand_in_it(tmp_path,
 
 
 def test_an_answer_that_could_not_be_made_names_the_error_that_made_it_so(tmp_path):
-    path = learners.write(tmp_path / "x.ipynb", "from mha.exercises import check", "def attention(q, k, v:\n    return q",
+    path = learners.write(tmp_path / "x.ipynb", "from mha.exercises import check",
+                          "def attention(q, k, v:\n    return q",
                           "check('2.1', attention)", "check('2.2', softmax_bakward)", "1 / 0\ncheck('2.5', 24)",
                           "try:\n    check('2.6', nowhere)\nexcept NameError:\n    pass")
     (rows,) = graded(path).values()

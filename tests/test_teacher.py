@@ -16,7 +16,7 @@ import pytest
 
 import class_of_learners as learners
 from _ext import publishing
-from mha.exercises import EXERCISES, cells, grading, teacher
+from mha.exercises import EXERCISES, cells, grading, replay, teacher
 
 ROOT = Path(__file__).parents[1]
 
@@ -215,8 +215,8 @@ def test_a_table_for_a_spreadsheet_is_written_to_a_file_with_its_mark(tmp_path):
 
 
 def test_a_teacher_who_stops_it_has_the_rows_so_far(tmp_path):
-    for number in range(3):
-        learners.write(tmp_path / f"{number}/05_masks.ipynb", *(["import time\ntime.sleep(1000)"] if number == 1 else []))
+    for number, cells in enumerate([[], ["import time\ntime.sleep(1000)"], []]):
+        learners.write(tmp_path / f"{number}/05_masks.ipynb", *cells)
     made = tmp_path / "marks.csv"
     running = subprocess.Popen([sys.executable, "-m", "mha.exercises", "grade", tmp_path, "-o", made, "--jobs", "2"],
                                stderr=subprocess.PIPE, text=True)
@@ -234,3 +234,33 @@ def test_the_help_says_what_it_does_not_guard_against():
     for arguments in (["--help"], ["grade", "--help"]):
         said = " ".join(command(*arguments, text=True).stdout.split())
         assert "They do not guard against malice. The learners' code runs on this machine with your rights" in said
+
+
+# --- The page for teachers --------------------------------------------------------------------------------------------
+
+PAGE = (ROOT / "chapters/teaching.md").read_text(encoding="utf-8")
+
+
+def test_the_commands_of_the_page_do_what_it_says(tmp_path):
+    """Those that stand in blocks are run, in order; every option that the page names is one."""
+    for block in re.findall(r"```sh\n(.*?)```", PAGE, re.S):
+        for line in block.splitlines():
+            program, *arguments = shlex.split(line)
+            if "handed_in" in arguments:
+                answered(tmp_path / "solved/05_masks.ipynb", tmp_path / "handed_in/ada/05_masks.ipynb")
+            done = subprocess.run([sys.executable, *arguments], cwd=tmp_path, capture_output=True, text=True)
+            assert program == "python" and done.returncode == 0, done.stderr
+    states = [row["state"] for row in table((tmp_path / "marks.csv").read_text("utf-8"))]
+    assert states and set(states) <= {"right", "written"} and (tmp_path / "handout/05_masks.ipynb").exists()
+    known = command("grade", "--help", text=True).stdout + command("export", "--help", text=True).stdout
+    assert set(re.findall(r"`(--[a-z]+)", PAGE)) <= set(re.findall(r"--[a-z-]+", known))
+
+
+def test_the_page_explains_each_column_and_each_state():
+    first, second = (re.findall(r"^\| (`.*?) \|", part, re.M) for part in PAGE.split("| state | when |"))
+    assert tuple(re.findall(r"`(.*?)`", " ".join(first))) == grading.FIELDS
+    assert tuple(name.strip("`") for name in second) == grading.STATES
+
+
+def test_the_page_names_the_magics_that_run_and_the_tag_that_is_skipped():
+    assert set(re.findall(r"`%+(\w+)`", PAGE)) == replay.MAGICS and f"`{replay.SKIPPED}`" in PAGE

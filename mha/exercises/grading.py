@@ -20,6 +20,8 @@ from pathlib import Path
 from mha.exercises import EXERCISES, replay
 from mha.exercises.calls import Caught
 
+STATES = ("right", "wrong", "written", "not started", "cannot be run", "missing", "not reached", "no exercises",
+          "could not be graded")
 FIELDS = ("notebook", "exercise", "title", "state", "mistakes", "tries")
 CELL, NOTEBOOK, MEMORY = 60, 600, 4         # seconds, seconds, GiB
 PATIENCE = 5                                # seconds in which a cell that is interrupted must end

@@ -203,7 +203,7 @@ def clock(waited=None):
 def waited_for_core(pid="self"):
     """Seconds in which a process could have run and had no core; 0 where the system does not tell."""
     with contextlib.suppress(OSError, IndexError, ValueError):
-        return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
+        return int(Path(f"/proc/{pid}/schedstat").read_text("ascii").split()[1]) / 1e9
     return 0.0
 
 

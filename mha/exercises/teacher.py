@@ -69,7 +69,7 @@ def commit():
     """
     root = Path(__file__).resolve().parents[2]
     with contextlib.suppress(OSError):
-        asked = subprocess.run(["git", "rev-parse", "HEAD"], cwd=root, capture_output=True, text=True)
+        asked = subprocess.run(["git", "rev-parse", "HEAD"], cwd=root, capture_output=True, encoding="utf-8")
         return asked.stdout.strip() if (root / ".git").exists() and asked.returncode == 0 else "HEAD"
     return "HEAD"
 
