@@ -74,7 +74,8 @@ def attention(q: Tensor = None, k: Tensor = None, v: Tensor = None, *more, mask:
         mask: bool, True = may attend; (n, m), or as many axes as the weights; each size theirs or 1. Padding is
             (B, 1, 1, m), as of `mha.masks.padding`: a bare (B, m) is taken for (n, m), in silence where B = n.
         bias: floats added to the scores, shaped like a mask. -inf hides a key, as a mask does. A number that all
-            visible keys of a query have in common, be it -1e9, changes nothing: it is taken off, as a softmax ignores it.
+            visible keys of a query have in common, be it -1e9, changes nothing: a softmax ignores it, so it is taken
+            off first.
         causal: key j is visible to query i only if j <= i + offset.
         offset: number of keys before the first query, or a tensor of such, one for each sequence; needed with `causal`
             or `window` if n != m, and refused without them.
