@@ -59,10 +59,11 @@ def definition(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None, bias
     return weights @ V, weights  # (B, h, n, d_v), (B, h, n, m)
 
 
-def attention(q: Tensor = None, k: Tensor = None, v: Tensor = None, *more, mask: Tensor | None = None,
-              bias: Tensor | None = None, causal: bool = False, offset: int | Tensor | None = None,
-              window: tuple | None = None, scale: float | None = None, softcap: float | None = None,
-              dropout: float = 0.0, need_weights: bool = False, **unknown) -> tuple[Tensor, Tensor | None]:
+@check.call
+def attention(q: Tensor, k: Tensor, v: Tensor, *more, mask: Tensor | None = None, bias: Tensor | None = None,
+              causal: bool = False, offset: int | Tensor | None = None, window: tuple | None = None,
+              scale: float | None = None, softcap: float | None = None, dropout: float = 0.0,
+              need_weights: bool = False, **unknown) -> tuple[Tensor, Tensor | None]:
     """Each query takes a weighted mean of the values; the weights are a softmax over its scores with the keys.
 
         scores = scale * Q K^T        weights = softmax(scores + bias, over the visible keys)        out = weights V
