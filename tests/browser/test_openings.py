@@ -105,7 +105,8 @@ HOLE = """
       range.selectNodeContents(el);
       if (el.tagName === "CANVAS") seen.push(...bands(el));
       else if (!el.childNodes.length && el.tagName !== "svg") seen.push(el.getBoundingClientRect());
-      else if ([...el.childNodes].every(({ nodeType }) => nodeType === Node.TEXT_NODE)) seen.push(...range.getClientRects());
+      else if ([...el.childNodes].every((node) => node.nodeType === Node.TEXT_NODE))
+        seen.push(...range.getClientRects());
     }
     let end = top;
     let hole = [0, 0];
