@@ -37,8 +37,9 @@ SEEN = """
 def test_each_control_moved_from_the_opening_shows_that_it_was_moved(opened, page, index):
     """The opening first, then each control to its ends."""
     tab, figure = opened_figure(opened, page, index)
-    first, *seen = after_each(tab, index, figure, one_at_a_time(figure), SEEN)
-    answered = {name for (name, _), there in zip(moves_from_opening(figure), seen[::2]) if there != first}
+    seen = after_each(tab, index, figure, one_at_a_time(figure), SEEN)      # opening, move, opening, move, ..., opening
+    answered = {name for (name, _), before, after in zip(moves_from_opening(figure), seen[::2], seen[1::2])
+                if before != after}
     assert [name for name in figure.controls if name not in answered] == []
 
 
@@ -88,13 +89,28 @@ HOLE = """
   (index) => {
     const root = document.querySelectorAll(".live-figure")[index].querySelector("[data-figure]");
     const { top, bottom } = root.getBoundingClientRect();
-    const leaves = [...root.querySelectorAll("*")].filter((el) => !el.children.length
-      || [...el.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim()));
-    const seen = leaves.filter((el) => el.checkVisibility({ visibilityProperty: true }))
-      .map((el) => el.getBoundingClientRect()).filter(({ width, height }) => width + height > 0);
+    // What is painted of a map, in bands of a few pixels
+    function bands(canvas) {
+      const { top, height, width } = canvas.getBoundingClientRect();
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      const scale = height / canvas.height;
+      const painted = (y) => data.subarray(4 * y * canvas.width, 4 * (y + 1) * canvas.width).some(Boolean);
+      return [...Array(canvas.height).keys()].filter((y) => y % 4 === 0 && painted(y))
+        .map((y) => ({ top: top + y * scale, bottom: top + (y + 4) * scale, width, height }));
+    }
+    const seen = [];
+    for (const el of root.querySelectorAll("*")) {
+      if (!el.checkVisibility({ visibilityProperty: true })) continue;
+      const range = document.createRange();
+      range.selectNodeContents(el);
+      if (el.tagName === "CANVAS") seen.push(...bands(el));
+      else if (!el.childNodes.length && el.tagName !== "svg") seen.push(el.getBoundingClientRect());
+      else if ([...el.childNodes].every((node) => node.nodeType === Node.TEXT_NODE))
+        seen.push(...range.getClientRects());
+    }
     let end = top;
     let hole = [0, 0];
-    for (const box of [...seen, { top: bottom, bottom }].sort((a, b) => a.top - b.top)) {
+    for (const box of [...seen.filter(({ width, height }) => width + height), { top: bottom, bottom }].sort((a, b) => a.top - b.top)) {
       if (box.top - end > hole[0]) hole = [box.top - end, end - top];
       end = Math.max(end, box.bottom);
     }
