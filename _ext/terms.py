@@ -37,9 +37,9 @@ def close_term(translator, node):
 def name_entries(app, doctree):
     """Give each entry of the glossary an address."""
     if app.env.docname == GLOSSARY:
-        for term in doctree.findall(nodes.term):
-            term["ids"] += map(address, names(term.astext()))
-            term.parent.insert(0, index(names(term.astext()), address(term.astext())))
+        for term in list(doctree.findall(nodes.term)):
+            term["ids"].append(address(term.astext()))
+            doctree.append(index(names(term.astext()), address(term.astext())))
 
 
 def names(term):
@@ -105,7 +105,8 @@ def place_of(all_names, doctree):
     sections = [section for section in doctree.findall(nodes.section) if section["ids"]]
 
     def says(section):
-        own = [node for node in section.children if not isinstance(node, nodes.section)]
+        parts = [node for node in section.children if not isinstance(node, nodes.section)]
+        own = [section[0], *(node for part in parts for node in part.findall(nodes.paragraph))]
         bold = any(any_name.fullmatch(strong.astext()) for node in own for strong in node.findall(nodes.strong))
         return bold, sum(len(any_name.findall(node.astext())) for node in own)
     return max(sections, key=says)["ids"][0]
