@@ -515,7 +515,7 @@ def wrong_for_three_of_three(heads, questions, k):
     ("3.2", two_of_three, "taken apart into more or fewer names than it has parts", "number of axes"),
     ("3.3", identity_first, "and of W_Q and W_K exchanged", "not the rows"),
     ("4.3", filled_column, "How many numbers of W_V W_O", "numbers of W_V should"),
-    ("5.4", nudged, "by_a_step, n = 6, leaks", "two mistakes"),
+    ("5.4", nudged, "For f = by_a_step, n = 6, d = 4: it says False, and should say True.", "two mistakes"),
     ("6.1", as_it_lies, "depends on how its input lies in memory", "strides were assumed"),
     ("7.1", lambda weights, r: torch.tensor(0.5), "For weights [[0.5, 0, 0, 0.5]] and r = 2", "and on another it"),
     ("7.2", softmax_of_whole_numbers, "torch cannot compute this for numbers of that dtype", "dtypes meet"),
