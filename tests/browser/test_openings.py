@@ -110,7 +110,8 @@ HOLE = """
     }
     let end = top;
     let hole = [0, 0];
-    for (const box of [...seen.filter(({ width, height }) => width + height), { top: bottom, bottom }].sort((a, b) => a.top - b.top)) {
+    const boxes = [...seen.filter(({ width, height }) => width + height), { top: bottom, bottom }];
+    for (const box of boxes.sort((a, b) => a.top - b.top)) {
       if (box.top - end > hole[0]) hole = [box.top - end, end - top];
       end = Math.max(end, box.bottom);
     }
