@@ -105,7 +105,7 @@ HOLE = """
       range.selectNodeContents(el);
       if (el.tagName === "CANVAS") seen.push(...bands(el));
       else if (!el.childNodes.length && el.tagName !== "svg") seen.push(el.getBoundingClientRect());
-      else if ([...el.childNodes].every((node) => node.nodeType === Node.TEXT_NODE))
+      else if ([...el.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim()))
         seen.push(...range.getClientRects());
     }
     let end = top;
