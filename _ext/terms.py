@@ -100,7 +100,7 @@ def mark(app, doctree, docname):
 
 
 def place_of(all_names, doctree):
-    """The section of a chapter that explains a term: where it is in bold, or else where its names stand most often."""
+    """The section of a chapter that explains a term: where it is in bold, or in the title, or else most often."""
     any_name = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, all_names))})(?:e?s)?(?!\w)", re.I)
     sections = [section for section in doctree.findall(nodes.section) if section["ids"]]
 
@@ -108,7 +108,9 @@ def place_of(all_names, doctree):
         parts = [node for node in section.children if not isinstance(node, nodes.section)]
         own = [section[0], *(node for part in parts for node in part.findall(nodes.paragraph))]
         bold = any(any_name.fullmatch(strong.astext()) for node in own for strong in node.findall(nodes.strong))
-        return bold, sum(len(any_name.findall(node.astext())) for node in own)
+        inner = section is not sections[0]
+        count = sum(len(any_name.findall(node.astext())) for node in own)
+        return bold, inner and bool(any_name.search(section[0].astext())), inner, count
     return max(sections, key=says)["ids"][0]
 
 

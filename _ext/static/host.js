@@ -194,14 +194,14 @@
     }
     const entries = (wanted) => Object.entries(wanted).map(([name, said]) => [name, valueOf(name, said)]);
 
-    // Twice, for some controls hold others within bounds
-    function put(wanted) {
+    // Twice, for some controls hold others within bounds; what the book asks for itself is not doubted
+    function put(wanted, isOurs) {
       for (let round = 0; round < 2; round++) {
         const next = structuredClone(first);
         for (const [name, value] of entries(wanted)) {
           const path = name.split(".");
           const part = path.slice(0, -1).reduce((whole, key) => whole[key], next);
-          if (fits(name, value)) part[path.at(-1)] = value;
+          if (isOurs || fits(name, value)) part[path.at(-1)] = value;
         }
         for (const name of names) {
           const same = String(leaves(next[name], "")) === String(leaves(canvas.get(name), ""));
@@ -284,6 +284,7 @@
     if (!name && !figure.settings.knows(wanted)) return;
     figure.closest(".bet-cover[hidden]")?.dispatchEvent(new Event("beforematch")); // it is opened (bets.js)
     figure.settings.put(wanted);
+    requestAnimationFrame(() => figure.settings.put(wanted)); // some bounds are known when it is drawn
     figure.scrollIntoView({ block: "start" });
   }
 

@@ -27,7 +27,9 @@
   }
 
   function excerpt(text, words) {
-    const places = words.map((word) => text.toLowerCase().indexOf(word)).filter((at) => at >= 0);
+    const phrase = new URLSearchParams(location.search).get("q").trim().toLowerCase();
+    const places = [phrase, ...words].map((word) => text.toLowerCase().indexOf(word)).filter((at) => at >= 0);
+    if (text.toLowerCase().includes(phrase)) places.splice(1); // the words as they were written, before any of them
     const start = Math.max(0, Math.min(...places, text.length) - EXCERPT / 3);
     const from = start && places.length ? text.indexOf(" ", start) + 1 : 0;
     const [before, after] = [from > 0, from + EXCERPT < text.length].map((cut) => (cut ? "\u2026" : ""));
@@ -65,16 +67,13 @@
     return results.filter(([name, , anchor]) => anchor || !placed.has(name));
   };
 
-  // It keeps the words for a light in the pages, which ours have not; in a browser that keeps nothing it would stop.
-  const parse = Search._parseQuery;
-  Search._parseQuery = (query) => {
-    try {
-      return parse(query);
-    } catch {
-      Storage.prototype.setItem = () => {};
-      return parse(query);
-    }
-  };
+  // Sphinx keeps the words that were looked for; in a browser that keeps nothing it would stop there.
+  try {
+    localStorage.setItem("sphinx_highlight_terms", "");
+  } catch {
+    const nothing = { getItem: () => null, setItem() {}, removeItem() {} };
+    Object.defineProperty(window, "localStorage", { value: nothing });
+  }
 
   function sayNothingFound(query) {
     const known = Object.keys(Search._index.indexentries);

@@ -111,7 +111,7 @@ function render({ model, el }) {
   function sentenceFor(asking, asked, weight, [before, itself, after, first]) {
     const two = (value) => value.toFixed(2);
     return `Here \u201c${asking}\u201d gives most, ${two(weight)}, to \u201c${asked}\u201d. In the mean `
-      + `the token before gets ${two(before)}, the next ${two(after)} (of the rows that have one), the row's own `
+      + `the token before gets ${two(before)}, the next ${two(after)} (of the rows that have one), the row\u2019s own `
       + `${two(itself)}, [CLS] ${two(first)}.`;
   }
 

@@ -102,8 +102,8 @@ function render({ model, el }) {
     const apart = Math.abs(look - offset);
     const below = strength * (1 - mean);
     return `${look} back, ${apart} ${apart === 1 ? "token" : "tokens"} from the target, the mean of the cosines is `
-      + `${signed(mean, 5)}. Its score is ${shortOf(below)} below the target's ${comma(strength)}, its weight `
-      + `${asWeight(Math.exp(-below))} times the target's.`;
+      + `${signed(mean, 5)}. Its score is ${shortOf(below)} below the target\u2019s ${comma(strength)}, its weight `
+      + `${asWeight(Math.exp(-below))} times the target\u2019s.`;
   }
   function shortOf(below) {
     if (below < 0.005) return scientific(below);

@@ -9,7 +9,7 @@ function render({ model, el }) {
   const picture = h("div", { class: "planes", "aria-hidden": "true" }, pair(scores, weights), pair(symmetric, kept));
   const sentenceFor = (far, asymmetry) => (far
     ? `The weights have moved by 0.00, those of the symmetric part by up to ${far.toFixed(2)}.`
-    : "Nothing is added yet.") + ` The scores' asymmetry is ${asymmetry.toFixed(2)}.`;
+    : "Nothing is added yet.") + ` The scores\u2019 asymmetry is ${asymmetry.toFixed(2)}.`;
   const status = statusLine(sentenceFor(0.5, 0.5));
   el.append(figureBox(model, "row-shift", "row-shift", picture, status));
 
