@@ -229,6 +229,12 @@ def expanded(paths):
     return files, ""
 
 
+def passed_over(paths):
+    """What lies in the folders among some paths and is no notebook."""
+    return [file for path in map(Path, paths) if path.is_dir() for file in sorted(path.rglob("*"))
+            if file.is_file() and file.suffix != ".ipynb" and not hidden(file.relative_to(path))]
+
+
 def hidden(path):
     """Whether a file, or a folder above it, is hidden, as .ipynb_checkpoints is."""
     return any(part.startswith(".") for part in path.parts)
