@@ -11,7 +11,7 @@ EXERCISE = re.compile(r'<section[^>]* id="exercise-.*?</section>', re.S)
 LONGEST = 26                      # letters that a line of a phone holds whatever stands around them
 LETTER = re.compile(r"""
     (?<![\w'’."“‘^;])(?:[b-zB-HJ-Z](?![^\W²³]|['’"”]|\.\w|\^\w\w)   # any letter but the words a, A and I
-    |(?<=[a-z,]\ )A(?![\w'’"”])                              # which begins no sentence: no article
+    |(?<=[a-z,]\ )A(?![\w'’"”])|A(?=\ is\b)                  # no article: no sentence or noun begins
     |a(?=[;.,:)]|\ [/+=·]\ |\ and\ b\b|\ moves\b)            # what no article stands before
     |(?<=entence\ )a(?!\w))
     |(?<=\d)[ijkmn](?!\w)                                    # 2i

@@ -45,3 +45,6 @@ class Attended(NamedTuple):
     __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __matmul__ = __rmatmul__ = _computed_with
     __neg__ = _computed_with
     __repr__ = tuple.__repr__
+
+    def _repr_pretty_(self, printer, cycle):  # a notebook lays a tuple out over several lines
+        printer.pretty(tuple(self))

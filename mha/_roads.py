@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from mha._shapes import in_both
+from mha._shapes import differentiates_forward, in_both, may_be_read
 
 
 def in_one_buffer(Q, K, V, mask, bias, blind, scale) -> tuple[Tensor, Tensor]:
@@ -65,10 +65,7 @@ class OneBuffer(torch.autograd.Function):
 
 def fused(Q, K, V, mask, bias, scale, triangle, dropout) -> Tensor:
     """Attention by torch's kernels, which work through the scores tile by tile and keep none."""
-    # To a query that sees no key, torch's CPU kernel gives zeros by itself, with gradients of zero. But a query of NaN
-    # or infinity may get them too: where all scores are -inf, over fewer keys than fill a vector register (64 bytes),
-    # and in 16 bits. Q - Q is NaN for those queries and 0 for all others.
-    bad = (Q.detach() - Q.detach()).sum(-1, keepdim=True) if Q.is_cpu else None  # (B, h, n, 1)
+    # To a query that sees no key, torch's CPU kernel gives zeros by itself, with gradients of zero.
     blind = None if Q.is_cpu else blind_rows(mask, bias)
     mask, bias = opened(mask, bias, blind)
     if bias is not None and mask is not None:
@@ -76,22 +73,31 @@ def fused(Q, K, V, mask, bias, scale, triangle, dropout) -> Tensor:
     shared = {} if Q.shape[1] == K.shape[1] else {"enable_gqa": True}
     out = F.scaled_dot_product_attention(Q, K, V, attn_mask=mask if bias is None else bias, dropout_p=dropout,
                                          is_causal=triangle, scale=scale, **shared)
-    if bad is not None:
-        out = out + bad if torch.is_grad_enabled() else out.add_(bad)  # out may be kept for the gradient
+    out = with_bad_queries(out, Q) if Q.is_cpu else out
     return out if blind is None else out.masked_fill(blind, 0.0)
 
 
-def kernel_is_unsuitable(Q, K, V, mask, bias, triangle) -> bool:
-    """Where torch has no fused kernel, or a slower one than ours that writes the weights."""
-    if 0 in Q.shape or 0 in K.shape:  # nothing to fuse
+def with_bad_queries(out, Q) -> Tensor:
+    """What torch's CPU kernel gives, with NaN for each query that holds NaN or infinity.
+
+    It may give zeros to one of them: where all scores are -inf, over fewer keys than fill a vector register (64 bytes),
+    and in 16 bits.
+    """
+    if may_be_read(Q) and math.isfinite(Q.detach().sum()):  # as nearly every call
+        return out
+    bad = (Q.detach() - Q.detach()).sum(-1, keepdim=True)  # (B, h, n, 1): NaN for those queries, 0 for all others
+    return out + bad if torch.is_grad_enabled() else out.add_(bad)  # out may be kept for the gradient
+
+
+def kernel_is_unsuitable(Q, K, V, bias) -> bool:
+    """Where torch has no fused kernel."""
+    if 0 in Q.shape or 0 in K.shape or differentiates_forward():  # nothing to fuse, or no derivative of that kind
         return True
     if not Q.is_cpu:
         return False
     if K.shape[-1] != V.shape[-1]:  # torch's CPU kernel takes equal sizes only
         return True
-    if bias is not None:
-        return bias.requires_grad
-    return Q.dtype == torch.bfloat16 and mask is None and not triangle  # measured: `python -m mha.bench`
+    return bias is not None and bias.requires_grad
 
 
 def blind_rows(mask, bias) -> Tensor | None:

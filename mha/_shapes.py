@@ -1,7 +1,11 @@
 """Axes, precisions and masks, brought into the one form in which attention computes."""
 
+import math
+
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
+from torch.nn import Parameter
 
 from mha import _check as check
 from mha import masks
@@ -32,8 +36,14 @@ def fold_rows(t, group, n) -> Tensor | None:
     """Fold a mask or a bias, (B, 1 or h, 1 or n, m), as its queries are: (B, 1 or h_kv, 1 or g n, m)."""
     if t is None or t.shape[1:3] == (1, 1):
         return t
-    t = t.unflatten(1, group if t.shape[1] > 1 else (1, 1))  # (B, 1 or h_kv, 1 or g, 1 or n, m)
-    return t.expand(-1, -1, group[1], n, -1).flatten(2, 3)
+    if t.shape[1] == 1:  # the same rows for each head: (B, 1, n, m) -> (B, 1, g n, m)
+        return t.repeat(1, 1, group[1], 1)
+    return t.expand(-1, -1, n, -1).unflatten(1, group).flatten(2, 3)  # (B, h, n, m), then (B, h_kv, g n, m)
+
+
+def unfold_groups(t, h) -> Tensor:
+    """`fold_groups` undone: (B, h_kv, g n, .) -> (B, h, n, .)."""
+    return t.unflatten(2, (h // t.shape[1], -1)).flatten(1, 2) if t.shape[1] != h else t
 
 
 def in_both(a, b) -> Tensor | None:
@@ -51,9 +61,46 @@ def lowered(q, k, v) -> tuple[Tensor, Tensor, Tensor]:
     return tuple(t if t.dtype == torch.float64 or not t.is_floating_point() else t.to(dtype) for t in (q, k, v))
 
 
+FAR = 100.0
+
+
+def levelled(bias, mask) -> Tensor:
+    """The bias, each row lowered by its largest number over the visible keys, which a softmax ignores.
+
+    A row of -1e9 would swallow its scores: float32 numbers of that size are 64 apart. And for its gradient torch's
+    kernel keeps only the logarithm of a row's sum, which is then -1e9 for one key or a thousand. Where the numbers may
+    be read, a bias stays as it is if no row is FAR off: a gradient is then off by about FAR roundings.
+    """
+    if 0 in bias.shape or mask is not None and 0 in mask.shape:
+        return bias
+    kept, read = bias.detach(), may_be_read(bias)
+    if read and mask is not None:
+        low, high = kept.aminmax()
+        if -FAR <= low and high <= FAR:
+            return bias
+    top = (kept if mask is None else kept.masked_fill(~mask, -math.inf)).amax(-1, keepdim=True)  # (B, h, n, 1)
+    top = top.masked_fill(top == -math.inf, 0.0)  # a row that sees no key
+    return bias if read and not (top.abs() > FAR).any() else bias - top
+
+
 def cast_bias(bias, dtype) -> Tensor:
     """A bias in another precision. What was finite stays finite, with room for the scores it is added to."""
     most = torch.finfo(dtype).max / 2
     if torch.finfo(bias.dtype).max / 2 <= most:
         return bias.to(dtype)
     return torch.where(bias.isinf(), bias, bias.clamp(-most, most)).to(dtype)
+
+
+def may_be_read(t) -> bool:
+    """Whether Python may look at the numbers of a tensor: on a CPU no one waits for them, and nothing is being traced.
+
+    Whether torch.func or a dispatch mode is at work, torch tells in these private places alone.
+    """
+    return (t.is_cpu and type(t) in (Tensor, Parameter) and not torch.compiler.is_compiling()
+            and not torch._C._are_functorch_transforms_active() and not torch._C._len_torch_dispatch_stack()
+            and not torch.jit.is_tracing())
+
+
+def differentiates_forward() -> bool:
+    """Whether derivatives are taken in forward mode: torch.func.jvp, or forward_ad.dual_level."""
+    return not torch.compiler.is_compiling() and forward_ad._current_level >= 0

@@ -19,7 +19,9 @@ from mha import _check as check
 from mha import masks
 from mha._result import pair
 from mha._roads import OneBuffer, blind_rows, fused, in_one_buffer, kernel_is_unsuitable, opened
-from mha._shapes import cast_bias, fold_groups, four_axes, in_both, lowered
+from mha._shapes import (
+    cast_bias, differentiates_forward, fold_groups, four_axes, in_both, levelled, lowered, unfold_groups,
+)
 
 
 def definition(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None, bias: Tensor | None = None, *,
@@ -57,10 +59,11 @@ def definition(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None, bias
     return weights @ V, weights  # (B, h, n, d_v), (B, h, n, m)
 
 
-def attention(q: Tensor = None, k: Tensor = None, v: Tensor = None, *more, mask: Tensor | None = None,
-              bias: Tensor | None = None, causal: bool = False, offset: int | Tensor | None = None,
-              window: tuple | None = None, scale: float | None = None, softcap: float | None = None,
-              dropout: float = 0.0, need_weights: bool = False, **unknown) -> tuple[Tensor, Tensor | None]:
+@check.call
+def attention(q: Tensor, k: Tensor, v: Tensor, *more, mask: Tensor | None = None, bias: Tensor | None = None,
+              causal: bool = False, offset: int | Tensor | None = None, window: tuple | None = None,
+              scale: float | None = None, softcap: float | None = None, dropout: float = 0.0,
+              need_weights: bool = False, **unknown) -> tuple[Tensor, Tensor | None]:
     """Each query takes a weighted mean of the values; the weights are a softmax over its scores with the keys.
 
         scores = scale * Q K^T        weights = softmax(scores + bias, over the visible keys)        out = weights V
@@ -69,8 +72,11 @@ def attention(q: Tensor = None, k: Tensor = None, v: Tensor = None, *more, mask:
         q: (..., h, n, d_k) queries; or (n, d_k), one head on its own.
         k: (..., h_kv, m, d_k) keys. h is a multiple of h_kv: adjacent heads of q share one head of k and v.
         v: (..., h_kv, m, d_v) values.
-        mask: bool, True = may attend; (n, m), or as many axes as the weights; each size theirs or 1.
-        bias: floats added to the scores, shaped like a mask. -inf hides a key, as a mask does.
+        mask: bool, True = may attend; (n, m), or as many axes as the weights; each size theirs or 1. Padding is
+            (B, 1, 1, m), as of `mha.masks.padding`: a bare (B, m) is taken for (n, m), in silence where B = n.
+        bias: floats added to the scores, shaped like a mask. -inf hides a key, as a mask does. A number that all
+            visible keys of a query have in common, be it -1e9, changes nothing: a softmax ignores it, so it is taken
+            off first.
         causal: key j is visible to query i only if j <= i + offset.
         offset: number of keys before the first query, or a tensor of such, one for each sequence; needed with `causal`
             or `window` if n != m, and refused without them.
@@ -84,12 +90,13 @@ def attention(q: Tensor = None, k: Tensor = None, v: Tensor = None, *more, mask:
         weights: (..., h, n, m) as applied (after dropout; before it, rows sum to 1), or None.
     NaN and queries that see nothing:
         A query that may see no key has zero weights, a zero output and zero gradients.
-        A query is NaN if it holds NaN, or infinity without a softcap, or sees NaN in a key or value. A hidden NaN
-        changes nothing, with three exceptions. In a value it does, on every road. In a key it may without weights,
-        where torch's CPU kernel may also overlook a NaN or infinite key that is seen. And a bias of -inf hides a key's
-        score, not its NaN.
+        A query is NaN if it holds NaN, or infinity without a softcap, or sees NaN in a key, value or bias; in bfloat16
+        on a processor with AMX, torch's product may carry it into the query before. A hidden NaN leaves the output
+        alone, with three exceptions. In a value it does not, on every road. In a key it may not without weights, where
+        torch's CPU kernel may also overlook a NaN or infinite key that is seen. And a bias of -inf hides a key's score,
+        not its NaN. The gradients of all queries of its head are NaN even where it is hidden: 0 times NaN is NaN.
     Derivatives:
-        The second ones, and torch.func's jvp, need the weights: torch's kernel has none.
+        Second ones need the weights: torch's kernel has none. Forward mode, torch.func.jvp, works without the kernel.
     Raises:
         ValueError, TypeError: inputs that do not fit. The message says what came and how to mend it.
     Source:
@@ -104,7 +111,6 @@ def attention(q: Tensor = None, k: Tensor = None, v: Tensor = None, *more, mask:
     check.options(q, m, causal, offset, window, scale, softcap, dropout, need_weights)
     shape = (*q.shape[:-1], m)  # of the weights: (..., h, n, m)
     check.mask_and_bias(mask, bias, q, shape)
-    bias = None if bias is None else cast_bias(bias, q.dtype)
 
     offset = 0 if offset is None else offset
     # The plain triangle (causal, n = m, nothing else hidden or added, a scale above 0) needs no mask: the fused kernel
@@ -116,20 +122,24 @@ def attention(q: Tensor = None, k: Tensor = None, v: Tensor = None, *more, mask:
         triangle = False
     if not triangle:
         mask = in_both(mask, masks.visible(n, m, causal, window, offset, q.device))
+    bias = None if bias is None else cast_bias(levelled(bias, mask), q.dtype)
     scale = q.shape[-1] ** -0.5 if scale is None else scale
     Q, K, V, mask, bias = (four_axes(t, shape[:-3]) for t in (q, k, v, mask, bias))  # (B, h, ., .)
-    # Unsuitable: no tokens; on a CPU also d_k != d_v, a bias that learns, or bfloat16 with nothing hidden or added.
-    use_kernel = not (need_weights or softcap or kernel_is_unsuitable(Q, K, V, mask, bias, triangle))
+    # Unsuitable: no tokens; on a CPU also d_k != d_v, or a bias that learns.
+    use_kernel = not (need_weights or softcap or kernel_is_unsuitable(Q, K, V, bias))
     kernel_shares_heads = use_kernel and triangle and (Q.is_cuda or Q.is_cpu)  # its own flag for it, enable_gqa
-    if Q.shape[1] != K.shape[1] and not kernel_shares_heads:
+    h = Q.shape[1]
+    if h != K.shape[1] and not kernel_shares_heads:
         Q, mask, bias, triangle = fold_groups(Q, K, mask, bias, triangle)  # (B, h_kv, h/h_kv n, d_k)
     if use_kernel:
         out, weights = fused(Q, K, V, mask, bias, scale, triangle, dropout), None
     else:
         out, weights = _without_kernel(Q, K, V, mask, bias, scale, triangle, softcap, dropout)
-    if out.shape[:-1] != shape[:-1]:
+    out, weights = (None if t is None else unfold_groups(t, h) for t in (out, weights))
+    if q.ndim != 4:
         out = out.reshape(*shape[:-1], v.shape[-1])
-    return pair(out, weights.reshape(shape) if need_weights else None)
+        weights = weights.reshape(shape) if need_weights else None
+    return pair(out, weights if need_weights else None)
 
 
 def _without_kernel(Q, K, V, mask, bias, scale, triangle, softcap, dropout) -> tuple[Tensor, Tensor]:
@@ -143,7 +153,7 @@ def _without_kernel(Q, K, V, mask, bias, scale, triangle, softcap, dropout) -> t
     mask = masks.causal(Q.shape[2], device=Q.device) if triangle else mask
     # torch.compile fuses the plain lines by itself, and torch.func can differentiate and batch only those. Whether
     # torch.func is at work, torch tells in this private place alone.
-    plain = torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active()
+    plain = torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active() or differentiates_forward()
     if not (softcap or dropout or plain):
         learns = torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in (Q, K, V, bias))
         return (OneBuffer.apply if learns else in_one_buffer)(Q, K, V, mask, bias, blind, scale)

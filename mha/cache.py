@@ -6,7 +6,6 @@ from torch import Tensor
 from mha import _check as check
 
 
-@check.calls
 class KVCache:
     """Room for the keys and values of `max_len` tokens in each of `batch` sequences.
 
@@ -34,6 +33,7 @@ class KVCache:
             has written behind them, even NaN, reaches no output.
     """
 
+    @check.call
     def __init__(self, batch: int, num_kv_heads: int, max_len: int, d_k: int, d_v: int | None = None, *,
                  device=None, dtype=None):
         d_v = d_k if d_v is None else d_v
@@ -56,6 +56,7 @@ class KVCache:
     def per_token(self) -> int:
         return sum(kept.shape[1] * kept.shape[3] for kept in (self.K, self.V))
 
+    @check.call
     def append(self, K: Tensor, V: Tensor) -> tuple[Tensor, Tensor]:
         """Keep the keys and values of n more tokens, (batch, num_kv_heads, n, d): `write`, then `advance`."""
         kept = self.write(K, V)
@@ -92,6 +93,7 @@ class KVCache:
         self.length, self.filled = self.length + n, self.filled + n
         self._uncounted = max(self._uncounted - n, 0)
 
+    @check.call
     def rewind(self, length) -> None:
         """Forget the last tokens: keep the first `length` of each sequence, and zeros behind them.
 

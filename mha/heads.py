@@ -108,7 +108,7 @@ class Head(nn.Module):
         self.W_K = nn.Linear(d_context, d_k, bias, device, dtype)
         self.W_V = nn.Linear(d_context, d_v, bias, device, dtype)
 
-    def forward(self, x: Tensor = None, context: Tensor | None = None, *more, mask: Tensor | None = None,
+    def forward(self, x: Tensor, context: Tensor | None = None, *more, mask: Tensor | None = None,
                 bias: Tensor | None = None, need_weights: bool = False, **unknown) -> tuple[Tensor, Tensor | None]:
         """Attend from x to context, or from x to itself.
 

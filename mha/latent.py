@@ -83,7 +83,7 @@ class MultiHeadLatentAttention(Layer):
             nn.init.xavier_uniform_(W.weight)
         self.W_O.reset_parameters()
 
-    def forward(self, x: Tensor = None, *more, mask: Tensor | None = None, cache: KVCache | None = None,
+    def forward(self, x: Tensor, *more, mask: Tensor | None = None, cache: KVCache | None = None,
                 need_weights: bool = False, **unknown) -> tuple[Tensor, Tensor | None]:
         """Attend from x to itself and to what the cache holds.
 

@@ -2,6 +2,7 @@
 
 A mask is a boolean tensor in which **True = may attend**. It has two axes, (n, m) = (queries, keys), or
 as many as the weights, (B, h, n, m); an axis of size 1 is stretched. Masks combine with `&` and `|`.
+Two axes are queries by keys, even where (batch, keys) was meant and B = n hides it: `padding` makes (B, 1, 1, m).
 """
 
 import torch

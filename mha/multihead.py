@@ -58,7 +58,7 @@ class MultiHeadLoop(nn.Module):
         self.W_O = nn.Linear(sum(head.d_v for head in heads), d_out,
                              first.bias is not None if bias is None else bias, first.weight.device, first.weight.dtype)
 
-    def forward(self, x: Tensor = None, context: Tensor | None = None, *more, mask: Tensor | None = None,
+    def forward(self, x: Tensor, context: Tensor | None = None, *more, mask: Tensor | None = None,
                 bias: Tensor | None = None, need_weights: bool = False, **unknown) -> tuple[Tensor, Tensor | None]:
         """As `MultiHeadAttention.forward`, with these options: x (..., n, d_model) -> out (..., n, d_out) and weights
         (..., h, n, m) or None.
@@ -145,7 +145,7 @@ class MultiHeadAttention(Layer):
             if W.bias is not None:
                 nn.init.zeros_(W.bias)
 
-    def forward(self, x: Tensor = None, context: Tensor | None = None, *more, mask: Tensor | None = None,
+    def forward(self, x: Tensor, context: Tensor | None = None, *more, mask: Tensor | None = None,
                 bias: Tensor | None = None, head_mask: Tensor | None = None, cache: KVCache | None = None,
                 offset: int | Tensor | None = None, window: tuple | None = None, scale: float | None = None,
                 softcap: float | None = None, need_weights: bool = False,
@@ -155,7 +155,7 @@ class MultiHeadAttention(Layer):
         Args:
             x: (..., n, d_model), the tokens that ask.
             context: (..., m, d_context), the tokens that are asked; x by default.
-            mask: bool, True = may attend; (n, m), or (B, h, n, m) with sizes equal or 1.
+            mask: bool, True = may attend; (n, m), or (B, h, n, m) with sizes equal or 1. Padding: (B, 1, 1, m).
             bias: floats added to the scores, shaped like a mask.
             head_mask: (h,) or (B, h), a factor for each head's output: 0 switches it off (Michel et al. 2019, section
                 2.3). The weights stay.

@@ -5,6 +5,7 @@ import sys
 import pytest
 import torch
 import torch.nn.functional as F
+from torch.autograd import forward_ad
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import mha
@@ -132,11 +133,12 @@ class Largest(TorchDispatchMode):
         return made
 
 
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16], ids=str)
 @pytest.mark.parametrize("kv_heads", [6, 2])
 @pytest.mark.parametrize("options", [{}, {"causal": True}, {"mask": mha.masks.window(61, left=3, right=5)},
                                      {"bias": torch.zeros(61, 61)}], ids=["nothing", "causal", "mask", "bias"])
-def test_weights_that_nobody_asks_for_are_not_written(options, kv_heads):
-    q, k, v = random_qkv(heads=6, kv_heads=kv_heads, n=61, m=61, d_v=D_K)
+def test_weights_that_nobody_asks_for_are_not_written(options, kv_heads, dtype):
+    q, k, v = random_qkv(heads=6, kv_heads=kv_heads, n=61, m=61, d_v=D_K, dtype=dtype)
     with Largest() as largest:
         attention(q, k, v, **options)
     assert largest.numbers < B * 6 * 61 * 61
@@ -173,9 +175,56 @@ def test_a_finite_bias_stays_finite_in_lower_precision(dtype, need_weights):
     seen = torch.ones(N, M, dtype=torch.bool)
     seen[2, :3] = seen[3, 4:] = False
     exact, _ = attention(*(t.to(dtype).double() for t in (q, k, v)), mask=seen)
-    equal = [0, 2, 3, 4]
-    close(out.double()[:, :, equal], exact[:, :, equal], 3e-2)
-    assert out[:, :, 1].isfinite().all() and (out[:, :, 1] != 0).any()
+    close(out.double(), exact, 3e-2)
+
+
+def common(number):
+    """name -> a bias of which a query's visible keys have `number` in common, and the mask beside it."""
+    second = torch.zeros(N, M).index_fill(0, torch.tensor([1]), number)
+    shown = see(N, M, lambda i, j: (j < 4) == (i != 3))
+    return {"a_row": (second, None),
+            "a_row_and_hidden": (second.masked_fill(see(N, M, lambda i, j: (i + j) % 3 == 0), -math.inf), None),
+            "where_the_mask_shows": (see(N, M, lambda i, j: j < 4) * number, shown),
+            "each_head": (torch.tensor([0, number, 0, 1, -number, 2.0])[None, :, None, None].expand(B, 6, N, M), None),
+            "each_sequence": (torch.tensor([0, number])[:, None, None, None].expand(B, 1, 1, M), None),
+            "causal": (torch.full((1, 1, 1, M), number), see(N, M, lambda i, j: j <= i))}
+
+
+@ROADS
+@pytest.mark.parametrize("case", common(0.0))
+@pytest.mark.parametrize("kv_heads", [6, 2])
+@pytest.mark.parametrize("number", [-1e9, 1e9, -1e5, torch.finfo(torch.float32).min])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16], ids=str)
+def test_what_all_keys_of_a_query_have_in_common_in_a_bias_changes_nothing(number, kv_heads, case, dtype, need_weights):
+    """Nor the gradients: torch's kernel gets them wrong by 65% at -1e9. The exact ones are those of the mask alone."""
+    bias, mask = common(number)[case]
+    q, k, v = random_qkv(heads=6, kv_heads=kv_heads, d_v=D_K, dtype=dtype, grad=True)
+    exact = [t.detach().double().requires_grad_() for t in (q, k, v)]
+    seen = (bias > -math.inf) if mask is None else mask & (bias > -math.inf)
+    d_out = torch.randn_like(q)
+    expected, _ = attention(*exact, mask=seen, need_weights=True)
+    out, _ = attention(q, k, v, bias=bias, mask=mask, need_weights=need_weights)
+    close(out.double(), expected, TOLERANCE[dtype])
+    close([t.double() for t in torch.autograd.grad(out, (q, k, v), d_out)],
+          list(torch.autograd.grad(expected, exact, d_out.double())), 10 * TOLERANCE[dtype])
+
+
+@ROADS
+def test_what_keys_have_in_common_is_taken_off_of_a_bias_that_learns_and_under_a_compiler_too(need_weights):
+    q, k, v = random_qkv(dtype=torch.float32, d_v=D_K, grad=True)
+    bias = random(1, H, N, M, dtype=torch.float32)
+    far = (bias - 1e5).requires_grad_()
+    bias = (far.detach() + 1e5).requires_grad_()
+
+    def function(bias):
+        return attention(q, k, v, bias=bias, need_weights=need_weights)[0]
+
+    expected = function(bias)
+    exact = torch.autograd.grad(expected.square().sum(), (q, k, v, bias))
+    for found in (function, torch.compile(function, fullgraph=True, backend="aot_eager")):
+        out = found(far)
+        close(out, expected, 1e-5)
+        close(torch.autograd.grad(out.square().sum(), (q, k, v, far)), exact, 1e-4)
 
 
 @ROADS
@@ -407,6 +456,19 @@ def test_second_derivatives_are_right_where_weights_are_asked_for():
     assert torch.autograd.gradgradcheck(differentiable(mask=mask, need_weights=True), small_inputs())
 
 
+@ROADS
+@pytest.mark.parametrize("options", [{}, {"causal": True, "offset": 1}], ids=str)
+def test_derivatives_in_forward_mode_are_those_of_torch_func_and_of_finite_differences(options, need_weights):
+    inputs, mask = small_inputs(), see(3, 5, lambda i, j: i != BLIND)
+    function = differentiable(mask=mask, need_weights=need_weights, **options)
+    assert torch.autograd.gradcheck(function, inputs, check_forward_ad=True)
+    inputs, along = tuple(t.detach() for t in inputs), tuple(torch.randn_like(t) for t in inputs)
+    with forward_ad.dual_level():
+        duals = function(*(forward_ad.make_dual(*pair) for pair in zip(inputs, along)))
+        found = [forward_ad.unpack_dual(t).tangent for t in duals]
+    close(found, torch.func.jvp(function, inputs, along)[1])
+
+
 def test_the_weights_alone_can_be_differentiated():
     q, k, v = random_qkv(grad=True)
     _, weights = attention(q, k, v, need_weights=True)
@@ -499,16 +561,25 @@ def test_a_step_of_decoding_is_compiled_for_any_number_of_keys(dynamic):
 
 
 @ROADS
-def test_it_is_exported_for_any_number_of_tokens(need_weights):
+@pytest.mark.parametrize("kv_heads", [6, 2, 1])
+@pytest.mark.parametrize("causal", [False, True], ids=["all", "causal"])
+@pytest.mark.parametrize("masked", [False, True], ids=["plain", "padded"])
+def test_it_is_exported_for_any_number_of_tokens(masked, causal, kv_heads, need_weights):
     class Layer(torch.nn.Module):
-        def forward(self, q, k, v):
-            return attention(q, k, v, need_weights=need_weights)
+        def forward(self, q, k, v, mask):
+            q, k, v = (t.transpose(1, 2) for t in (q, k, v))  # as they come from a layer
+            return attention(q, k, v, mask=mask, causal=causal, need_weights=need_weights)
 
-    n = torch.export.Dim("n", min=2, max=64)
-    program = torch.export.export(Layer(), random_qkv(m=N, d_v=D_K), dynamic_shapes=({2: n},) * 3).module()
+    def inputs(n):
+        mask = mha.masks.padding([n, n - 1], n) if masked else None
+        return *(random(B, n, heads, D_K) for heads in (6, kv_heads, kv_heads)), mask
+
+    n = torch.export.Dim("n", max=512)
+    dynamic = ({1: n}, {1: n}, {1: n}, {3: n} if masked else None)
+    program = torch.export.export(Layer(), inputs(N), dynamic_shapes=dynamic).module()
     for size in (2, 31):
-        q, k, v = random_qkv(n=size, m=size, d_v=D_K)
-        close(program(q, k, v), attention(q, k, v, need_weights=need_weights))
+        some = inputs(size)
+        close(program(*some), Layer()(*some))
 
 
 @needs_compiler
@@ -566,6 +637,21 @@ def test_nan_stays_in_its_own_query_and_spreads_from_a_key(need_weights):
     assert bad[1, 2].all() and bad.sum() == D_K + N * D_K
 
 
+def torch_keeps_rows_apart(q, k, v, i):
+    """Whether torch's own products, of q with the keys and of weights with the values, keep NaN to its row here.
+
+    q (B, h, n, d_k) is bad in query i of the first sequence's second head. In bfloat16 on a processor with AMX the
+    product carries it into the row before, where the inner size is odd.
+    """
+    group = q.shape[1] // k.shape[1]
+    Q = torch.ones_like(q)
+    Q[0, 1, i] = math.nan
+    Q = Q.unflatten(1, (k.shape[1], group)).flatten(2, 3)  # as heads that share keys are multiplied
+    scores = Q @ torch.ones_like(k).mT
+    weights = torch.where(Q.isnan().any(-1, keepdim=True), Q[..., :1], torch.ones_like(scores))
+    return all((t.isnan().any(-1) == Q.isnan().any(-1)).all() for t in (scores, weights @ torch.ones_like(v)))
+
+
 @ROADS
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16])
 @pytest.mark.parametrize("m", [5, 15, 16, 31, 40, 64])
@@ -578,7 +664,7 @@ def test_an_infinite_query_is_nan_and_a_large_one_is_not(h, sign, masked, m, dty
     k[0, 1] = sign * k[0, 1].abs()  # all scores of the infinite query are infinite
     mask = torch.ones(N, m, dtype=torch.bool) if masked else None
     bad = attention(q, k, v, mask=mask, need_weights=need_weights)[0].isnan()
-    assert bad[0, 1, 3].all() and bad.sum() == D_K
+    assert bad[0, 1, 3].all() and (bad.sum() == D_K or not torch_keeps_rows_apart(q, k, v, 3))
 
 
 @ROADS
@@ -592,7 +678,31 @@ def test_in_the_triangle_only_a_bad_query_is_nan(n, kv_heads, value, dtype, need
         q, k, v = (t.to(dtype) for t in random_qkv(heads=6, kv_heads=kv_heads, n=n, m=n, d_v=D_K))
         q[0, 1, i, 3] = value
         bad = attention(q, k, v, causal=True, need_weights=need_weights)[0].isnan()
-        assert bad[0, 1, i].all() and bad.sum() == D_K
+        assert bad[0, 1, i].all() and (bad.sum() == D_K or not torch_keeps_rows_apart(q, k, v, i))
+
+
+def test_the_probe_sees_a_product_that_carries_nan_into_the_row_before(monkeypatch):
+    """Here torch may have no such product, so one is put in its place."""
+    q, k, v = random_qkv(heads=6, kv_heads=2, d_v=D_K)
+    assert torch_keeps_rows_apart(q, k, v, 3)
+    product = torch.Tensor.__matmul__
+
+    def carries(a, b):
+        out = product(a, b)
+        return torch.where(out.isnan().roll(-1, -2), math.nan, out)
+
+    monkeypatch.setattr(torch.Tensor, "__matmul__", carries)
+    assert not torch_keeps_rows_apart(q, k, v, 3)
+
+
+@ROADS
+@pytest.mark.parametrize("causal", [False, True], ids=["seen", "hidden"])
+def test_nan_in_a_bias_stays_in_its_query_and_where_it_is_hidden_does_nothing(need_weights, causal):
+    q, k, v = random_qkv(m=N, d_v=D_K)
+    bias = torch.zeros(N, N, dtype=q.dtype)
+    bias[1, 2] = math.nan
+    bad = attention(q, k, v, bias=bias, causal=causal, need_weights=need_weights)[0].isnan().any(-1)  # (B, h, n)
+    assert torch.equal(bad, (torch.arange(N) == 1).expand_as(bad) & (not causal))
 
 
 def test_a_hidden_key_of_nan_leaves_the_weights_alone():
@@ -603,6 +713,19 @@ def test_a_hidden_key_of_nan_leaves_the_weights_alone():
     kept = [j for j in range(M) if j != 2]
     close(out, attention(q, k[:, :, kept], v[:, :, kept])[0])
     assert (weights[..., 2] == 0).all()
+
+
+@ROADS
+@pytest.mark.parametrize("hidden", ["mask", "bias"])
+def test_a_hidden_key_of_nan_reaches_the_gradients_of_its_own_head_alone(hidden, need_weights):
+    """As the docstring warns: 0 times NaN is NaN."""
+    q, k, v = random_qkv(d_v=D_K, grad=True)
+    with torch.no_grad():
+        k[0, 1, 2] = math.nan
+    seen = see(N, M, lambda i, j: j != 2)
+    options = {"mask": seen} if hidden == "mask" else {"bias": torch.zeros(N, M).masked_fill(~seen, -math.inf)}
+    d_q = torch.autograd.grad(attention(q, k, v, need_weights=need_weights, **options)[0].sum(), q)[0]
+    assert d_q[0, 1].isnan().all() and d_q.isnan().sum() == N * D_K
 
 
 @ROADS

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 
 from mha.exercises import EXERCISES, check
 from mha.exercises.blanks import BLANK, Blank, Program
-from mha.exercises.replies import NEAR, STOPS, shuffled
+from mha.exercises.replies import FAR, NEAR, STOPS, WRONG, shuffled
 from mha.exercises.report import Mistake
 from tools.kept_replies import replies_to
 
@@ -66,12 +66,17 @@ def test_the_page_says_what_check_says(exercise):
         report = check(exercise.id, exercise.program.function(**chosen))
         assert report.ok == (key in found["right"])
         assert report.ok or set(found["signs"][key]) != {"+"} or not report.evidence == ()
-        if key in found["said"]:
+        near = any(sum(map(str.__ne__, key, right)) <= NEAR for right in found["right"])
+        if near:
             lines = [found["lines"][place] for part in found["said"][key] for place in part]
             wanted = [line for line in "\n".join(lines).splitlines()]
             assert wanted == [line for line in report.text.splitlines()[1:] if not line.startswith("hint(")]
+        elif STOPS in found["signs"][key]:
+            named, asks, evidence = ([found["lines"][place] for place in part] for part in found["said"][key])
+            assert not named and evidence == [FAR] and "it stops with" in asks[0]
+            assert asks[0] in report.text or WRONG in found["signs"][key].partition(STOPS)[0]
         else:
-            assert all(sum(map(str.__ne__, key, right)) > NEAR for right in found["right"])
+            assert key not in found["said"]
 
 
 @every_program

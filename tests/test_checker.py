@@ -247,7 +247,60 @@ def test_the_size_that_decides_is_told(id, answer, where):
 def test_the_reference_is_right_for_all_sizes_that_are_tried(exercise):
     from mha.exercises.sizes import condition, probes, tried
     assert all(all(right) for right in tried(exercise, exercise.reference).values())
-    assert condition(exercise, exercise.reference) == ("", "") and len(probes(exercise)) > 3
+    assert condition(exercise, exercise.reference, named=False) == ("", "") and len(probes(exercise)) > 3
+
+
+def stretched(Q, K, V):
+    K, V = (t.expand(-1, Q.shape[1], -1, -1) for t in (K, V))
+    return shares(Q, K) @ V
+
+
+def test_a_mistake_is_only_guessed_where_nothing_but_the_sizes_that_stop_it_are_its_own():
+    report = check("11.1", stretched)
+    assert "stop for the same inputs; yours may be another" in report.text
+    assert "it is right only where h_kv = 1 or h/h_kv = 1." in report.text
+
+
+@pytest.mark.parametrize("id, answer, mistake", [
+    ("6.3", lambda *args: multi_head(*args, scale=lambda Q, V: V.shape[-1]), "scale-root-d_v"),
+    ("6.3", lambda x, W_Q, W_K, W_V, W_O, h, mask: multi_head(
+        x.unflatten(-1, (h, -1)).transpose(1, 2) @ W_Q, W_Q, W_K, W_V, W_O, h, mask), "embedding-cut-first"),
+    ("9.1", lambda y, gates, W_O: (y.transpose(1, 2) * gates[:, None, None]).flatten(2) @ W_O, "gates-on-tokens"),
+    ("11.3", lambda W_Q, W_UK, W_UV, W_O, h: in_steps_of_d_k(W_Q, W_UK, W_UV, W_O, h), "d_k-for-values"),
+])
+def test_what_the_readers_found_unnamed_is_named(id, answer, mistake):
+    report = check(id, answer)
+    assert mistake in report.mistakes, report.text
+
+
+def in_steps_of_d_k(W_Q, W_UK, W_UV, W_O, h):
+    d_k = W_Q.shape[1] // h
+    cuts = [slice(i * d_k, (i + 1) * d_k) for i in range(h)]
+    return (torch.stack([W_Q[:, c] @ W_UK[:, c].mT / d_k**0.5 for c in cuts]),
+            torch.stack([W_UV[:, c] @ W_O[c] for c in cuts]))
+
+
+def late_mask(scores):
+    weights = scores.softmax(-1).tril()
+    return weights / weights.sum(-1, keepdim=True)
+
+
+@pytest.mark.parametrize("id, answer, says, never", [
+    ("5.1", late_mask, "Where no hidden score is far above the visible ones it is right", "does not fit into a float"),
+    ("5.1", lambda s: s.masked_fill(torch.ones_like(s).tril() == 0, -1000).softmax(-1), "A hidden key gets the weight",
+     "division"),
+    ("1.1", lambda s: (s - s.mean(-1, keepdim=True)).exp() / (s - s.mean(-1, keepdim=True)).exp().sum(-1, keepdim=True),
+     "Is it the largest of each row?", "clamp"),
+    ("1.1", lambda s: s.exp() / s.exp().sum(-1, keepdim=True), "e^1000 does not fit into a float", "clamp"),
+    ("3.1", lambda W_Q, W_K, M: W_K @ torch.linalg.inv(M + 0.001 * torch.eye(len(M))).mT,
+     "The formula is right, with 0.001 added to the diagonal of M", "clamp"),
+    ("4.3", lambda d, s, t: (torch.eye(d), torch.eye(d).roll(t - s, 1)), "Other coordinates come along", "1 of it"),
+    ("5.4", lambda f, n, d: False, "About everyone: ", "wanted"),
+    ("9.2", lambda loss, h: torch.ones(h), "About sum_of_heads: every head takes something off", "wanted"),
+])
+def test_suspects_that_other_calls_rule_out_are_not_told(id, answer, says, never):
+    report = check(id, answer)
+    assert not report.ok and says in report.text and never not in report.text, report.text
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="Python tells the place of an error in its line from 3.11 on")

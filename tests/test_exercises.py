@@ -258,9 +258,9 @@ def first_row_of_equal_scores(n):
     ("1.3", lambda w: torch.exp(torch.nan_to_num(-(w * w.log()).sum(-1))), "This input has zeros in it"),
     ("2.3", one_largest_for_all, "With l1 from -3000 to 3000"),
     ("3.3", infinite_scores, "token 0 gives most to nobody, as its weights are NaN"),
-    ("3.3", first_row_of_equal_scores, "token 0 gives most to 0 and 1 and 2, wanted is 0"),
+    ("3.3", first_row_of_equal_scores, "token 0 gives most to 0 and 1 and 2; it should be 0"),
     ("5.3", lambda n, m: torch.ones(n, m).tril(m - n), "not True and False"),
-    ("5.3", mask_of_infinities, "wanted is a boolean tensor"),
+    ("5.3", mask_of_infinities, "it should be a boolean tensor"),
     ("7.2", degrees, "not for order [2, 1, 3, 0]"),
     ("7.7", too_little_for_float32, "That is rounding in float32"),
 ], ids=["clamped", "nan-to-zero", "one-largest-for-all", "infinite", "a-tie", "mask-of-floats", "additive-mask",
@@ -328,7 +328,7 @@ def in_float32(x, positions, base):
 
 
 @pytest.mark.parametrize("id, answer, part", [
-    ("10.1", in_float32, "wanted is the dtype of x"),
+    ("10.1", in_float32, "should have the dtype of x"),
     ("10.2", table_kept, "It remembers something from one call to the next"),
     ("1.2", lambda w, T: (w.log() / T - w[..., -1:].log() / T).softmax(-1), "A row whose last weight is 0 comes back"),
     ("1.2", lambda w, T: (w.log().clamp(min=-100) / T).softmax(-1), "the score -100"),
@@ -515,14 +515,14 @@ def wrong_for_three_of_three(heads, questions, k):
     ("3.2", two_of_three, "taken apart into more or fewer names than it has parts", "number of axes"),
     ("3.3", identity_first, "and of W_Q and W_K exchanged", "not the rows"),
     ("4.3", filled_column, "How many numbers of W_V W_O", "numbers of W_V should"),
-    ("5.4", nudged, "by_a_step, n = 6, leaks", "two mistakes"),
+    ("5.4", nudged, "For f = by_a_step, n = 6, d = 4: it says False, and should say True.", "two mistakes"),
     ("6.1", as_it_lies, "depends on how its input lies in memory", "strides were assumed"),
     ("7.1", lambda weights, r: torch.tensor(0.5), "For weights [[0.5, 0, 0, 0.5]] and r = 2", "and on another it"),
     ("7.2", softmax_of_whole_numbers, "torch cannot compute this for numbers of that dtype", "dtypes meet"),
     ("8.2", by_factorials, "A whole number does not fit into a float", "power"),
     ("8.2", ways_in_a_tensor, "A whole number does not fit into a tensor", "power"),
     ("9.2", losses_kept, "A loss that was kept does not stay as it was", "loss of the whole model does not"),
-    ("11.4", group_by_nothing, "is -inf, wanted", "All its numbers are whole"),
+    ("11.4", group_by_nothing, "is -inf and should be", "All its numbers are whole"),
 ], ids=["whole-sum", "T-of-a-matrix", "three-of-three", "least", "additional-value", "values-added", "mean-of-scores",
         "its-own-shapes", "which-row", "two-back", "clamp", "columns-for-rows", "no-triu", "root-rounded", "mixture",
         "rounding", "infinity", "batch-axes", "unpacked", "turned-round", "product", "verdicts", "memory", "its-input",
@@ -618,7 +618,7 @@ def rows_in_order(weights, asks, answers):
 
 
 @pytest.mark.parametrize("id, answer, part", [
-    ("3.1", inverted_twice, "it gives [[0.25, 0], [0, 0.0625], [0, 0]]; wanted is [[0.5, 0], [0, 0.25], [0, 0]]"),
+    ("3.1", inverted_twice, "it gives [[0.25, 0], [0, 0.0625], [0, 0]]; it should be [[0.5, 0], [0, 0.25], [0, 0]]"),
     ("3.1", triangle_only, "right where M is diagonal, or zero below the diagonal, and wrong where M is zero above"),
     ("3.1", nearly_inverted, "it gives [[0.49975, 0], [0, 0.249938], [0, 0]]"),
     ("3.2", one_step, "and d_k = 1 its scores are"),

@@ -5,6 +5,7 @@ import pickle
 
 import pytest
 import torch
+from IPython.lib.pretty import pretty
 from torch import nn
 
 import mha
@@ -311,6 +312,7 @@ def test_what_a_layer_returns_is_a_tuple_and_shown_as_one():
     out, weights = pair
     assert isinstance(pair, tuple) and len(pair) == 2 and pair[0] is out is pair.out and pair[-1] is weights
     assert repr(pair) == repr((out, weights)) and pair + (1,) == (out, weights, 1) and pair[:1] == (out,)
+    assert pretty(pair) == pretty((out, weights))
     assert not hasattr(pair, "shape") and not hasattr(pair, "_repr_html_")
     again = pickle.loads(pickle.dumps((out.detach(), weights.detach())))
     torch.testing.assert_close(copy.deepcopy(type(pair)(*again)), again, check_stride=False)

@@ -18,6 +18,7 @@ def shown(text):
     ("the score of tokens i and j is (x_i W) (x_j W)^T.",
      "the score of tokens {i} and {j} is [({x'i} {W}) ({x'j} {W}){'⊤}]."),
     ("one full matrix A, as x A y^T. A head has W_Q", "one full matrix {A}, as [{x} {A} {y}{'⊤}]. A head has {W'Q}"),
+    (": A is any form", ": {A} is any form"),
     ("two tokens by x W W^T y.", "two tokens by [{x} {W} {W}{'⊤} {y}]."),
     ("W_V by W_V M and W_O by M^{-1} W_O", "{W'V} by [{W'V} {M}] and {W'O} by [{M}{'−1} {W'O}]"),
     ("queries (n &lt;= m). Each", "queries [({n} &lt;= {m})]. Each"),

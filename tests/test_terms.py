@@ -8,20 +8,22 @@ from docutils.utils import new_document
 
 from _ext import terms
 
-GLOSSARY = {"softmax": ("all shares", {"chapters/01_soft_lookup"}), "induction head": ("it repeats", set()),
-            "value": ("what is given", set()),
-            "head": ("one attention", {"chapters/06_multi_head"}), "scale": ("a number", set())}
+GLOSSARY = {name.lower(): (meaning, chapters, terms.names(term)) for term, meaning, chapters in [
+    ("Softmax", "all shares", {"chapters/01_soft_lookup"}), ("Induction head", "it repeats", set()),
+    ("Value", "what is given", set()), ("Head", "one attention", {"chapters/06_multi_head"}),
+    ("Scale", "a number", set()), ("Multi-query attention (MQA)", "one key", {"chapters/11_x"})]
+            for name in terms.names(term)}
 
 
 def marked(docname, *paragraphs):
     """[(the word, its link, its meaning)] of what is marked in a page of one section."""
-    page, section = new_document("", get_default_settings()), nodes.section()
+    page, section = new_document("", get_default_settings()), nodes.section(ids=["top"])
     section += paragraphs
     page += section
     app = SimpleNamespace(builder=SimpleNamespace(glossary=GLOSSARY, get_target_uri=lambda name: f"{name}.html"))
     before = page.astext()
     terms.mark(app, page, docname)
-    assert page.astext() == before
+    assert page.astext().strip() == before
     return [(term.astext(), term["link"], term["meaning"]) for term in page.findall(terms.Term)]
 
 
@@ -41,6 +43,25 @@ def test_the_first_use_is_marked_in_whole_words_the_longest_term_first_and_no_ev
                                                ("chapters/06_multi_head", ["softmax"])])
 def test_a_page_that_explains_a_term_does_not_mark_it(docname, expected):
     assert [word for word, *_ in marked(docname, words("A softmax, a head."))] == expected
+
+
+def test_a_term_with_several_names_is_marked_by_the_first_of_them_that_is_used_and_once():
+    found = marked("chapters/09_x", words("MQA is multi-query attention."))
+    assert found == [("MQA", "glossary.html#term-multi-query-attention", "one key")]
+
+
+def test_the_search_is_led_to_the_section_that_has_a_term_in_bold_by_any_of_its_names():
+    def section(name, *inside):
+        return nodes.section("", nodes.title("", name), nodes.paragraph("", "", *inside), ids=[name])
+
+    page = new_document("", get_default_settings())
+    page += section("top", nodes.Text("MQA, MQA, MQA"))
+    page[0] += section("defined", nodes.Text("it is "), nodes.strong("", "multi-query attention"))
+    app = SimpleNamespace(builder=SimpleNamespace(glossary=GLOSSARY, get_target_uri=lambda name: f"{name}.html"))
+    terms.mark(app, page, "chapters/11_x")
+    (entries,) = [node["entries"] for node in page.findall(terms.addnodes.index)]
+    assert [(name, place) for _, name, place, *_ in entries] == [
+        ("Multi-query attention", "defined"), ("Multi query attention", "defined"), ("MQA", "defined")]
 
 
 def test_a_singular_value_is_no_value():

@@ -149,6 +149,22 @@ def test_the_table_of_dots_gives_ranges_that_hold_all_runs():
 
 # --- Tables -----------------------------------------------------------------------------------------------------------
 
+def test_the_name_of_a_curve_stands_beside_its_end():
+    svg = viz.curves(range(3), "x", "y", one=torch.tensor([0.0, 1, 2]), two=torch.tensor([1.0, 2, 2.01])).svg
+    ends = [float(x) for x in re.findall(r'd="M [^"]*L ([\d.]+) [\d.]+ \n" clip-path', svg)]
+    for name in ("one", "two"):
+        begins = float(re.search(rf' x="([\d.]+)"[^>]*>{name}<', svg)[1])
+        assert len(ends) == 2 and max(ends) + 4 < begins < max(ends) + 12
+
+
+def test_runs_of_a_single_label_take_little_height():
+    def height(labels):
+        return float(re.search(r'viewBox="0 0 [\d.]+ ([\d.]+)"', viz.dots(labels, "error", lines=[(0.5, "the floor")],
+                                                                     runs=torch.rand(len(labels), 8)).svg)[1])
+
+    assert height(["one"]) < height(["one", "two"]) / 2
+
+
 def test_columns_are_aligned_as_text_and_valid_as_html():
     mean = torch.tensor([0.25, 10.0])
     table = viz.columns(["first", "a & b"], digits=1, mean_weight=mean, rank=[1, 2], kind=["x", "y"])

@@ -278,7 +278,11 @@
         const on = target.matches(".bet-on");
         store(OFF, on ? null : 1);
         turn(on);
-        target.closest("section, aside, .bet")?.querySelector(on ? ".bet-off" : ".bet-on")?.focus();
+        // The button goes. Its counterpart gets the focus; that of the tally has none, and goes with it.
+        const place = target.closest("section, aside, .bet");
+        const heir = place.querySelector(on ? ".bet-off" : ".bet-on") ?? place.parentElement.closest("section");
+        if (heir.matches("section")) heir.tabIndex = -1;
+        heir.focus({ preventScroll: true });
       }
       if (target.matches(".bet-again")) {
         ofChapter().forEach(({ data }) => say(data.bet));

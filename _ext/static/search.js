@@ -1,9 +1,11 @@
 // What Sphinx's search shows of a page that it found: the section that says most of it, by its name and as the place to
-// go to, and an excerpt of that section's prose, not of its formulas, figures, code and lists of links.
+// go to, and an excerpt of that section's prose, not of its formulas, figures, code and lists of links. Where a word of
+// the glossary is looked for, _ext/terms.py has said which section explains it.
 /* global Search */
 (() => {
   const NO_PROSE = "annotation, figure, table, .cell, .on-paper, .headerlink, .toctree-wrapper, nav, aside, details, "
-    + "noscript, .where-head, .where-start, .you-are-here, [hidden]:not(.bet-cover)";
+    + "noscript, .where-head, .where-start, .you-are-here, .meaning, .bet-only, .bet-came, .bet-count, "
+    + "[hidden]:not(.bet-cover)";
   const EXCERPT = 240;
   const countOf = (text, word) => text.split(word).length - 1;
 
@@ -13,6 +15,10 @@
     const text = inner.map((el) => el.textContent.trim().replace(/\s+/g, " ")).join(" ");
     return { id: section.id, title: section.querySelector("h1, h2, h3, h4")?.textContent.trim() ?? "", text };
   }
+
+  // An entry of the glossary
+  const readTerm = (term) => ({ id: term.id, title: term.textContent.trim(),
+    text: term.nextElementSibling.textContent.trim() });
 
   // All words count before any counts twice; a word of the title counts as three
   function fits({ title, text }, words) {
@@ -33,19 +39,63 @@
     page.querySelectorAll(NO_PROSE).forEach((el) => el.remove());
     const words = [...keywords].map((word) => word.toLowerCase());
     const sections = [...page.querySelectorAll("article section[id]")].map(read);
-    const given = sections.find(({ id }) => `#${id}` === anchor);
+    const term = anchor && page.querySelector(`dt${anchor}`);
+    const given = term ? readTerm(term) : sections.find(({ id }) => `#${id}` === anchor);
     const best = given ?? [...sections].sort((a, b) => fits(b, words) - fits(a, words))[0];
     if (!best) return null;
     const summary = Object.assign(document.createElement("p"), { className: "context" });
     summary.textContent = excerpt(best.text, words);
     // Sphinx puts the summary into the result at once; then its link is in reach.
-    if (!given && best !== sections[0]) {
-      queueMicrotask(() => {
-        const link = summary.closest("li").querySelector("a");
-        link.href += `#${best.id}`;
-        link.append(` > ${best.title}`);
-      });
-    }
+    queueMicrotask(() => {
+      const link = summary.closest("li").querySelector("a");
+      if (best === sections[0] || link.textContent.endsWith(best.title)) return;
+      link.hash = best.id;
+      link.append(` > ${best.title}`);
+    });
     return summary;
   };
+
+  // ---- what is found ---------------------------------------------------------------------------------
+  // A page that is found by the place that explains a word is not found a second time as a whole.
+  const perform = Search._performSearch;
+  Search._performSearch = (...asked) => {
+    const results = perform(...asked);
+    const placed = new Set(results.filter(([, , anchor]) => anchor).map(([name]) => name));
+    if (!results.length) queueMicrotask(() => sayNothingFound(asked[0])); // after Sphinx has said so in its way
+    return results.filter(([name, , anchor]) => anchor || !placed.has(name));
+  };
+
+  // It keeps the words for a light in the pages, which ours have not; in a browser that keeps nothing it would stop.
+  const parse = Search._parseQuery;
+  Search._parseQuery = (query) => {
+    try {
+      return parse(query);
+    } catch {
+      Storage.prototype.setItem = () => {};
+      return parse(query);
+    }
+  };
+
+  function sayNothingFound(query) {
+    const known = Object.keys(Search._index.indexentries);
+    const [near] = known.map((name) => [distance(query.trim().toLowerCase(), name), name]).sort(([a], [b]) => a - b);
+    const link = (href, text) => Object.assign(document.createElement("a"), { href, textContent: text });
+    const said = near && near[0] <= Math.max(1, near[1].length / 3)
+      ? ["Did you mean ", link(`search.html?q=${encodeURIComponent(near[1])}`, near[1]), "?"]
+      : ["Try fewer or other words, or look at the words of the ", link("chapters/glossary.html", "glossary"), "."];
+    Search.status.replaceChildren(`No page has all the words of \u201c${query.trim()}\u201d. `, ...said);
+  }
+
+  // How many letters are to be put in, taken out or changed (Levenshtein)
+  function distance(a, b) {
+    let row = [...Array(b.length + 1).keys()];
+    for (let i = 1; i <= a.length; i++) {
+      const next = [i];
+      for (let j = 1; j <= b.length; j++) {
+        next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] !== b[j - 1]));
+      }
+      row = next;
+    }
+    return row[b.length];
+  }
 })();

@@ -21,17 +21,16 @@ def call(function):
             sentence = misfit(function, args, named)
             if sentence is None:
                 raise
-            raise TypeError(sentence) from None
+        raise TypeError(sentence)
     return answered
 
 
 def calls(kind: type) -> type:
-    """`call` for a class's constructor and all that it offers, but for what takes any name and looks at it itself."""
+    """`call` for a class's constructor and all that it offers."""
     for name, member in list(vars(kind).items()):
         function = member.__func__ if isinstance(member, classmethod) else member
         if inspect.isfunction(function) and (name == "__init__" or not name.startswith("_")):
-            if all(p.kind is not p.VAR_KEYWORD for p in inspect.signature(function).parameters.values()):
-                setattr(kind, name, classmethod(call(function)) if function is not member else call(function))
+            setattr(kind, name, classmethod(call(function)) if function is not member else call(function))
     return kind
 
 
@@ -41,11 +40,28 @@ def misfit(function, args: tuple, named: dict) -> str | None:
     try:
         signature.bind(*args, **named)
     except TypeError:
+        if set(named) - set(signature.parameters) and len(_own(function)) < len(signature.parameters):
+            return _with_nothing(function, args, named)
         called, is_method = _called(function)
-        parameters = list(signature.parameters.values())[is_method:]
+        parameters = _own(function)[is_method:]
         fault, way = _fault(called, parameters, args[is_method:], named, _docs(function, args))
         return f"{called} {fault}; {way or 'write ' + written(function)}{NOTES.get(called, '')}"
     return None
+
+
+def _own(function) -> list[inspect.Parameter]:
+    """The parameters that have a name, and take no others."""
+    parameters = inspect.signature(function).parameters.values()
+    return [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+
+
+def _with_nothing(function, args: tuple, named: dict) -> str | None:
+    """What a function that takes any name, and looks at it itself, says where None stands for what is missing."""
+    missing = [p.name for p in _own(function) if p.default is p.empty][len(args):]
+    try:
+        function(*args, **{**dict.fromkeys(missing), **named})
+    except TypeError as own:
+        return str(own)
 
 
 def _called(function) -> tuple[str, bool]:
@@ -58,7 +74,7 @@ def _called(function) -> tuple[str, bool]:
 def written(function) -> str:
     """A call as one writes it, with the defaults: rope(x, positions, *, base=10000.0, interleaved=False)."""
     called, is_method = _called(function)
-    parameters = list(inspect.signature(function).parameters.values())[is_method:]
+    parameters = _own(function)[is_method:]
     shown = inspect.Signature([p.replace(annotation=p.empty) for p in parameters if p.name not in ("device", "dtype")])
     return re.sub(r"<function (\w+)[^>]*>", r"\1", f"{called}{shown}".replace("(*, ", "("))
 
@@ -87,7 +103,7 @@ def _fault(called: str, parameters: list, args: tuple, named: dict, docs: str) -
         return f"got {twice[0]} twice, by position and by name", None
     given = {*places[:len(args)], *named}
     missing = [p.name for p in parameters if p.default is p.empty and p.name not in given]
-    meaning = re.search(rf"\b{missing[0]}(?:, \w+)*: ([^.;\n]+)", docs)
+    meaning = re.search(rf"\b{missing[0]}(?:, \w+)*: (?:\([^)]*\),? )?([^.;\n]+)", docs)
     return f"got no {', '.join(missing)}" + (f" ({meaning[1].rstrip(',')})" if meaning else ""), None
 
 

@@ -19,8 +19,9 @@ def caching(layer, context, cache, offset, kind: type) -> None:
     if offset is not None:
         raise ValueError(f"offset={offset} beside a cache; the cache brings its own, its length: leave offset= out")
     if not torch.compiler.is_compiling():
-        _of_one_layer(layer, cache)
-    if torch.compiler.is_exporting():
+        if cache.filler is None or cache.filler() is not layer:
+            _of_one_layer(layer, cache)
+    elif torch.compiler.is_exporting():
         raise ValueError("an exported program would write to one place for ever: export a step that is given K and V")
 
 
@@ -28,7 +29,7 @@ def _of_one_layer(layer, cache) -> None:
     """Whoever begins to fill a cache goes on with it. (A copy of a cache belongs to nobody.)"""
     if not cache.filled:
         cache.filler = weakref.ref(layer)
-    elif cache.filler is not None and cache.filler() is not layer and cache.filler() is not None:
+    elif cache.filler is not None and cache.filler() is not None:
         raise ValueError("another layer has filled this cache; each needs its own: layer.new_cache(batch, max_len). If "
                          "this layer is a copy of that one, give it a copy: copy.deepcopy(cache)")
 

@@ -7,6 +7,9 @@ import torch
 from torch import Tensor
 
 
+FLOATS = {torch.float16, torch.bfloat16, torch.float32, torch.float64}
+
+
 def is_whole(value) -> bool:
     """Whether a value is a whole number: Python's, numpy's, or one that torch traces. True and False are none."""
     return type(value) is int or (isinstance(value, (torch.SymInt, numbers.Integral)) and not isinstance(value, bool))
@@ -123,12 +126,11 @@ def kept_as(projection, dtype) -> dict:
 def layer_input(name: str, x, size: int, size_name: str, projection) -> None:
     """An input of a layer: (..., n, size), of the dtype and device of the projection that takes it."""
     weight = parameter_of(projection)
-    if (isinstance(x, Tensor) and weight is not None and x.dtype == weight.dtype and x.device == weight.device
+    if (isinstance(x, Tensor) and weight is not None and x.dtype == weight.dtype in FLOATS and x.device == weight.device
             and not x.is_nested and x.layout is torch.strided and x.ndim > 1 and x.shape[-1] == size):
         return  # as nearly every call; what follows says what is wrong, if anything is
     is_tensor(name, x)
-    if not x.is_floating_point():
-        raise TypeError(f"{name} is {x.dtype}; it must be floating point: {_as_floats(name, x)}")
+    is_float(name, x)
     if x.ndim < 2:
         raise ValueError(
             f"{name} has shape {tuple(x.shape)}; it needs at least 2 axes, (..., tokens, {size_name}): "
@@ -147,6 +149,15 @@ def layer_input(name: str, x, size: int, size_name: str, projection) -> None:
             f"{name} is {x.dtype} but the layer is {weight.dtype}; convert one: {name}.to({weight.dtype}) or "
             f"layer.to({x.dtype}), or work under torch.autocast"
         )
+
+
+def is_float(name: str, t: Tensor) -> None:
+    """A tensor to compute with: of real floats, 16 bits or more."""
+    if not t.is_floating_point():
+        raise TypeError(f"{name} is {t.dtype}; it must be floating point: {_as_floats(name, t)}")
+    if t.dtype.itemsize < 2:
+        raise TypeError(f"{name} is {t.dtype}; 8 bits are a way to store numbers, torch does not add them: "
+                        f"{name}.to(torch.bfloat16)")
 
 
 def _as_floats(name: str, t: Tensor) -> str:
@@ -174,14 +185,13 @@ def layer_inputs(x, context, layer) -> None:
 def qkv(q, k, v) -> None:
     """The three tensors of attention: q (..., h, n, d_k), k (..., h_kv, m, d_k), v (..., h_kv, m, d_v)."""
     a, b, c = q.shape, k.shape, v.shape
-    if (q.dtype == k.dtype == v.dtype and q.device == k.device == v.device and q.is_floating_point()
+    if (q.dtype == k.dtype == v.dtype and q.device == k.device == v.device and q.dtype in FLOATS
             and len(a) > 1 < len(c) and b[:-1] == c[:-1] and a[:-2] == b[:-2] and a[-1] == b[-1] != 0):
         return  # as nearly every call; what follows says what is wrong, if anything is
     for name, t in (("q", q), ("k", k), ("v", v)):
         if t.ndim < 2:
             raise ValueError(f"{name} has shape {tuple(t.shape)}; it needs at least 2 axes, (..., tokens, size)")
-        if not t.is_floating_point():
-            raise TypeError(f"{name} is {t.dtype}; it must be floating point: {_as_floats(name, t)}")
+        is_float(name, t)
     same_device({"q": q, "k": k, "v": v})
     _qkv_dtypes(q, k, v)
     _qkv_shapes(q, k, v)

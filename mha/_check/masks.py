@@ -35,6 +35,8 @@ def bias_type(bias) -> None:
             f"bias is {bias.dtype}; it must be floating point, it is added to the scores: for a boolean one use "
             f"mask= (True = may attend)"
         )
+    if bias.dtype.itemsize < 2:
+        raise TypeError(f"bias is {bias.dtype}; torch adds nothing in 8 bits: bias.to(torch.bfloat16)")
 
 
 def fits_scores(name: str, t: Tensor, shape: tuple[int, ...]) -> None:

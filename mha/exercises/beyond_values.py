@@ -7,6 +7,8 @@ QUESTIONS lists them in order; each is a function that returns a report where th
 
 Remarks are true sentences that do not cost the point.
 """
+import math
+
 import torch
 
 from mha.exercises import raised
@@ -60,7 +62,7 @@ def keeps_the_dtype(exercise, answer, alone, touched, outputs):
         if isinstance(output, torch.Tensor) and output.dtype != given:
             return exercise.report(False, ["other-dtype"],
                                    f"The values are right. For {exercise.describe(case)} they come in {output.dtype}, "
-                                   f"and wanted is the dtype of {exercise.arguments[0]}, {given}. What stands behind "
+                                   f"and should have the dtype of {exercise.arguments[0]}, {given}. What stands behind "
                                    f"it may raise, or go on in another precision: .to({exercise.arguments[0]}.dtype).")
 
 
@@ -120,7 +122,8 @@ def bears_large_numbers(exercise, answer, alone, touched, outputs):
     for case in exercise.large:
         output, failure = observe_run(exercise, answer, case.copies())
         if failure is not None or not same(output, exercise.outcome(exercise.reference, case), 1e-3):
-            said = rows_apart(exercise, answer, case, output) or overflow(exercise, case, output, failure)
+            said = (rows_apart(exercise, answer, case, output)
+                    or overflow(exercise, answer, case, output, failure))
             return exercise.report(False, ["overflow"], said, f'hint("{exercise.id}") says more.')
 
 
@@ -193,20 +196,42 @@ def rows_apart(exercise, answer, case, output):
     return ""
 
 
-def overflow(exercise, case, output, failure):
-    """What happens with large numbers, and what it may come of."""
-    nan = isinstance(output, torch.Tensor) and output.isnan().any()
-    shown = f"raises {type(failure).__name__}" if failure else f"gives {'NaN' if nan else 'other numbers'}"
-    powers = f"e^1000 does not fit into a float, and e^-1000 is 0, so {exercise.safe}"
-    late = "a mask that comes only after the powers"
-    fill = "a fill that is not far enough out, such as -1000 for minus infinity"
-    reasons = ["a clamp that is too near", "a division of large scores"]
-    if exercise.masks:
-        reasons = [late, powers, fill, *reasons] if nan else [fill, *reasons, powers, late]
-    else:
-        reasons = [powers, *reasons] if nan or failure else [*reasons, powers]
-    return (f"The values are right for ordinary numbers. With {exercise.extremes(case)} it {shown}. Reasons, among "
-            f"others: {'; '.join(reasons)}.")
+def overflow(exercise, answer, case, output, failure):
+    """What happens with large numbers, and what it may come of, as far as other calls do not rule it out."""
+    finite = isinstance(output, torch.Tensor) and not output.isnan().any()
+    shown = f"raises {type(failure).__name__}" if failure else f"gives {'other numbers' if finite else 'NaN'}"
+    why = of_hidden_keys(exercise, answer, case, output) or (
+        "Is there a clamp that is too near, or a division of large scores?" if finite else
+        "Scores that are all raised by 5000 do no harm, so something is taken off them first. Is it the largest of "
+        "each row?" if bears_a_shift(exercise, answer, case) else
+        f"e^1000 does not fit into a float, and e^-1000 is 0, so {exercise.safe}.")
+    return f"The values are right for ordinary numbers. With {exercise.extremes(case)} it {shown}. {why}"
+
+
+def of_hidden_keys(exercise, answer, case, output):
+    """Whether large numbers do harm through keys that should be hidden, in a sentence."""
+    scores = case.args[0]
+    if not exercise.masks or not isinstance(output, torch.Tensor) or output.shape != scores.shape:
+        return ""
+    hidden = reference(exercise, [torch.zeros_like(scores), *case.copies()[1:]]) == 0
+    if output[hidden].nan_to_num(0).max() > 1e-6:
+        return (f"A hidden key gets the weight {output[hidden].nan_to_num(0).max():.3g}. Its score is not low enough, "
+                "as happens with a fill such as -1000, or with a clamp that is too near: it should be minus infinity.")
+    low = scores.masked_fill(hidden, math.inf).amin(-1, keepdim=True).expand_as(scores)
+    args = [torch.where(hidden, low, scores), *case.args[1:]]
+    if same(observe_run(exercise, answer, args)[0], reference(exercise, args), 1e-3):
+        return ("Where no hidden score is far above the visible ones it is right, so hidden scores still play a part. "
+                "They should be hidden before the powers and their sum are taken.")
+    return ""
+
+
+def bears_a_shift(exercise, answer, case):
+    """Whether ordinary scores that are all raised by 5000 give what is right, and should give the same as before."""
+    usual = exercise.cases[1].copies()
+    args = [a + 5000 if exercise.is_extreme(b) else a for a, b in zip(usual, case.args)]
+    right = exercise.expected[1]
+    return (same(reference(exercise, args), right, 1e-3)
+            and same(observe_run(exercise, answer, args)[0], right, 1e-3))
 
 
 def side_effects(touched):

@@ -126,22 +126,27 @@ def explain(exercise, answer, alone, outputs, failures, right, touched):
     case, output, failure = exercise.cases[first], outputs[first], failures[first]
     ids, named, asks = what_it_is(exercise, answer, alone, outputs, failures, first)
     unsteady, lines, means = bool({"random", "keeps-state"} & {*ids}), [], None
-    where, question = ("", "") if unsteady else sizes.condition(exercise, answer)
+    where, question = ("", "") if unsteady else sizes.condition(exercise, answer, bool(named))
     if failure is not None:
         means = None if ids else raised.meaning(failure)
         lines += raised.described(exercise, failure, case)
     elif not unsteady:
         lines += [counterexample(exercise, output, first), *shapes_in_words(exercise, outputs)]
-    if where:
-        lines.insert(len(lines) if named else 0, where if named else f"{where} {question}")
+    if where and named:
+        lines.append(where)
+    elif where:
+        asks = [f"{where} {question}"]
     elif not unsteady:
         lines += where_it_works(exercise, answer, right, named, asks)
     if means:                                     # what an exception means in general comes after what is known of this
         ids, named = [means.id], [] if where else [means.says]
         lines += [means.says] * bool(where)
     if not ids and failure is None:
-        lines += nearly(exercise, outputs) or [*repairs(exercise, outputs),
-                                               *guarded(exercise.measure, on_copies(answer))]
+        near = nearly(exercise, outputs)
+        if near and not exercise.measures_closely:
+            lines += near
+        else:
+            lines += [*repairs(exercise, outputs), *guarded(exercise.measure, on_copies(answer))] or near
     if touched and not unsteady:
         lines.append(f"It also changes its own inputs: {side_effects(touched)}.")
     return exercise.report(False, ids, *lines, f'hint("{exercise.id}") says more.', named=named, asks=asks)
@@ -161,9 +166,12 @@ def what_it_is(exercise, answer, alone, outputs, failures, first):
     if unlike:
         ids, line = chance_or_memory(exercise, answer, alone, unlike.copies)
         return ids, [line], []
-    ids, says, asks = modelled(exercise, answer, outputs)
+    ids, says, asks = modelled(exercise, answer, outputs, failure is not None)
     if ids:
         return ids, says, asks
+    shown = failure is not None and raised.shown_by_operands(exercise, failure, case)
+    if shown:
+        return [shown.id], [shown.says], [shown.asks]
     if all(isinstance(o, torch.Tensor) and o.numel() == e.numel() and same(o.reshape(e.shape), e)
            for o, e in zip(outputs, exercise.expected)):
         return ["wrong-shape"], ["For these inputs its numbers are right and in the right order. Only the shape is "
@@ -183,13 +191,14 @@ def tuple_of(outputs, expected):
     return f"a {type(outputs[0]).__name__} of {len(outputs[0])}"
 
 
-def modelled(exercise, answer, outputs):
+def modelled(exercise, answer, outputs, stops):
     """The mistakes whose model gives these outputs on every case that ran: (ids, what names them, what asks)."""
     # where it raised, or gave what was not asked for, the model must fail too
     tensors = {i: output if isinstance(output, torch.Tensor) and not output.is_complex() else None
                for i, output in enumerate(outputs)}
     found = ([mistakes for settings, mistakes in exercise.explanations(tensors)
-              if seen_wrong(exercise, tensors) or len(mistakes) == 1 and sizes.alike(exercise, answer, settings)]
+              if seen_wrong(exercise, tensors)
+              or stops and len(mistakes) == 1 and sizes.alike(exercise, answer, settings)]
              if any(output is not None for output in tensors.values()) else [])
     if not found:
         return [], [], []
@@ -204,9 +213,16 @@ def modelled(exercise, answer, outputs):
     ids = list(dict.fromkeys(mistake.id for mistakes in found for mistake in mistakes))
     says = list({mistakes[0].id: mistakes[0].says for mistakes in reversed(found)}.values())[::-1][:2]
     asks = [mistake.asks for mistake in found[0] if mistake.asks]
+    return ids[:3], [as_likely(says, seen_wrong(exercise, tensors))], asks[:1]
+
+
+def as_likely(says, certain):
+    """One mistake, or two that come to the same; where only the inputs that stop it are those of a model, as a guess.
+    """
     if len(says) > 1:
-        says = [f"One of two mistakes, which come to the same here. Either: {says[0]}\nOr: {says[1]}"]
-    return ids[:3], says, asks[:1]
+        which = "come to the same here" if certain else "stop for the same inputs; yours may be another"
+        return f"One of two mistakes, which {which}. Either: {says[0]}\nOr: {says[1]}"
+    return says[0] if certain else f"It stops for the same inputs as this mistake, and yours may be another. {says[0]}"
 
 
 def seen_wrong(exercise, tensors):

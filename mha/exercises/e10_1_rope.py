@@ -72,8 +72,8 @@ def rope(x, positions, base):
             "All pairs turn at the same speed, one radian a token.",
             SPEEDS),
         "-4 * pair / d_k": Mistake("exponent-doubled",
-            "The exponent is -4 i/d_k for pair i: doubled once too often, as where 0, 2, 4, ... are counted and then "
-            "multiplied by 2 again.",
+            "The exponent is -4 i/d_k for pair i: doubled once too often, as happens when 0, 2, 4, ... are counted and "
+            "then multiplied by 2 again.",
             SPEEDS),
         "-2 * (pair + 1) / d_k": Mistake("pairs-from-one",
             "Pairs are counted from 1 with the exponent for those counted from 0: the first pair should turn by one "
@@ -147,7 +147,7 @@ def rope(x, positions, base):
             "How many numbers has a turned pair?"),
         "out = torch.cat([out[..., ::2], out[..., 1::2]], -1)": Mistake("laid-in-halves",
             "Pairs and angles are right. But all first parts come back in front, and all second parts behind them: "
-            "asked is the order of x. (Queries and keys that are both laid so have the right scores.)",
+            "the exercise asks for the order of x. (Queries and keys that are both laid so have the right scores.)",
             "In which column should the second part of pair 0 stand?"),
         "out = torch.cat([out[..., : d_k // 2], x[..., d_k // 2 :]], -1)": Mistake("half-turned",
             "The second half of the columns stays as it was.",
@@ -163,7 +163,7 @@ def rope(x, positions, base):
     "layout other": {
         ("torch.cat([angles, angles], -1)", HALVES): Mistake("halves",
             "Column i is paired with column i + d_k / 2, as Hugging Face's code for Llama does. That is a rotary code "
-            "too, and as good while queries and keys agree; asked are neighbours, as in the paper.",
+            "too, and as good while queries and keys agree; the exercise asks for neighbours, as in the paper.",
             PAIRED),
         ("torch.cat([angles, angles], -1)", "torch.cat([-x[..., 1::2], x[..., ::2]], -1)"):
             Mistake("other-parts-in-halves",
@@ -201,7 +201,7 @@ def measure(answer):
     if out.shape != wanted.shape:
         return
     if off(out, wanted):
-        yield (f"With base = 16 the row 1, 0, 1, 0 at position 1 becomes {listed(out)}; wanted is {listed(wanted)}: "
+        yield (f"With base = 16 the row 1, 0, 1, 0 at position 1 becomes {listed(out)}; it should be {listed(wanted)}: "
                "one pair turned by 1 radian, one by 1/4.")
     x, places = numbers(1001, 5, 6), torch.arange(3, 8)
     if off(answer(x, places, 100).norm(dim=-1), x.norm(dim=-1)):

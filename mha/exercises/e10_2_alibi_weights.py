@@ -113,8 +113,8 @@ def alibi_weights(Q, K):
         "+ slopes[:, None, None] * distance": FARTHER,
         "* slopes[:, None, None] * distance": MULTIPLIED,
         "- slopes[:, None, None] * distance / math.sqrt(Q.shape[-1])": Mistake("bias-scaled",
-            "The bias is divided by the root of d_k as well, as where it is added before the scale. The root belongs "
-            "to the products of queries and keys alone.",
+            "The bias is divided by the root of d_k as well, as happens when it is added before the scale. The root "
+            "belongs to the products of queries and keys alone.",
             "By how much should the score at distance 1 fall in a head of slope 1/2?"),
         "- slopes * distance": Mistake("slope-per-key",
             "The slopes meet the last axis: each key has a slope, where each head should. It runs only where h = m, or "
@@ -147,7 +147,7 @@ def alibi_weights(Q, K):
             "No token sees itself or the one before it.",
             "Which distances are allowed?"),
         "(scores * math.nan)": Mistake("all-nan",
-            "Every weight is NaN, as where whole rows are hidden, or where 0 meets infinity.",
+            "Every weight is NaN, as happens when whole rows are hidden, or when 0 meets infinity.",
             "Which keys may the first query see, and which scores have they?"),
         "scores.masked_fill(j < i, -math.inf)": Mistake("polarity",
             "Earlier keys are hidden, and later ones seen.",
@@ -194,7 +194,7 @@ def measure(answer):
     found = last[:, -1] - last[:, -2]
     if off(found, slopes):
         yield ("For 4 heads and queries of zeros, the logarithm of the weight falls from the last token to the one "
-               f"before by {listed(found)}, head by head; wanted are the slopes, {listed(slopes)}.")
+               f"before by {listed(found)}, head by head; they should be the slopes, {listed(slopes)}.")
     if off(last.diff(), last.diff()[:, -1:]):
         yield "In the last row that logarithm does not fall by the same for each further step."
     if off(weights[:, 0, -1], 0):

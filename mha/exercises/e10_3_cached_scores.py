@@ -19,10 +19,10 @@ PLACES = {                                              # fragment -> id, how th
     "torch.arange(n, device=q.device)": ("from-zero",
         "as if they were the first of the text, at positions 0, 1, ...; m tokens stand before them.", AT),
     "torch.arange(m + n, m + 2 * n, device=q.device)": ("after-the-cache-has-grown",
-        "n positions too far, as where the length of the cache is read after the new keys were put in.",
+        "n positions too far, as happens when the length of the cache is read after the new keys were put in.",
         "Is the length read before the append, or after it?"),
     "torch.arange(2 * m, 2 * m + n, device=q.device)": ("at-twice-the-length",
-        "m positions too far, as where the length of the cache is counted twice.", AT),
+        "m positions too far, as happens when the length of the cache is counted twice.", AT),
     "torch.arange(m + 1, m + n + 1, device=q.device)": ("one-too-far",
         "one position too far: counted from 0, the first new token stands at m.", AT),
     "torch.arange(m + n - 1, m + 2 * n - 1, device=q.device)": ("from-the-last-new",
@@ -99,14 +99,14 @@ def cached_scores(q, k, K, base):
             "It gives keys by queries.",
             "Which axis should count the queries?"),
         "q_turned @ keys.mT / math.sqrt(q.shape[-1])": Mistake("scaled",
-            "The products are divided by the root of d_k. Asked are the products alone.",
+            "The products are divided by the root of d_k. The exercise asks for the products alone.",
             "What does the statement ask for?"),
         "(q_turned @ keys.mT).masked_fill(torch.ones(n, m + n, device=q.device).triu(m + 1) > 0, -math.inf)":
             Mistake("masked",
-            "Later keys are hidden. Asked are the products alone, with no mask.",
+            "Later keys are hidden. The exercise asks for the products alone, with no mask.",
             "What does the statement ask for?"),
         "(q_turned @ keys.mT).softmax(-1)": Mistake("softmax-taken",
-            "It gives weights, by a softmax. Asked are the products alone.",
+            "It gives weights, by a softmax. The exercise asks for the products alone.",
             "What does the statement ask for?"),
     }),
 }, together={
@@ -121,7 +121,7 @@ def measure(answer):
     out, wanted = answer(one, one, K, 100), PROGRAM.reference(one, one, K, 100)
     if out.shape == wanted.shape and off(out, wanted):
         yield (f"For three old tokens and a new one, all (1, 0) before they are turned, the scores are {listed(out)}; "
-               f"wanted are the cosines of the distances 3, 2, 1, 0: {listed(wanted)}.")
+               f"they should be the cosines of the distances 3, 2, 1, 0: {listed(wanted)}.")
 
 
 def case(seed, lead, n, m, d_k, base=10000):

@@ -181,7 +181,7 @@ def measure(answer):
     shares, wanted = (function(*args)[0].flatten() for function in (answer, PROGRAM.reference))
     if shares.shape == wanted.shape and off(shares, wanted):
         yield (f"With three tokens kept, and unit vectors as values, the new token's last, its output is "
-               f"{listed(shares)}; wanted are the weights, {listed(wanted)}.")
+               f"{listed(shares)}; they should be the weights, {listed(wanted)}.")
 
 
 def case(seed, B, m, d_model, d_k, d_v):

@@ -109,6 +109,11 @@ def absorb(W_Q, W_UK, W_UV, W_O, h):
             "W_UV is reshaped to (h, d_c, d_v) directly: a head is filled with the next numbers in memory, which "
             "run along rows. It should hold a few columns of all rows.",
             WHICH_COLUMNS),
+        "torch.stack([W_UV.transpose(0, 1).flatten(1)[:, i * W_Q.shape[-1] : (i + 1) * W_Q.shape[-1]] "
+        "@ W_O.flatten(0, 1)[i * W_Q.shape[-1] : (i + 1) * W_Q.shape[-1]] for i in range(h)])":
+            Mistake("d_k-for-values",
+            "W_UV and W_O are cut in steps of d_k. There a head owns d_v columns and rows.",
+            "How many columns has W_UV, and how many W_Q?"),
         "W_UV": Mistake("no-W_O",
             "B is W_UV alone: W_O is missing.",
             "What is a head's contribution to the output of the layer?"),

@@ -134,7 +134,7 @@ def measure(answer):
     wanted = PROGRAM.reference(W, 4, 2)
     if found.shape == wanted.shape and off(found, wanted):
         yield (f"Four heads of one column each, 1, 10, 100 and 1000, become {found[0, 0]:.6g} and {found[0, 1]:.6g}; "
-               f"wanted are {wanted[0, 0]:.6g} and {wanted[0, 1]:.6g}.")
+               f"they should be {wanted[0, 0]:.6g} and {wanted[0, 1]:.6g}.")
     alike = numbers(1401, 3, 1, 2).expand(3, 4, 2).flatten(1)                          # four equal heads
     if found.shape == wanted.shape and off(answer(alike, 4, 2), alike[:, :4]):
         yield "Where all heads are equal, what comes back is not that head."

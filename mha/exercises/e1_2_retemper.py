@@ -20,19 +20,19 @@ def retemper(weights, T):
             "The softmax is taken of the weights, as if they were the scores.",
             "Which scores have these weights? They are known up to a shift."),
         "(weights + 1e-9).log()": Mistake("zero-not-kept",
-            "A weight of 0 does not stay 0, as where 1e-9 is added before the logarithm: the fourth root of 1e-9 is "
-            "0.006.",
+            "A weight of 0 does not stay 0, as happens when 1e-9 is added before the logarithm: the fourth root of "
+            "1e-9 is 0.006.",
             "What is the logarithm of 0 in torch, and e to that power?"),
         "(weights / (1 - weights)).log()": Mistake("undoes-the-sigmoid",
             "It takes log(w / (1 - w)) for the scores. That undoes a sigmoid; of a softmax, log w alone is left.",
             "Which function made the weights?"),
         "weights.log() - weights[..., -1:].log()": Mistake("nan-beside-a-zero",
-            "A row whose last weight is 0 comes back as NaN, as where the scores are taken relative to that of the "
-            "last key: its score is minus infinity.",
+            "A row whose last weight is 0 comes back as NaN, as happens when the scores are taken relative to that of "
+            "the last key: its score is minus infinity.",
             "What is the logarithm of 0 in torch, and what is that minus itself?"),
         "weights.log() - weights.log().mean(-1, keepdim=True)": Mistake("nan-beside-a-zero",
-            "A row that holds a weight of 0 comes back as NaN, as where the mean of the logarithms, or the least of "
-            "them, is subtracted: it is minus infinity.",
+            "A row that holds a weight of 0 comes back as NaN, as happens when the mean of the logarithms, or the "
+            "least of them, is subtracted: it is minus infinity.",
             "What is the logarithm of 0 in torch, and what is that minus itself?"),
         "weights.log().nan_to_num(neginf=0.0)": Mistake("zero-becomes-one",
             "For a weight of 0 the score is 0, which is that of a weight of 1.",
@@ -93,19 +93,19 @@ def measure(answer):
     factors = [slope(answer(weights, T).log(), weights.log()) for T in (2.0, 0.5)]
     if None not in factors and (abs(factors[0] - 0.5) > 1e-3 or abs(factors[1] - 2) > 1e-3):
         yield (f"The ratio of two weights is raised to the power {factors[0]:.4g} at T = 2 and {factors[1]:.4g} at T = "
-               "0.5; wanted are 0.5 and 2.")
+               "0.5; they should be 0.5 and 2.")
     else:
         for weight in (1 / 5, 1 / 1000001):
             pair = torch.tensor([1 - weight, weight], dtype=torch.float64)
             out, ratio = answer(pair, 2.0), float(pair[0] / pair[1])
             if off(out, pair.sqrt() / pair.sqrt().sum()):
                 yield (f"At T = 2 two weights of ratio {ratio:.4g} become {listed(out)}, of ratio "
-                       f"{float(out[0] / out[1]):.6g}; wanted is {ratio**0.5:.6g}.")
+                       f"{float(out[0] / out[1]):.6g}; it should be {ratio**0.5:.6g}.")
     zero = torch.tensor([0.0, 0.25, 0.75], dtype=torch.float64)
     out, wanted = answer(zero, 10.0), PROGRAM.reference(zero, 10.0)
     if off(out, wanted):
         gives, right = apart(out, wanted)
-        yield (f"At T = 10 the weights {table(zero)} become {gives}, of sum {float(out.sum()):.3g}; wanted is "
+        yield (f"At T = 10 the weights {table(zero)} become {gives}, of sum {float(out.sum()):.3g}; it should be "
                f"{right}.")
 
 

@@ -111,14 +111,14 @@ def measure(answer):
     for m in (2, 4):
         out = answer(torch.full((m,), 1 / m, dtype=torch.float64))
         if off(out, m):
-            yield f"For {m} equal weights it gives {float(out):.4g}; wanted is {m}."
+            yield f"For {m} equal weights it gives {float(out):.4g}; it should be {m}."
         found.append(off(out, m))
     if not any(found):
         uneven = torch.tensor([0.5, 0.3, 0.2], dtype=torch.float64)
         out, wanted = answer(uneven), PROGRAM.reference(uneven)
         if off(out, wanted):
             gives, right = apart(out, wanted)
-            yield f"For 2 and 4 equal weights it is right. For 0.5, 0.3, 0.2 it gives {gives}; wanted is {right}."
+            yield f"For 2 and 4 equal weights it is right. For 0.5, 0.3, 0.2 it gives {gives}; it should be {right}."
         else:
             yield ("For 2 and 4 equal weights it is right, and for 0.5, 0.3, 0.2 too. What else can weights be: "
                    "several rows, very small, exactly 0?")

@@ -31,8 +31,8 @@ def quiet_lookup(scores, values):
     }),
     "both": Blank("torch.cat([scores, nothing], -1)", offered=2, wrong={
         "torch.cat([nothing, scores], -1)": Mistake("cuts-a-real-key",
-            "Each value gets the weight of the key before it, as where the additional key stands in front and the "
-            "last real key is cut off.",
+            "Each value gets the weight of the key before it, as happens when the additional key stands in front and "
+            "the last real key is cut off.",
             "Which of the m + 1 weights belongs to the additional key?"),
         "scores": None,
         "torch.cat([scores - scores.amax(-1, keepdim=True), nothing], -1)": Mistake("shift-forgets-the-one",
@@ -49,7 +49,8 @@ def quiet_lookup(scores, values):
             "The powers are not divided by anything.",
             "What should the m + 1 weights sum to?"),
         "both.sigmoid()": Mistake("sigmoid",
-            "Each key competes with nothing alone: that is the sigmoid of its score. Here all keys share one sum.",
+            "Each key gets the sigmoid of its score, as if it were the only key. All keys, and the additional one, "
+            "should share one softmax.",
             "What should the m + 1 weights sum to?"),
         "both.exp() / (1 + both.exp().sum(-2, keepdim=True))": Mistake("axis-queries",
             "The sum runs over the queries, not over the keys.",
@@ -63,8 +64,8 @@ def quiet_lookup(scores, values):
     }),
     "real": Blank("weights[..., :-1]", offered=2, wrong={
         "weights[..., 1:]": Mistake("cuts-a-real-key",
-            "Each value gets the weight of the key after it, as where the additional key stands at the end and the "
-            "first real key is cut off.",
+            "Each value gets the weight of the key after it, as happens when the additional key stands at the end and "
+            "the first real key is cut off.",
             "Which of the m + 1 weights belongs to the additional key?"),
         "weights": None,
         "weights[..., :-1] + weights[..., -1:] / scores.shape[-1]": Mistake("additional-value-not-zero",
@@ -117,7 +118,7 @@ def measure(answer):
         alike = torch.full((1, 3), score, dtype=torch.float64)
         out, wanted = answer(alike, eye), PROGRAM.reference(alike, eye)
         if off(out, wanted):
-            yield (f"When all three scores are {score:g}, {listed(out)} of the three values comes home; wanted is "
+            yield (f"When all three scores are {score:g}, {listed(out)} of the three values comes home; it should be "
                    f"{wanted[0, 0]:.2g} of each{words}.")
 
 

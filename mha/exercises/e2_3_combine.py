@@ -91,7 +91,7 @@ def measure(answer):
                f"share of the first half, {listed((l1 - l2).sigmoid())}.")
     sums = answer(one, l1, one, l2)[:, 0]
     if off(sums, 1):
-        yield f"Where both outputs are 1 it gives {listed(sums)}; wanted is 1 each time."
+        yield f"Where both outputs are 1 it gives {listed(sums)}; it should be 1 each time."
 
 
 EXERCISE = Exercise(

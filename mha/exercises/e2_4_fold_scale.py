@@ -82,11 +82,11 @@ def measure(answer):
     W = numbers(151, 5, 3)
     ratio = answer(W) / W
     if (ratio - ratio.mean()).abs().max() < 1e-6:
-        yield (f"For d_model = 5 and d_k = 3 it multiplies every entry by {float(ratio.mean()):.4g}; wanted is "
+        yield (f"For d_model = 5 and d_k = 3 it multiplies every entry by {float(ratio.mean()):.4g}; it should be "
                f"{3 ** -0.5:.4g}.")
     elif ratio.isfinite().all():
         yield (f"For another W_Q of d_model = 5 and d_k = 3 it multiplies some entries by {float(ratio.min()):.3g} and "
-               f"others by {float(ratio.max()):.3g}; wanted is one number for all.")
+               f"others by {float(ratio.max()):.3g}; it should be one number for all.")
 
 
 EXERCISE = Exercise(

@@ -4,7 +4,7 @@ import torch
 from mha.exercises.blanks import Blank, Program
 from mha.exercises.calls import works_for
 from mha.exercises.exercise import Case, Exercise
-from mha.exercises.probe import apart, numbers, same, table
+from mha.exercises.probe import apart, numbers, off, same, table
 from mha.exercises.report import Mistake
 
 PROGRAM = Program("""\
@@ -37,10 +37,10 @@ def same_scores(W_Q, W_K, M):
     }),
     "matrix": Blank("W_K", offered=2, wrong={
         "W_Q": Mistake("query-matrix-returned",
-            "It changes W_Q. Wanted is the key matrix that goes with W_Q M.",
+            "It returns W_Q, changed. The exercise asks for the key matrix that goes with W_Q M.",
             "Which of the two matrices is still to be found?"),
         "W_Q @ M": Mistake("query-matrix-returned",
-            "It makes the answer out of W_Q M. Wanted is the key matrix that goes with it, made of W_K.",
+            "It makes the answer out of W_Q M. The exercise asks for the key matrix that goes with it, made of W_K.",
             "Which of the two matrices is still to be found?"),
     }),
     "product": Blank("matrix @ turned", offered=3, wrong={
@@ -95,11 +95,16 @@ def measure(answer):
         "symmetric with eigenvalues of both signs": [(turn * signs) @ turn.mT for turn in turns],
         "a rotation": [*turns]})
     unit = torch.eye(3, 2, dtype=torch.float64)
+    added = torch.stack([torch.linalg.inv(answer(W_Q[:3, :2], unit, M)[:2]).mT - M for M in SMALL[[0, 3]].double()])
+    constant = float(added.diagonal(dim1=1, dim2=2).mean())
+    if 1e-5 < abs(constant) < 0.1 and not off(added, constant * torch.eye(2)):
+        yield (f"The formula is right, with {constant:.3g} added to the diagonal of M before it is inverted. M has an "
+               "inverse, so nothing needs to be added.")
     for M in SMALL.double():
         found, wanted = answer(W_Q[:3, :2], unit, M), PROGRAM.reference(W_Q[:3, :2], unit, M)
         if not same(found, wanted):
             gives, right = apart(found, wanted)
-            yield f"For W_K = {table(unit)} and M = {table(M)} it gives {gives}; wanted is {right}."
+            yield f"For W_K = {table(unit)} and M = {table(M)} it gives {gives}; it should be {right}."
             return
 
 
@@ -120,7 +125,7 @@ EXERCISE = Exercise(
            Case((numbers(216, 3, 1), numbers(217, 3, 1), torch.tensor([[-2.0]], dtype=torch.float64))),
            Case((numbers(218, 4, 2), numbers(219, 4, 2),                                # one is made very small
                  torch.tensor([[2.0, 1.0], [1.0, 0.501]], dtype=torch.float64)))],
-    measure=measure, trained=(),
+    measure=measure, measures_closely=True, trained=(),
     hints=("The scores are x W_Q M (y W_K')^T. Write them as a chain of matrices, without brackets.",
            "In the middle stands M W_K'^T. It should be what stood there before, W_K^T. Solve for W_K'.",
            "return W_K @ torch.linalg.inv(M).T"),

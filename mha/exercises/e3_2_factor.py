@@ -104,7 +104,7 @@ def measure(answer):
     W_Q, W_K = answer(A, 3)
     if W_Q.shape != (5, 3) or W_K.shape != (5, 3):
         yield (f"For a 5 by 5 table and d_k = 3 its matrices have shapes {tuple(W_Q.shape)} and {tuple(W_K.shape)}; "
-               "wanted is (5, 3) for both.")
+               "it should be (5, 3) for both.")
         return
     error, least = error_of(answer, A, 3), torch.linalg.svdvals(A)[3:].norm()
     if off(error, least):
@@ -142,7 +142,7 @@ EXERCISE = Exercise(
            Case((numbers(225, 8, 8), 2)), Case((torch.tensor([[3.0, -3.0], [-3.0, 3.0]]).double(), 1)),
            Case((torch.diag(torch.tensor([2.0, 0.0, 0.0])).double(), 2))],                # of a lower rank
     measure=measure, observe=observe, wanted="a pair W_Q, W_K, both of shape (n, d_k)",
-    compared="Compared are the scores W_Q W_K^T, not the two matrices.",
+    compared="The scores W_Q W_K^T are compared, not the two matrices.",
     trained=(),
     hints=("The scores of a head of width d_k have rank at most d_k. Which table of that rank is closest to A?",
            "The singular value decomposition, cut after d_k values. torch.linalg.svd returns U, S and V transposed.",

@@ -68,16 +68,16 @@ def previous_token(n):
             "Every token looks at itself.",
             "Which key should the query of token i fit?"),
         "length * torch.diag(torch.ones(n - 1), -1)": Mistake("first-token-looks-at-all",
-            "The first token gives the same weight to all, as where its query is 0. All others are right.",
+            "The first token gives the same weight to all, as happens when its query is 0. All others are right.",
             "Which row of W_Q belongs to the first token, and at whom should it look?"),
         "torch.eye(n)[before].log()": Mistake("all-nan",
-            "All weights are NaN, as where a matrix holds an infinity: infinity times 0 is NaN.",
+            "All weights are NaN, as happens when a matrix holds an infinity: infinity times 0 is NaN.",
             "Which numbers are summed in the product of a row and a column?"),
     }),
     "keys": Blank("torch.eye(n)", offered=1, wrong={
         "torch.eye(n)[before]": Mistake("both-shifted",
-            "Every token looks at itself, and the first two at each other as well, as where queries and keys are "
-            "shifted alike.",
+            "Every token looks at itself, and the first two at each other as well, as happens when queries and keys "
+            "are shifted alike.",
             "Which of the two matrices should shift the position?"),
     }),
 }, together={
@@ -110,7 +110,7 @@ def measure(answer):
             return
         if not same(preferences(weights), wanted):
             yield (f"With n = {n} every token looks where it should, and the one that does so least gives it "
-                   f"{weights.amax(-1).min():.2f}; wanted is more than 0.99.")
+                   f"{weights.amax(-1).min():.2f}; it should be more than 0.99.")
             return
 
 

@@ -66,7 +66,7 @@ def one_matrix(A):
             "different tokens may well be.",
             "Which numbers must not be negative, entries or eigenvalues?"),
         "vectors * values.sqrt()": Mistake("half-of-the-form",
-            "It returns the W of the form. Asked is the form itself, W W^T.",
+            "It returns the W of the form. The exercise asks for the form itself, W W^T.",
             "What is W W^T, with this W?"),
         "vectors[:, -1:] * values[-1:] @ vectors[:, -1:].mT": Mistake("one-direction",
             "It gives what the largest eigenvalue alone gives.",

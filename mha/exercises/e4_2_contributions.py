@@ -77,8 +77,8 @@ def contributions(weights, v, W_O):
             "The weight stands under the root and is not squared: its root is what multiplies the length.",
             "How long is one quarter of the vector (3, 4)?"),
         "weights * (weights @ written).norm(dim=-1, keepdim=True)": Mistake("whole-output",
-            "It multiplies each weight by the length of the whole output of the query. Asked is the length of each "
-            "part.",
+            "It multiplies each weight by the length of the whole output of the query. The exercise asks for the "
+            "length of each part.",
             "What does key j add to the output, before anything is summed?"),
         "(weights[..., None] * written[..., None, :, :]).norm(dim=-2)": Mistake("norm-over-the-keys",
             "The norm runs over the keys. The length of a part runs along its own coordinates.",
@@ -87,7 +87,7 @@ def contributions(weights, v, W_O):
             "The weights are divided by their sum. That changes nothing where they sum to 1; they need not.",
             "What should weights twice as large give?"),
         "weights[..., None] * written[..., None, :, :]": Mistake("vectors-returned",
-            "It returns the parts themselves, a vector for each. Asked is the length of each.",
+            "It returns the parts themselves, a vector for each. The exercise asks for the length of each.",
             "Which shape should come out?"),
         "(weights * row).square()": Mistake("squared-length",
             "It returns the squares of the lengths.",
@@ -111,7 +111,7 @@ def measure(answer):
                                        [[0.0, 5.0], [3.0, 4.0]], dtype=torch.float64), torch.eye(2, dtype=torch.float64)
     out = answer(weights, v, W_O)
     if off(out, out.new_tensor([[4.5, 0.5]])):
-        yield (f"Weights 0.9 and 0.1, values (0, 5) and (3, 4), W_O the identity: it gives {listed(out)}; wanted is "
+        yield (f"Weights 0.9 and 0.1, values (0, 5) and (3, 4), W_O the identity: it gives {listed(out)}; it should be "
                "4.5 and 0.5.")
     elif (answer(numbers(254, 2, 3).softmax(-1), numbers(255, 3, 4), numbers(256, 4, 5)) < 0).any():
         yield "Some of its numbers are negative; a length never is."

@@ -98,11 +98,16 @@ def observe(output, d, source, target):
 def measure(answer):
     """Where each coordinate goes."""
     W = observe(answer(3, 0, 2), 3, 0, 2)
-    for i, (row, wanted) in enumerate(zip(W.tolist(), ([0, 0, 1], [0, 0, 0], [0, 0, 0]))):
-        places = ", ".join(f"{value:.3g} of it at coordinate {j}" for j, value in enumerate(row) if abs(value) > 1e-9)
-        if row != wanted:
-            yield (f"With d = 3, source 0 and target 2, coordinate {i} of a token arrives as {places or 'nothing'}; "
-                   f"wanted is {'1 of it at coordinate 2' if i == 0 else 'nothing'}.")
+    given = "for d = 3, source 0, target 2"
+    for i, (row, right) in enumerate(zip(W.tolist(), ([0, 0, 1], [0, 0, 0], [0, 0, 0]))):
+        places = " and ".join(f"coordinate {j}" + f", times {value:.3g}" * (value != 1)
+                              for j, value in enumerate(row) if abs(value) > 1e-9)
+        if row == right:
+            continue
+        yield (f"Other coordinates come along: {given}, coordinate {i} is written into {places}. Only coordinate 0 "
+               "should move." if i else
+               f"The coordinate that should move, {given}, is written into {places or 'no coordinate'}. It should be "
+               "written into coordinate 2, as it is.")
 
 
 EXERCISE = Exercise(
@@ -118,7 +123,7 @@ EXERCISE = Exercise(
     cases=[Case((3, 0, 2)), Case((4, 2, 1)), Case((5, 3, 3)), Case((8, 7, 0)), Case((4, 0, 3)), Case((1, 0, 0))],
     measure=measure, observe=observe,
     wanted="a pair W_V, W_O of shapes (d, d_v) and (d_v, d)",
-    compared="Compared is W_V W_O, row = coordinate read, column = coordinate written.",
+    compared="The product W_V W_O is compared: row = coordinate read, column = coordinate written.",
     trained=(),
     hints=("W_V says what is read, W_O where it is written. How many numbers must pass between them?",
            "d_v = 1 is enough: W_V has one column, W_O one row. Each has a single 1.",

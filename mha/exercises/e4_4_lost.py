@@ -70,10 +70,10 @@ def lost(x, W_V):
             "only where d_v is 1 or d_model.",
             "Which shape has x @ W_V, and which has x?"),
         "(x - carried).norm(dim=-1)": Mistake("length-only",
-            "It returns the length of the lost part; wanted is the vector.",
+            "It returns the length of the lost part; it should be the vector.",
             "Which shape should come out?"),
         'x @ torch.linalg.qr(W_V, mode="complete").Q[:, W_V.shape[-1]:]': Mistake("coordinates-returned",
-            "It returns the lost part in coordinates of its own, d_model - d_v numbers; wanted is the vector in the "
+            "It returns the lost part in coordinates of its own, d_model - d_v numbers; it should be the vector in the "
             "token's coordinates.",
             "Which shape should come out?"),
         "x": Mistake("nothing-removed", "It returns x as it is.", "What should its product with W_V be?"),

@@ -71,7 +71,7 @@ def causal_weights(scores):
             "Nothing is masked: every token sees every token.",
             SECOND_ROW),
         "torch.full_like(scores, -1e9)": Mistake("all-hidden",
-            "Every row is even, over the past and the future, as where all scores are filled with one number.",
+            "Every row is even, over the past and the future, as happens when all scores are filled with one number.",
             SECOND_ROW),
         "scores + (1 - seen) * -math.inf": Mistake("zero-times-infinity",
             "Every weight is NaN. The usual way there: 0 times infinity is NaN, so a mask of zeros and ones cannot be "
@@ -110,8 +110,8 @@ def causal_weights(scores):
             "they lose to the future. The last row, which has no future, stays as it is.",
             SECOND_ROW),
         "scores.masked_fill(seen == 0, math.inf)": Mistake("plus-infinity",
-            "Every row that hides something is NaN, as where hidden scores are plus infinity. They should be minus "
-            "infinity.",
+            "Every row that hides something is NaN, as happens when hidden scores are plus infinity. They should be "
+            "minus infinity.",
             "What is -float('-inf')?"),
     }),
     "shares": Blank("scores.softmax(-1)", offered=2, wrong={
@@ -173,8 +173,8 @@ def causal_weights(scores):
             "share like any other.",
             "What is e to the power 0?"),
         ("scores.masked_fill(seen == 1, -math.inf)", "weights * seen"): Mistake("all-hidden",
-            "Nothing is left, as where the past and the token itself are hidden before the softmax, and the future "
-            "after it.",
+            "Nothing is left, as happens when the past and the token itself are hidden before the softmax, and the "
+            "future after it.",
             SECOND_ROW),
     },
     "hide shares": {

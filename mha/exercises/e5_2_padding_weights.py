@@ -27,9 +27,9 @@ def padding_weights(scores, lengths):
             "It is the wrong way round: only the filling is read.",
             "Does True say hide or show in what you wrote?"),
         "place < lengths[:, None]": Mistake("mask-broadcast",
-            "Where it runs, query 1 of every sentence gets the length of sentence 1, as where a mask of shape (B, m) "
-            "is laid on (queries, keys). Where B and n differ and neither is 1, it does not run. lengths[:, None, "
-            "None] has the axis that is missing.",
+            "Where it runs, query 1 of every sentence gets the length of sentence 1, as happens when a mask of shape "
+            "(B, m) is laid on (queries, keys). Where B and n differ and neither is 1, it does not run. lengths[:, "
+            "None, None] has the axis that is missing.",
             "With which axes of the scores does torch match (B, m)?"),
         "place[: scores.shape[1], None] < lengths[:, None, None]": Mistake("masks-queries",
             "The mask lies on the queries: rows of filling are emptied, and the filling among the keys is still read.",
@@ -52,7 +52,7 @@ def padding_weights(scores, lengths):
             "It takes the last words as the real ones; here the filling stands at the end.",
             "Where does the filling stand?"),
         "(place < lengths[:, None, None]) & (torch.ones_like(scores).tril() > 0)": Mistake("causal-too",
-            "Later words are hidden as well. Asked is the padding alone.",
+            "Later words are hidden as well. The exercise asks for the padding alone.",
             "May a real word look ahead here?"),
         "torch.ones_like(scores).tril() > 0": Mistake("causal-instead",
             "Later words are hidden, and the filling is not.",
@@ -117,8 +117,9 @@ def padding_weights(scores, lengths):
             "Nothing is hidden: the filling is read like real words.",
             "Does what you do with the mask reach the weights? masked_fill, for one, returns a new tensor."),
         ("scores.masked_fill(~real, -math.inf)", "weights"): Mistake("empty-row-nan",
-            "Where nothing is left to read, nothing is left to share: 0 divided by 0 is NaN.",
-            f"What is 0 divided by 0? And {NOBODY[0].lower()}{NOBODY[1:]}"),
+            "The weights of a sentence of length 0 are NaN. All its scores are hidden, and a softmax over nothing but "
+            "minus infinity divides 0 by 0. Such a row should be zeros.",
+            NOBODY),
         ("scores.masked_fill(~real, -1e9)", "weights"): Mistake("empty-row-uniform",
             "Where nothing is left to read, every place gets the same weight. It should get none.",
             NOBODY),
@@ -150,7 +151,7 @@ def measure(answer):
                 high = ", the filling 40 above the words" * bool(scores.max() > 35)
                 yield (f"For lengths 4, 2, 0 and scores {tuple(scores.shape)} from {scores.min():.0f} to "
                        f"{scores.max():.0f}{high}: row {row} of the sentence of length {words} is "
-                       f"{digits(found[row], right[row])}; wanted is {digits(right[row], found[row])}.")
+                       f"{digits(found[row], right[row])}; it should be {digits(right[row], found[row])}.")
         if wrong.any():
             return
 

@@ -110,7 +110,12 @@ def measure(answer):
             yield f"For n = {n} and m = {m} it gives (a row is a query, x may be seen):"
             for row in mask.tolist():
                 yield "   " + " ".join("x" if seen else "." for seen in row)
-            yield f"Counted from 0, query 0 is token {m - n} of {m}."
+            i, j = (mask != PROGRAM.reference(n, m)).nonzero()[0].tolist()
+            token = m - n + i
+            what = "that token itself" if j == token else "an earlier one" if j < token else "a later one"
+            sees = "sees" if mask[i, j] else "does not see"
+            yield (f"Counted from 0, query {i} is token {token} of the text, and {sees} key {j}, {what}. It should see "
+                   f"the keys 0 to {token}.")
             return
 
 

@@ -25,18 +25,18 @@ def leaks(f, n, d):
 """, {
     "start": Blank("torch.randn(n, d, generator=g).double()", wrong={
         "torch.zeros(n, d).double()": Mistake("zeros-for-tokens",
-            "Some leaks do not show, as where all tokens are 0 before the change and too much is equal.",
+            "Some leaks do not show, as happens when all tokens are 0 before the change and too much is equal.",
             "What does attention mix when all values are the same?"),
     }),
     "tokens": Blank("range(1, n)", offered=3, wrong={
         "[n - 1]": Mistake("last-token-only",
-            "A leak at other tokens than the last stays unseen, as where the last alone is changed.",
+            "A leak at other tokens than the last stays unseen, as happens when the last alone is changed.",
             "What if the last token is the only one that is hidden well?"),
         "range(1, n)[:1]": Mistake("second-token-only",
-            "A leak at tokens after the second stays unseen, as where the second alone is changed.",
+            "A leak at tokens after the second stays unseen, as happens when the second alone is changed.",
             ONLY_THE_LAST),
         "range(1, n - 1)": Mistake("last-token-left-out",
-            "A leak of the last token stays unseen, as where it is never changed.",
+            "A leak of the last token stays unseen, as happens when it is never changed.",
             "Which index has the last token, and where does range(1, n - 1) end?"),
         "[n // 2]": Mistake("one-token-only",
             "It finds what a change of one token in the middle shows, and no leak besides.",
@@ -44,35 +44,35 @@ def leaks(f, n, d):
     }),
     "copy": Blank("x.clone()", offered=1, wrong={
         "x": Mistake("no-copy",
-            "It goes wrong as where x itself is changed, not a copy. What was done to one token is still there when "
-            "the next is tried, so outputs move that nothing later has moved; and where f gives a view of x, what was "
-            "kept from before moves along.",
+            "It goes wrong, as happens when x itself is changed, not a copy. What was done to one token is still there "
+            "when the next is tried, so outputs move that nothing later has moved; and where f gives a view of x, what "
+            "was kept from before moves along.",
             "What does x hold when the second token has been tried?"),
     }),
     "change": Blank("= torch.randn(d, generator=g)", offered=2, wrong={
         "+= 1": Mistake("one-number-added",
-            "A leak of how a token's coordinates differ stays unseen, as where one number is added to all of them. A "
-            "layer norm takes such a change out again.",
+            "A leak of how a token's coordinates differ stays unseen, as happens when one number is added to all of "
+            "them. A layer norm takes such a change out again.",
             "Which change of a token does nothing that follows take back?"),
         "*= 2": Mistake("only-the-length",
-            "A leak of a token's direction stays unseen, as where only its length is changed.",
+            "A leak of a token's direction stays unseen, as happens when only its length is changed.",
             "What does a normalisation leave of a token that is doubled?"),
         "[0] += 1": Mistake("one-coordinate-only",
-            "What leaks through one coordinate of a token can stay unseen, as where only another one is changed.",
+            "A leak through one coordinate of a token can stay unseen, as happens when only another is changed.",
             "How many coordinates has a token?"),
     }),
     "moved": Blank("(f(y) - before).abs().amax(-1)", wrong={
         "(f(y) - before).sum(-1).abs()": Mistake("compares-sums",
-            "What one coordinate of an output gains and another loses stays unseen, as where sums are compared.",
+            "What one coordinate of an output gains and another loses stays unseen, as happens when sums are compared.",
             "Can two different outputs have the same sum?"),
         "torch.autograd.functional.jacobian(f, x)[:, :, j].abs().amax((1, 2))": Mistake("derivative-only",
-            "A leak through a step, such as rounding, a comparison or an argmax, stays unseen, as where derivatives "
-            "are looked at: a step has none.",
+            "A leak through a step, such as rounding, a comparison or an argmax, stays unseen, as happens when "
+            "derivatives are looked at: a step has none.",
             "What else can you do to a token than take a derivative?"),
     }),
     "rounding": Blank("1e-9", offered=2, wrong={
         "0": Mistake("rounding-counts",
-            "It takes rounding for a leak, as where numbers must be equal to the last bit.",
+            "It takes rounding for a leak, as happens when numbers must be equal to the last bit.",
             "Is 0.1 + 0.2 - 0.2 equal to 0.1?"),
         "0.01": Mistake("too-coarse",
             "A leak that moves an output by little stays unseen.",
@@ -98,10 +98,10 @@ def leaks(f, n, d):
             "It calls it a leak when an earlier token moves a later output. That is what attention is for.",
             "Which of the two is the future?"),
         "moved[j - 1]": Mistake("output-before-only",
-            "A leak that misses the output right before the changed token stays unseen, as where that alone is seen.",
+            "A leak that misses the output before the changed token stays unseen, as happens when that alone is seen.",
             "What if the first output sees the last token?"),
         "moved[0]": Mistake("first-output-only",
-            "A leak that does not reach the first output stays unseen, as where that alone is looked at.",
+            "A leak that does not reach the first output stays unseen, as happens when that alone is looked at.",
             ONLY_THE_LAST),
     }),
     "hit": Blank("True", wrong={
@@ -283,7 +283,7 @@ UNDER_TEST += [(f, 5 + i % 2) for i, pair in enumerate(zip_longest(LEAKY, SAFE))
 
 
 def measure(answer):
-    """Where its verdict is wrong."""
+    """Where its verdict is wrong, besides the first time: that is shown already."""
     wrong, right = [], 0
     for f, n in UNDER_TEST:
         said, leaky = bool(answer(f, n, 4)), f in LEAKY and n > 1
@@ -292,7 +292,7 @@ def measure(answer):
         else:
             wrong.append(f"{f.__name__}, n = {n}, {'leaks' if leaky else 'does not leak'} ({f.__doc__}), and it says "
                          f"{said}.")
-    yield from wrong[:3]
+    yield from wrong[1:3]
     yield f"It is right in {right} of {right + len(wrong)} calls."
 
 
@@ -310,7 +310,7 @@ EXERCISE = Exercise(
     cases=[Case((f, n, 4)) for f, n in UNDER_TEST],
     measure=measure, observe=lambda output, *args: torch.tensor(float(bool(output))),
     wanted="True or False", trained=(),
-    told=lambda said, wanted: f"it says {bool(said)}, wanted is {bool(wanted)}.",
+    told=lambda said, wanted: f"it says {bool(said)}, and should say {bool(wanted)}.",
     hints=("What can you change at the input, and which outputs must stand still then?",
            "Change token j. Outputs before j must not move; j itself and later ones may. How many j must be tried?",
            "x, other = torch.randn(2, n, d).double()\n"

@@ -5,8 +5,20 @@ import torch
 
 from mha.exercises.blanks import Blank, Program
 from mha.exercises.exercise import Case, Exercise
-from mha.exercises.probe import listed, numbers
+from mha.exercises.probe import listed, numbers, same
 from mha.exercises.report import Mistake
+
+CUT_FIRST = Mistake("embedding-cut-first",
+    "The token is cut into h parts before the projection, so a head sees a part of the token only. Each head sees all "
+    "of it; the projections are cut.",
+    "What does head 1 read, the whole token or its first coordinates?")
+
+
+def cut_first(part, rows="i"):
+    """Code that projects a part of each token for each head."""
+    return (f"torch.stack([{part} @ W[{rows} * (W.shape[0] // h) : ({rows} + 1) * (W.shape[0] // h), "
+            "i * (W.shape[1] // h) : (i + 1) * (W.shape[1] // h)] for i in range(h)], 1)")
+
 
 PROGRAM = Program("""\
 def multi_head(x, W_Q, W_K, W_V, W_O, h, mask):
@@ -29,6 +41,9 @@ def multi_head(x, W_Q, W_K, W_V, W_O, h, mask):
         "W_V = W_K": Mistake("keys-as-values",
             "W_K makes the values: W_V is not used.",
             "What should a token bring home?"),
+        "W_V, W_O = W_V[:, : W_Q.shape[1]], W_O[: W_Q.shape[1]]": Mistake("d_k-for-values",
+            "W_V and W_O are cut in steps of d_k. There a head owns d_v columns and rows.",
+            "How many columns has W_V, and how many W_Q?"),
         "W_Q, W_K = W_K, W_Q": Mistake("roles-exchanged",
             "W_Q and W_K are exchanged.",
             "Which matrix makes the vector that asks?"),
@@ -48,11 +63,11 @@ def multi_head(x, W_Q, W_K, W_V, W_O, h, mask):
         "(x @ W).transpose(1, 2).reshape(B, h, n, -1)": Mistake("transpose-then-view",
             "Tokens and columns are exchanged before the cut, and the shape is then forced.",
             "What should be cut, before anything is exchanged?"),
-        "torch.stack([part @ W.chunk(h, 0)[i].chunk(h, 1)[i] for i, part in enumerate(x.chunk(h, -1))], 1)":
-            Mistake("embedding-cut-first",
-            "The token is cut into h parts before the projection, so a head sees a part of the token only. Each "
-            "head sees all of it; the projections are cut.",
-            "What does head 1 read, the whole token or its first coordinates?"),
+        "torch.stack([part @ W.chunk(h, 0)[i].chunk(h, 1)[i] for i, part in enumerate(x.chunk(h, -1))], 1)": CUT_FIRST,
+        cut_first("x[..., i * (W.shape[0] // h) : (i + 1) * (W.shape[0] // h)]"): CUT_FIRST,
+        cut_first("x.reshape(B, n, h, -1)[:, :, i]"): CUT_FIRST,
+        "x.reshape(B, n, h, -1).transpose(1, 2) @ W[: W.shape[0] // h, : W.shape[1] // h]": CUT_FIRST,
+        cut_first("x[..., i * (W.shape[0] // h) : (i + 1) * (W.shape[0] // h)]", "0"): CUT_FIRST,
         "(x @ W)[:, None]": Mistake("one-head",
             "The columns are never cut: all of them make one single head.",
             "How many tables of weights are there?"),
@@ -73,6 +88,9 @@ def multi_head(x, W_Q, W_K, W_V, W_O, h, mask):
             "The scores are divided by the root of d_model // h. That is d_k where h d_k is d_model, elsewhere by "
             "chance alone.",
             "From which tensor can d_k be read?"),
+        "/ math.sqrt(V.shape[-1])": Mistake("scale-root-d_v",
+            "The scores are divided by the root of d_v, the width of a value. A score sums d_k products.",
+            "How many products does one score of one head sum?"),
         "/ math.sqrt(n)": Mistake("scale-root-n",
             "The scores are divided by the root of n, the number of tokens.",
             "How many products does one score of one head sum?"),
@@ -92,7 +110,7 @@ def multi_head(x, W_Q, W_K, W_V, W_O, h, mask):
             "Does masked_fill fill where the mask is True or where it is False?"),
         "scores.masked_fill(~mask, -math.inf)": Mistake("mask-lacks-heads",
             "With several sentences it runs only where there are as many heads. Then head i of every sentence gets the "
-            "mask of sentence i, as where the mask has no head axis and its sentences lie along the heads.",
+            "mask of sentence i, as happens when the mask has no head axis and its sentences lie along the heads.",
             "With which axis of the scores (B, h, n, n) does the B of the mask (B, n, n) meet?"),
         "scores.masked_fill(~mask[:, None], 0)": Mistake("zero-for-minus-infinity",
             "Hidden scores become 0, and e^0 is 1: hidden keys keep a weight.",
@@ -211,8 +229,8 @@ def measure(answer):
         yield "With a single sentence and a single head it is wrong too, where there is nothing to cut or to join."
     elif alone[0] and not alone[1]:
         yield ("With a single sentence and a single head it is right where d_k, d_v and d_model are all 4, and "
-               "wrong where d_k is 3 and the others are 4, as where one of these sizes is taken for another, a size is "
-               "written as a number, or a root is rounded.")
+               "wrong where d_k is 3 and the others are 4, as happens when one of these sizes is taken for another, a "
+               "size is written as a number, or a root is rounded.")
     else:
         wrong = []
         for head, rows in ((1, slice(2, 4)), (2, slice(0, 2))):
@@ -223,6 +241,13 @@ def measure(answer):
         if wrong:
             yield (f"With two heads, and the rows of W_O that belong to one of them set to zero, it is wrong for what "
                    f"is left: for head {' and for head '.join(wrong)}.")
+
+
+def of_operands(one, other, case):
+    """A part of each token, before one of the matrices that make queries, keys and values."""
+    x, *W, _, h, _ = case.args
+    whole = any(same(other, matrix) for matrix in W)
+    return CUT_FIRST if whole and h > 1 and one.shape[-1] * h == x.shape[-1] else None
 
 
 def case(seed, B, n, d_model, h, d_k, d_v):
@@ -249,7 +274,7 @@ EXERCISE = Exercise(
     sized=partial(case, 1),
     large=(Case((60 * numbers(695, 2, 6, 4), *(numbers(696 + i, 4, 4) for i in range(4)), 2, torch.ones(2, 6, 6) > 0)),
            ),
-    measure=measure,
+    measure=measure, of_operands=of_operands,
     hints=("Project first, with all columns at once; then cut into heads. After each step print the shape.",
            "(B, n, h*d_k) becomes (B, h, n, d_k). The scores are (B, h, n, n), and the mask lacks the head axis: "
            "mask[:, None].",

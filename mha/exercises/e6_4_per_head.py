@@ -57,7 +57,7 @@ def per_head(y, W_O):
     }),
     "result": Blank("parts", offered=3, wrong={
         "parts.sum(1)": Mistake("heads-summed",
-            "It gives the sum over the heads: the layer's output. Asked are its parts.",
+            "It gives the sum over the heads: the layer's output. The exercise asks for its parts.",
             HOW_MANY_AXES),
         "parts / h": Mistake("divided-by-h",
             "The parts are divided by h. They should add up to the output, not average to it.",
@@ -75,7 +75,7 @@ def per_head(y, W_O):
             "Every head gets an equal share of the whole output.",
             "What would a head add whose output is zero?"),
         "y.transpose(1, 2).reshape(B, n, h * d_v) @ W_O": Mistake("heads-summed",
-            "It concatenates and multiplies: the layer's output. Asked are its parts.",
+            "It concatenates and multiplies: the layer's output. The exercise asks for its parts.",
             HOW_MANY_AXES),
     }),
 })

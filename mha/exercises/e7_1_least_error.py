@@ -94,8 +94,8 @@ def least_error(weights, r):
             "It gives one number for each wanted content. Their mean is missing.",
             "How many numbers should come back?"),
         "(1 - wanted.square().sum(-1)).clamp(min=0).sqrt().mean()": Mistake("root-of-each",
-            "It takes the length of each wanted content's error, and the mean of these. Asked is the mean of their "
-            "squares.",
+            "It takes the length of each wanted content's error, and the mean of these. The exercise asks for the mean "
+            "of their squares.",
             "Is the error a length or its square?"),
         "1 - torch.linalg.matrix_rank(weights) / r": Mistake("rank-only",
             "It counts how many independent mixtures there are, wherever they look.",
@@ -134,7 +134,7 @@ def measure(answer):
             return
         if off(found.nan_to_num(9), wanted):
             gives, right = apart(found, torch.tensor(wanted))
-            yield f"For weights {table(weights)} and r = {r}, {what}, it gives {gives}; wanted is {right}."
+            yield f"For weights {table(weights)} and r = {r}, {what}, it gives {gives}; it should be {right}."
 
 
 def observe(output, *args):

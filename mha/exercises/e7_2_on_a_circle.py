@@ -10,14 +10,15 @@ from mha.exercises.report import Mistake
 
 TOO_SOFT = Mistake("too-soft",
     "Weights that should be more than 0.99 are less: the largest score of a row does not lead by enough over all "
-    "others together. On a circle two neighbours are as near as each other, and the more tokens, the nearer.",
+    "others together. On a circle two neighbours are equally near, and the more tokens there are, the nearer they "
+    "come.",
     "Which lead does a weight of 0.99 need against two neighbours, and how does it change with n?")
 ON_A_LINE = Mistake("keys-on-a-line",
-    "Only the two outermost keys ever win, as where the keys lie on a line.",
+    "Only the two outermost keys ever win, as happens when the keys lie on a line.",
     "Which direction makes the middle key the farthest?")
 NO_CIRCLE = Mistake("keys-of-other-lengths",
-    "Some tokens look elsewhere, as where the keys do not lie on a circle: along the direction of a short key a longer "
-    "one is farther.",
+    "Some tokens look elsewhere, as happens when the keys do not lie on a circle: along the direction of a short key a "
+    "longer one is farther.",
     "Which keys have the largest dot product with a short one?")
 
 PROGRAM = Program("""\
@@ -30,8 +31,8 @@ def on_a_circle(order):
 """, {
     "angles": Blank("2 * math.pi * torch.arange(n) / n", offered=3, wrong={
         "torch.linspace(0, 2 * math.pi, n)": Mistake("ends-meet",
-            "The first key and the last get the same, as where they lie in the same place: the angles run from 0 to "
-            "the whole circle, and both ends are counted.",
+            "The first key and the last get the same, as happens when they lie in the same place: the angles run from "
+            "0 to the whole circle, and both ends are counted.",
             "How many steps of 2 pi / n lead from the first key to the last?"),
         "360 * torch.arange(n) / n": Mistake("degrees",
             "Each token looks where angles in degrees would lead it. cos and sin of torch want radians: the whole "
@@ -83,7 +84,8 @@ def on_a_circle(order):
         ("torch.arange(n) - (n - 1) / 2", "0 * angles"): ON_A_LINE,
         ("angles", "0 * angles"): ON_A_LINE,
         ("0 * angles", "0 * angles"): Mistake("all-scores-alike",
-            "Every token gives the same weight to all, as where no key is farther than another, or the queries are 0.",
+            "Every token gives the same weight to all, as happens when no key is farther than another, or the queries "
+            "are 0.",
             "Where should the keys lie?"),
     },
 })

@@ -95,9 +95,9 @@ def two_from_one(error):
     },
     "little difference": {
         ("0.0", "[0.0, 0.0]"): Mistake("blind-scores",
-            "Both guesses are the mean of the two contents: how the weight is divided does not show in them, as where "
-            "the scores do not see the contents, or see so little of them that it is lost in rounding. In mean square, "
-            "one fixed mixture allows no better.",
+            "Both guesses are the mean of the two contents: how the weight is divided does not show in them, as "
+            "happens when the scores do not see the contents, or see so little of them that it is lost in rounding. In "
+            "mean square, one fixed mixture allows no better.",
             "What must the score of a token depend on, if the weights are to say something about the contents? And how "
             "small may that part be, beside the digits that your dtype keeps?"),
     },
@@ -185,8 +185,8 @@ def measure(answer):
         yield f"For the contents 0, 0 the guesses are {listed(guesses(output, middle)[0])}."
     if slopes.sub(torch.eye(2)).abs().max() > 0.1:
         yield (f"Near the contents 0, 0 the first guess moves by {slopes[0, 0]:.3g} times c1 and {slopes[0, 1]:.3g} "
-               f"times c2, the second by {slopes[1, 0]:.3g} times c1 and {slopes[1, 1]:.3g} times c2; wanted are 1 and "
-               "0, then 0 and 1.")
+               f"times c2, the second by {slopes[1, 0]:.3g} times c1 and {slopes[1, 1]:.3g} times c2; they should be 1 "
+               "and 0, then 0 and 1.")
         yield from in_parts(slopes)
     elif bent and slopes.sub(torch.eye(2)).abs().max() < 0.01 and not off(guesses(output, middle)[0], 0):
         yield ("For error = 0.1 and small contents the guesses are right, and with large ones they go off. Two things "
@@ -214,7 +214,7 @@ EXERCISE = Exercise(
     stub="def two_from_one(error):\n    ...\n",
     program=PROGRAM,
     cases=[Case((error,)) for error in (0.5, 0.2, 0.05, 0.02, 0.01)],
-    measure=measure, observe=observe, trained=(),
+    measure=measure, measures_closely=True, observe=observe, trained=(),
     wanted="three matrices: W_K of shape (3, 1), W_V of shape (3, d_v), W_O of shape (d_v, 2)",
     told=told,
     hints=("Two numbers come home: what the head mixes from the contents, and how the weight is divided. Let the "

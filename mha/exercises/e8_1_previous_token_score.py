@@ -160,13 +160,13 @@ def wrong_scores(answer):
         if found.ndim:
             return
         if off(found.nan_to_num(9), wanted):
-            yield f"For 5 tokens of which each {what}, it gives {listed(found)}; wanted is {wanted:g}."
+            yield f"For 5 tokens of which each {what}, it gives {listed(found)}; it should be {wanted:g}."
     for i, j in ((0, 3), (0, 0), (1, 0), (3, 2)):
         single = torch.zeros(4, 4, dtype=torch.float64)
         single[i, j] = 1
         found, wanted = observe(answer(single)), 1 / 3 if i == j + 1 else 0
         if off(found.nan_to_num(9), wanted):
-            yield (f"For a map of zeros but for a 1 at [{i}, {j}], 4 tokens, it gives {listed(found)}; wanted is "
+            yield (f"For a map of zeros but for a 1 at [{i}, {j}], 4 tokens, it gives {listed(found)}; it should be "
                    f"{wanted:.3g}.")
 
 

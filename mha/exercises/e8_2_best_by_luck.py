@@ -162,7 +162,7 @@ def measure(answer):
     for heads, questions, k in dict.fromkeys(first + few):
         found, wanted = float(answer(heads, questions, k)), PROGRAM.reference(heads, questions, k)
         if not abs(found - wanted) <= 1e-6:
-            wrong.append(f"For heads = {heads}, questions = {questions} and k = {k} it gives {found:.4g}; wanted is "
+            wrong.append(f"For heads = {heads}, questions = {questions} and k = {k} it gives {found:.4g}; it should be "
                          f"{wanted:g}.")
     yield from wrong[:3]
     if not wrong:

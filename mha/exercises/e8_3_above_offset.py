@@ -198,7 +198,7 @@ def measure(answer):
         if found.ndim:
             return
         if off(found.nan_to_num(9), wanted):
-            told.append(f"for a head that {what} it gives {listed(found)}, wanted is {wanted:g}")
+            told.append(f"for a head that {what} it gives {listed(found)}, and should give {wanted:g}")
     if told:
         yield ("With 5 words and four pairs, 0 to 1, 1 to 2, 2 to 3 and 4 to 0, the best offset is right on 3 of 4: "
                f"{'; '.join(told[:2])}.")

@@ -100,7 +100,7 @@ def gated(y, gates, W_O):
             "W_O is transposed. It is (h d_v, d_model), for y @ W_O.",
             "Which shape has W_O?"),
         "y @ W_O.unflatten(0, (h, d_v))": Mistake("not-summed",
-            "It gives what each head adds, one by one. Asked is their sum, the output of the layer.",
+            "It gives what each head adds, one by one. The exercise asks for their sum, the output of the layer.",
             "How many axes should the result have?"),
         "y.sum(1) @ W_O[:d_v]": Mistake("one-block-for-all",
             "All heads meet the first rows of W_O. Each head has rows of its own.",

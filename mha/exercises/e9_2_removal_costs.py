@@ -106,7 +106,7 @@ def removal_costs(loss, h):
     "anew": Blank("gates = torch.ones(h)", offered=2, wrong={
         "": None,
         "gates = torch.zeros(h)": Mistake("all-off",
-            "All heads are off each time. Asked is each head alone, with all others on.",
+            "All heads are off each time. The exercise asks for each head alone, with all others on.",
             "Which gates should be 1 for head i?"),
     }),
     "head": Blank("i", offered=1, wrong={
@@ -130,12 +130,12 @@ def removal_costs(loss, h):
             "The gate of the head is raised to 2. Off is 0.",
             "Which gate switches a head off?"),
         "1": Mistake("nothing-off",
-            "Every cost is 0, as where nothing is ever switched off.",
+            "Every cost is 0, as happens when nothing is ever switched off.",
             "Do the gates that you change reach the loss?"),
     }),
     "cost": Blank("loss(gates) - full", offered=3, wrong={
         "loss(gates)": Mistake("loss-not-rise",
-            "It gives the loss without the head. Asked is by how much it rises.",
+            "It gives the loss without the head. The exercise asks by how much it rises.",
             "What should a head cost that does nothing?"),
         "full - loss(gates)": Mistake("sign",
             "The sign is turned: a rise of the loss should be positive.",
@@ -189,15 +189,15 @@ def removal_costs(loss, h):
             "What should a head cost that does nothing?"),
         "-jacobian(loss, torch.ones(h))": Mistake("gradient-for-removal",
             "It gives the derivative of the loss at gates 1, with the sign turned: a guess, from the slope, at what "
-            "removal would cost. Asked is what it costs.",
+            "removal would cost. The exercise asks what it costs.",
             "What does the slope say at a minimum?"),
         "jacobian(loss, torch.ones(h))": Mistake("gradient-for-removal",
             "It gives the derivative of the loss at gates 1. That is a slope, and a guess at what removal would bring. "
-            "Asked is what it costs.",
+            "The exercise asks what it costs.",
             "What does the slope say at a minimum?"),
         "jacobian(loss, torch.ones(h)).abs()": Mistake("gradient-for-removal",
             "It gives the size of the derivative at gates 1, the other score of section 2: a guess, from the slope, at "
-            "how much removal would change. Asked is what it costs.",
+            "how much removal would change. The exercise asks what it costs.",
             "What does the slope say at a minimum?"),
     }),
 }, together={
@@ -208,8 +208,8 @@ def removal_costs(loss, h):
     },
     "once anew after": {
         ("gates = torch.ones(h)", "", "full = loss(gates)"): Mistake("one-after-the-other",
-            "The heads are switched off one after the other, and each is charged for the last step. Asked is each head "
-            "alone, with all others on.",
+            "The heads are switched off one after the other, and each is charged for the last step. The exercise asks "
+            "for each head alone, with all others on.",
             "Which heads are on when the second one is tried?"),
     },
     "whole anew after": {
@@ -228,8 +228,8 @@ def removal_costs(loss, h):
     },
     "anew off cost": {
         ("gates = torch.zeros(h)", "1", "loss(torch.zeros(h)) - loss(gates)"): Mistake("gain-alone",
-            "It measures what a head brings to a model without heads. Asked is what its removal costs a model that has "
-            "all others.",
+            "It measures what a head brings to a model without heads. The exercise asks what its removal costs a model "
+            "that has all others.",
             "Do the two differ where another head can stand in?"),
     },
 }, scope={"jacobian": torch.autograd.functional.jacobian})
@@ -243,7 +243,8 @@ def measure(answer):
                                    "(1 - g1)^2 + 3 (1 - g2)^2", (1.0, 3.0))):
         found, wanted = answer(loss, 2), torch.tensor(wanted)
         if found.shape == wanted.shape and listed(found) != listed(wanted):
-            yield f"For the loss {formula}, with gates g1 and g2, it gives {listed(found)}; wanted is {listed(wanted)}."
+            yield (f"For the loss {formula}, with gates g1 and g2, it gives {listed(found)}; it should be "
+                   f"{listed(wanted)}.")
 
 
 EXERCISE = Exercise(

@@ -94,6 +94,9 @@ def without_heads(W_Q, W_K, W_V, W_O, keep, h):
         "W_O[keep]": Mistake("one-row-per-head",
             "It takes a single row of W_O for each head. A head owns d_v of them.",
             "How many columns does one head bring to W_O?"),
+        rows("W_Q.shape[1] // h"): Mistake("d_k-for-values",
+            "It cuts W_O in steps of d_k. There a head owns d_v rows.",
+            "How many columns has W_V, and how many W_Q?"),
         "W_O": Mistake("W_O-whole",
             "W_O keeps all its rows, and there are no heads for some of them.",
             "How many columns do the remaining heads have side by side?"),
@@ -174,7 +177,7 @@ NAMES = "W_Q", "W_K", "W_V", "W_O"
 
 def told(tables, wanted):
     """Which of the four matrices are wrong, and whether in shape or in numbers."""
-    shapes = [f"{name} has shape {tuple(map(int, table[0, :2]))}, wanted is {tuple(map(int, right[0, :2]))}"
+    shapes = [f"{name} has shape {tuple(map(int, table[0, :2]))}, and should be {tuple(map(int, right[0, :2]))}"
               for name, table, right in zip(NAMES, tables, wanted) if off(table[0, :2], right[0, :2])]
     numbers = [name for name, table, right in zip(NAMES, tables, wanted) if off(table, right)]
     return (f"{'; '.join(shapes)}." if shapes
@@ -193,7 +196,7 @@ def measure(answer):
         if heads != [3] * d + [1] * d and {0, 1, 2, 3}.issuperset(heads):
             of = ", ".join("none" if head == 0 else f"{head - 1:g}" for head in heads)
             yield (f"With 3 heads, d_k = 2, d_v = 3 and keep = [2, 0] the {'rows' if name == 'W_O' else 'columns'} of "
-                   f"its {name} come from the heads {of} (counted from 0); wanted is "
+                   f"its {name} come from the heads {of} (counted from 0); it should be "
                    f"{', '.join(['2'] * d + ['0'] * d)}.")
 
 

@@ -13,24 +13,25 @@ def counterexample(exercise, output, index):
     if not isinstance(output, torch.Tensor):
         wanted = exercise.wanted if isinstance(output, Unread) else f"a tensor of shape {tuple(expected.shape)}"
         return (f"For {exercise.describe(case)}: it returns "
-                f"{output if isinstance(output, Unread) else Unread(output)}; wanted is {wanted}.")
+                f"{output if isinstance(output, Unread) else Unread(output)}; it should be {wanted}.")
     if output.shape != expected.shape:
-        return (f"For {exercise.describe(case)}: the output has shape {tuple(output.shape)}; wanted is "
+        return (f"For {exercise.describe(case)}: the output has shape {tuple(output.shape)}; it should be "
                 f"{tuple(expected.shape)}.")
     if output.isnan().any():
         return f"For {exercise.describe(case)}: {int(output.isnan().sum())} of {output.numel()} numbers are NaN."
     if exercise.told:
-        return f"For {exercise.describe(case)}: {exercise.told(output, expected)}"
+        return f"For {exercise.describe(case)}: {exercise.told(output, expected)}{exercise.about_functions(case)}"
     if output.numel() == 1:
-        return (f"For {exercise.describe(case)}: it is {digits(output.flatten()[0], expected.flatten()[0])}, wanted "
-                f"{digits(expected.flatten()[0], output.flatten()[0])}.")
+        return (f"For {exercise.describe(case)}: it is {digits(output.flatten()[0], expected.flatten()[0])} and should "
+                f"be {digits(expected.flatten()[0], output.flatten()[0])}.")
     off = ~torch.isclose(output.double(), expected.double(), rtol=1e-5, atol=1e-5)
     at = tuple(off.nonzero()[0].tolist())
     whole = " All its numbers are whole." if output.any() and is_whole(output) and not is_whole(expected) else ""
     compared = f"{exercise.compared} " if exercise.compared else ""
     which = f"the first, at {list(at)}," if at else "it"
     return (f"{compared}For {exercise.describe(case)}: {int(off.sum())} of {off.numel()} numbers are wrong; {which} is "
-            f"{digits(output[at], expected[at])}, wanted {digits(expected[at], output[at])}.{whole}")
+            f"{digits(output[at], expected[at])} and should be {digits(expected[at], output[at])}.{whole}"
+            f"{exercise.about_functions(case)}")
 
 
 def is_whole(tensor):
@@ -97,8 +98,8 @@ def nearly(exercise, outputs):
         return []
     off = max(float((o.double() - e.double()).abs().max() / e.double().abs().max().clamp(min=1e-30))
               for o, e in zip(outputs, expected) if e.numel())
-    return [f"For the inputs tried it is nearly right: off by at most {100 * off:.2g} % of the largest number. Low "
-            "precision, rounding, a step in place of a derivative, a small constant that was added, a clamp?"
+    return [f"For the inputs tried it is nearly right: off by at most {100 * off:.2g} % of the largest number. Is a "
+            "small constant added somewhere, a number rounded or clamped, or a step taken in place of a derivative?"
             ] if off < 0.02 else []
 
 

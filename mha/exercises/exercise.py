@@ -40,6 +40,9 @@ class Exercise(Item):
         switches: switch -> {wrong setting: Mistake}.
         measure: function of the learner's answer that yields true sentences about what it does; called only for wrong
             answers.
+        of_operands: function of two tensors that could not be multiplied or added, and the case: the Mistake that they
+            show, or None.
+        measures_closely: whether `measure` tells small differences too, with as many digits as show them.
         large: cases with huge scores, above zero and below; none where there are no scores. safe: what makes the powers
             of such scores fit, in words.
         observe: function of (output, *args) that gives the tensor to compare, where many outputs are right or the
@@ -64,6 +67,8 @@ class Exercise(Item):
     model: Callable = None
     switches: dict[str, dict[str, Mistake]] = None
     measure: Callable = field(default=lambda answer: [])
+    of_operands: Callable = field(default=lambda one, other, case: None)
+    measures_closely: bool = False
     large: tuple[Case, ...] = ()
     safe: str = "in each row of scores the largest should be subtracted first (softmax does that)"
     observe: Callable = field(default=lambda output, *args: output)
@@ -138,6 +143,11 @@ class Exercise(Item):
         """
         return ", ".join(f"{name} {in_short(a)}" if isinstance(a, torch.Tensor)
                          else f"{name} = {getattr(a, '__name__', a)}" for name, a in zip(self.arguments, case.args))
+
+    def about_functions(self, case):
+        """What the functions among the arguments of a case do, a sentence each."""
+        return "".join(f" About {a.__name__}: {a.__doc__[0].lower()}{a.__doc__[1:].removesuffix('.')}."
+                       for a in case.args if callable(a) and a.__doc__)
 
     def extremes(self, case):
         """What is extreme about a case, in words."""

@@ -28,8 +28,8 @@ def gradient_fault(exercise, answer):
                                     f"{exercise.describe(case)}.")
         other = [names[i] for i, grad in wanted.items() if grad is not None and not same(found[i], grad)]
         if other:
-            return "no-gradient", (f"the gradient that reaches {' and '.join(other)} is not the right one, as where "
-                                   "a part of the computation is cut off from it.")
+            return "no-gradient", (f"the gradient that reaches {' and '.join(other)} is not the right one, as happens "
+                                   "when a part of the computation is cut off from it.")
     return "", ""
 
 

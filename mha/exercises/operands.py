@@ -11,13 +11,14 @@ import torch
 from mha.exercises.calls import Caught
 
 HARMLESS = (ast.Name, ast.Load, ast.Constant, ast.Attribute, ast.Subscript, ast.Slice, ast.Tuple, ast.List, ast.Call,
-            ast.keyword, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop)
+            ast.keyword, ast.BinOp, ast.UnaryOp, ast.Compare, ast.operator, ast.unaryop, ast.cmpop)
 ENTRYWISE = ast.Add, ast.Sub, ast.Mult, ast.Div
 LONG = 60
 
 
-def clash(frame, where):
-    """A sentence on the two operands of a sum, a product or `@` whose sizes do not fit; else None.
+def operands(frame, where):
+    """(the kind of operation, what its two sides are called, the two tensors) of what was raised in; None where it is
+    no operation of two tensors.
 
     Args:
         frame, where: the frame and the entry of the traceback in which it was raised.
@@ -25,14 +26,22 @@ def clash(frame, where):
     part = operation(frame, where)
     if part is None:
         return None
-    sides = [part.target, part.value] if isinstance(part, ast.AugAssign) else [part.left, part.right]
+    kind = ast.Mult() if isinstance(part, ast.Call) else part.op
+    sides = ([part.target, part.value] if isinstance(part, ast.AugAssign) else [part.left, part.right]
+             if isinstance(part, ast.BinOp) else [part.func.value, part.args[0]])
     names, tensors = [ast.unparse(side) for side in sides], [value(frame, side) for side in sides]
-    if any(len(name) > LONG for name in names) or not all(isinstance(t, torch.Tensor) for t in tensors):
-        return None
+    return (kind, names, tensors) if all(isinstance(tensor, torch.Tensor) for tensor in tensors) else None
+
+
+def clash(frame, where):
+    """A sentence on the two operands of a sum, a product or `@` whose sizes do not fit; else None."""
+    op, names, tensors = operands(frame, where) or (None, [], [])
     shapes = [tuple(tensor.shape) for tensor in tensors]
-    if isinstance(part.op, ast.MatMult):
+    if any(len(name) > LONG for name in names):
+        return None
+    if isinstance(op, ast.MatMult):
         return by_matrices(names, shapes)
-    return entry_by_entry(names, shapes) if isinstance(part.op, ENTRYWISE) else None
+    return entry_by_entry(names, shapes) if isinstance(op, ENTRYWISE) else None
 
 
 def entry_by_entry(names, shapes):
@@ -46,11 +55,11 @@ def by_matrices(names, shapes):
     if min(len(left), len(right)) < 2:
         return None
     if left[-1] != right[-2]:
-        return (f"{have(names, shapes)} In a product @ the last size of the first, {left[-1]}, must be the last but one "
-                f"of the second, {right[-2]}.")
+        return (f"{have(names, shapes)} In a product @ the last size of the first, {left[-1]}, must be the last but "
+                f"one of the second, {right[-2]}.")
     axis, a, b = unmatched(left[:-2], right[:-2])
-    return axis and (f"{have(names, shapes)} In a product @ the axes in front of the last two are matched from the back, "
-                     f"and at axis {axis - 2} the sizes {a} and {b} meet: they must be equal, or one of them 1.")
+    return axis and (f"{have(names, shapes)} In a product @ the axes in front of the last two are matched from the "
+                     f"back, and at axis {axis - 2} the sizes {a} and {b} meet: they must be equal, or one of them 1.")
 
 
 def have(names, shapes):
@@ -64,7 +73,7 @@ def unmatched(one, other):
 
 
 def operation(frame, where):
-    """The syntax of what was raised in, where that is an operation with two sides; else None."""
+    """The syntax of what was raised in, where that is an operation with two sides, or masked_fill; else None."""
     if not hasattr(frame.f_code, "co_positions"):
         return None
     line, last, start, end = list(frame.f_code.co_positions())[where.tb_lasti // 2]
@@ -76,7 +85,8 @@ def operation(frame, where):
     source = b"".join(lines).strip()
     part = parsed(b"(%s)" % source) or parsed(source)            # an expression, over lines or not; or a statement
     part = part.value if isinstance(part, ast.Expr) else part
-    return part if isinstance(part, (ast.BinOp, ast.AugAssign)) else None
+    fills = isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr == "masked_fill"
+    return part if isinstance(part, (ast.BinOp, ast.AugAssign)) or fills and part.args else None
 
 
 def parsed(source):

@@ -85,11 +85,11 @@ def preferred(tables, wanted):
         return f"every token gives most to the right one, and {weak} of these {len(right)} weights are not above 0.99."
     i = wrong[0]
     to = " and ".join(map(str, most[i].nonzero().flatten().tolist()[:3])) or "nobody, as its weights are NaN"
-    return (f"token {i} gives most to {to}, wanted is {int(right[i].nonzero()[0])}; {len(wrong)} of {len(right)} "
+    return (f"token {i} gives most to {to}; it should be {int(right[i].nonzero()[0])}. {len(wrong)} of {len(right)} "
             "tokens look elsewhere than they should.")
 
 
-PREFERENCES = "Compared are two tables: which weights pass 0.99, and which keys are the strongest of their row."
+PREFERENCES = "Two tables are compared: which weights pass 0.99, and which keys are the strongest of their row."
 
 
 def preferences(weights):
@@ -158,7 +158,7 @@ def traces(answer, x, reference, axes, *others):
         yield (given + f"holds what stood at {found}; it should hold {right}."
                + " So different sentences are mixed." * mixed)
     elif out[at] == 0:
-        yield given + f"is 0, as where nothing was written. It should hold {right}."
+        yield given + f"is 0, as happens when nothing was written. It should hold {right}."
     else:
         yield (given + "holds a number that is not in the input. Entries should be moved, not computed with: it "
                        f"should hold {right}.")

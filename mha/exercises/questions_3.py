@@ -20,7 +20,7 @@ one_full_form = Number(
                      "64 is a usual d_k. There the two matrices have a quarter of the parameters of A.")),
         (D_MODEL / 4, Mistake("quarter", "There the two matrices have half of the parameters of A.")),
         (2 * D_MODEL, Mistake("upside-down", "There the two matrices have four times the parameters of A.")),
-        (D_MODEL**2, Mistake("entries-of-A", "That is how many parameters A has. Asked is a width.")),
+        (D_MODEL**2, Mistake("entries-of-A", "That is how many parameters A has. The exercise asks for a width.")),
     ),
     hints=("Count the entries of both ways.",),
     note="Below half of d_model the two matrices are the cheaper way. What is paid for it is rank: the scores they "

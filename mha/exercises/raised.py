@@ -8,7 +8,7 @@ from pathlib import Path
 
 import torch
 
-from mha.exercises.operands import clash
+from mha.exercises.operands import clash, operands
 from mha.exercises.report import Mistake
 
 FIXED_AXES = Mistake("fixed-number-of-axes",
@@ -152,6 +152,13 @@ def meaning(failure):
     return next((mistake for sign, mistake in MEANINGS if re.search(sign, text)), None)
 
 
+def shown_by_operands(exercise, failure, case):
+    """The mistake of an exercise that the two operands show which did not fit; None where there is none."""
+    frame, where = frames(failure)[-1] if frames(failure) else (None, None)
+    _, _, tensors = frame and operands(frame, where) or (None, None, [])
+    return exercise.of_operands(*tensors, case) if tensors else None
+
+
 def turns_a_batch(failure, line):
     """Whether a line takes .T of a tensor of more than two axes; or of what has no name, and there is such a tensor."""
     tensors = tensors_of(failure)
@@ -227,12 +234,16 @@ def told(name, value):
     return f"{name} = {value if isinstance(value, int) else shown(value)}"
 
 
+def stops_with(exercise, failure, case):
+    """The kind and the first line of what was raised, and for which input."""
+    said = str(failure).splitlines()[0].removesuffix(", but expected one of:") if str(failure) else "no message"
+    return f"For {exercise.describe(case)}: it stops with {type(failure).__name__}: {said}"
+
+
 def described(exercise, failure, case):
     """What was raised, the learner's own line, and the tensors and numbers in it."""
     own = [(frame, where.tb_lineno) for frame, where in frames(failure) if is_own(frame.f_code.co_filename)]
-    said = (f"{type(failure).__name__}: "
-            f"{str(failure).splitlines()[0].removesuffix(', but expected one of:') if str(failure) else 'no message'}")
-    lines = [f"For {exercise.describe(case)}: it stops with {said}"]
+    lines = [stops_with(exercise, failure, case)]
     if not own:
         return lines
     frame, line = own[-1]

@@ -6,11 +6,17 @@ An exercise tells how a case of given sizes is made (`Exercise.sized`). Tried ar
 import inspect
 import itertools
 import random
+import re
 
 from mha.exercises.calls import observe_run
 from mha.exercises.probe import same
 
 NO_MULTIPLES = 2, 3, 5, 7, 4, 9, 11                   # of which none is the product of two others
+ASKS = {"B = 1": "What becomes of the second sentence?",
+        "d_k = d_v": "Where are values taken to be as wide as keys?",
+        "d_model = h d_k and d_k = d_v": "Which tensors tell how wide a head is?"}
+BOTH = "d_model = h d_k and d_k = d_v"                # told only where neither is enough
+LITTLE = re.compile("[nmd].* = 1$")                   # of one key, say, a softmax is right whatever is wrong with it
 TRIED = 2                                             # cases for each condition
 
 
@@ -35,9 +41,13 @@ def conditions(names):
         yield f"{name} = 1", lambda sizes, name=name: {**sizes, name: 1}
     for one, other in itertools.combinations(names, 2):
         yield f"{one} = {other}", lambda sizes, one=one, other=other: {**sizes, one: sizes[other]}
-    for a, b, c in (("d_model", "h", "d_k"), ("d_model", "h", "d_v")):
-        if {a, b, c} <= {*names}:
-            yield f"{a} = {b} {c}", lambda sizes, a=a, b=b, c=c: {**sizes, a: sizes[b] * sizes[c]}
+    for width in ("d_k", "d_v"):
+        if {"d_model", "h", width} <= {*names}:
+            yield (f"d_model = h {width}",
+                   lambda sizes, width=width: {**sizes, "d_model": sizes["h"] * sizes[width]})
+    if {"d_model", "h", "d_k", "d_v"} <= {*names}:
+        yield (BOTH,
+               lambda sizes: {**sizes, "d_model": sizes["h"] * sizes["d_k"], "d_v": sizes["d_k"]})
 
 
 def drawn(names, seed):
@@ -54,30 +64,33 @@ def tried(exercise, answer):
             for words, cases in probes(exercise).items()}
 
 
-def condition(exercise, answer):
+def condition(exercise, answer, named):
     """For which sizes an answer is right, or wrong, in a sentence, and what asks about it; ("", "") where that has no
-    simple answer.
+    simple answer, or, beside a mistake that is named, none that says more.
     """
     if not exercise.sized:
         return "", ""
     found = tried(exercise, answer)
-    usual = found.pop("")
+    usual, both = found.pop(""), found.pop(BOTH, [False])
     good = [words for words, right in found.items() if all(right)]
     bad = [words for words, right in found.items() if not any(right)]
-    if len(good) + len(bad) < len(found) or len({*usual}) > 1:
-        return "", ""
-    if not any(usual) and 0 < len(good) <= 3:
-        return f"Of the sizes tried, it is right only where {' or '.join(good)}.", question(good[0])
-    if all(usual) and 0 < len(bad) <= 3:
+    good = good or [BOTH] * all(both)
+    if all(usual) and 0 < len(bad) <= 3 and len(good) + len(bad) == len(found):
         return f"Of the sizes tried, it is wrong only where {' or '.join(bad)}.", "What is different there?"
-    return "", ""
+    if any(usual) or not 0 < len(good) <= 3 or named and all(map(LITTLE.match, good)):
+        return "", ""
+    telling = next((words for words in good if not words.endswith("= 1")), good[0])
+    where = " or ".join(good)
+    only = good == [BOTH] or len(good) + len(bad) == len(found)
+    return (f"Of the sizes tried, it is right only where {where}." if only else
+            f"Of the sizes tried, it is right where {where}, and wrong where all sizes differ."), question(telling)
 
 
 def question(words):
     """What asks about sizes that are right by luck."""
     one, _, other = words.partition(" = ")
-    return (f"What does it do where {one} is more than 1?" if other == "1"
-            else f"Where is {one} taken for {other}, or one axis for another?")
+    return ASKS.get(words) or (f"What does it do where {one} is more than 1?" if other == "1"
+                               else f"Where is {one} taken for {other}, or one axis for another?")
 
 
 def alike(exercise, answer, settings):

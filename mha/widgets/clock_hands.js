@@ -66,7 +66,8 @@ function render({ model, el }) {
   faces.append(...clocks.map(({ box }) => box));
   const sign = (hue, text) => h("span", { class: `sign ${hue}` }, h("i"), text);
   const title = [planeTitle("Hands", "and how many tokens each takes to go round"),
-    h("div", {}, sign("hue-query", "the query\u2019s: the target"), sign("hue-key", "the key\u2019s: the place shown"))];
+    h("div", {}, sign("hue-query", "the query\u2019s: the target"),
+      sign("hue-key", "the key\u2019s: the place shown"))];
 
   const curves = drawing({ class: "curves", "data-see": "" });
   const add = (tag, attributes = {}, ...inside) => curves.appendChild(h(tag, attributes, ...inside));

@@ -143,8 +143,9 @@ function queriesAndKeys(names) {
   function show(Q, K) {
     unit = size / 2 / (1.75 * Math.max(0.9, ...[...Q, ...K].map((vector) => Math.hypot(...vector))));
     ticks.forEach(({ value, across, up }) => {
-      set(across, { x: toX(value) });
-      set(up, { y: toY(value) + 4 });
+      const visibility = Math.abs(unit * value) < size / 2 - 8 ? "visible" : "hidden";
+      set(across, { x: toX(value), visibility });
+      set(up, { y: toY(value) + 4, visibility });
     });
     K.forEach((key, i) => showKey(keys[i], key, names[i]));
     Q.forEach((query, i) => showQuery(queries[i], query, names[i]));

@@ -1,9 +1,8 @@
 const HIGH = 248; // of the drawing, in pixels
-const UNIT = 3.5; // pixels of a height of 1
+const [TOP, BOTTOM] = [26, 201]; // between which the walk stands
+const UNIT = 9; // pixels of a height of 1, at most
 const LOW = 225; // where the weights of the steps are written
 const ENDLESS = 10; // what a step without end climbs in the drawing
-
-const y = (height) => 166 - UNIT * height; // heights from -10 to 40
 
 function render({ model, el }) {
   const svg = drawing({ height: HIGH });
@@ -56,6 +55,9 @@ function render({ model, el }) {
     const x = (place) => 68 + (place * (wide - 98)) / 4;
     const drawn = rows.map(([, , climb]) => (climb === Infinity ? ENDLESS : climb));
     const heights = drawn.reduce((all, climb) => [...all, all.at(-1) + climb], [0]);
+    const [lowest, highest] = [Math.min(...heights), Math.max(...heights)];
+    const unit = Math.min(UNIT, (BOTTOM - TOP) / (highest - lowest || 1));
+    const y = (height) => (TOP + BOTTOM) / 2 - unit * (height - (lowest + highest) / 2);
     set(svg, { viewBox: `0 0 ${wide} ${HIGH}` });
     set(ground, { x1: x(-0.3), x2: x(4.3), y1: y(0), y2: y(0) });
     treads.forEach(([line, name], k) => {

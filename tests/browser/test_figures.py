@@ -104,8 +104,7 @@ def test_the_keyboard_moves_every_slider_and_the_figure_follows(visit, page, ind
         assert drawings[0] != drawings[1], "the slider moved and the figure did not"
 
 
-@pytest.mark.parametrize("fonts", [True, False], ids=["", "own font"])
-@pytest.mark.parametrize("width", [1200, 390])
+@pytest.mark.parametrize("width, fonts", [(1200, True), (414, True), (390, True), (1200, False), (390, False)])
 @every_figure
 def test_a_figure_keeps_its_height_whatever_its_controls_say(opened, page, index, width, fonts):
     """In the book's font, and in the reader's own."""

@@ -1,8 +1,24 @@
 """What a reader first meets of each figure: controls that bite, words that can be told apart, no hole in it."""
 import pytest
 
+from mha.widgets import WholeLayer
 from operate import after_each
 from test_figures import every_figure, moves_from_opening, one_at_a_time, open_figure
+
+RESET = """
+  (index) => {
+    document.querySelectorAll(".live-figure")[index].querySelector(".reset").click();
+    flushFrames();
+  }
+"""
+
+
+def opened_figure(opened, page, index, **options):
+    """A figure as it opens, on a page that other tests may have used."""
+    tab, figure = open_figure(opened, page, index, **options)
+    tab.evaluate(RESET, index)
+    return tab, figure
+
 
 # All that is seen of a figure but its controls: words, drawing, and maps, which stand in canvases
 SEEN = """
@@ -18,29 +34,32 @@ SEEN = """
 
 
 @every_figure
-def test_each_control_moved_from_the_opening_shows_that_it_was_moved(visit, page, index):
+def test_each_control_moved_from_the_opening_shows_that_it_was_moved(opened, page, index):
     """The opening first, then each control to its ends."""
-    tab, figure = open_figure(visit, page, index)
-    first, *seen = after_each(tab, index, figure, one_at_a_time(figure), SEEN)
-    answered = {name for (name, _), there in zip(moves_from_opening(figure), seen[::2]) if there != first}
+    tab, figure = opened_figure(opened, page, index)
+    seen = after_each(tab, index, figure, one_at_a_time(figure), SEEN)      # opening, move, opening, move, ..., opening
+    answered = {name for (name, _), before, after in zip(moves_from_opening(figure), seen[::2], seen[1::2])
+                if before != after}
     assert [name for name in figure.controls if name not in answered] == []
 
 
-# The words of a figure, each line of them as [words, left, top, right, bottom]: what is higher than letters is cut off
+# The words of a figure, each line of them as [words, left, top, right, bottom], without what is higher than letters
 WORDS = """
   (index) => {
     const root = document.querySelectorAll(".live-figure")[index].querySelector("[data-figure]");
     const found = [];
+    const leans = (el) => Math.abs(el.closest("text")?.getCTM().b ?? 0) > 0.1;
+    const slants = (el) => leans(el) && Math.abs(el.closest("text").getCTM().a) > 0.1; // a box says nothing of it
     const walk = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
     while (walk.nextNode()) {
       const { currentNode: node } = walk;
       const el = node.parentElement;
-      if (!node.data.trim() || el.closest("details.numbers, .index, sub, sup")) continue;
+      if (!node.data.trim() || el.closest("details.numbers, .index, sub, sup") || slants(el)) continue;
       if (!el.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
       const range = document.createRange();
       range.selectNodeContents(node);
       for (const { left, top, right, bottom, width, height } of range.getClientRects()) {
-        const [x, y] = height > 1.5 * width && el.closest("[transform]") ? [0.22 * width, 0] : [0, 0.22 * height];
+        const [x, y] = leans(el) ? [0.22 * width, 0] : [0, 0.22 * height];
         found.push([node.data.trim(), left + x, top + y, right - x, bottom - y]);
       }
     }
@@ -57,8 +76,10 @@ def overlaps(words):
 
 @pytest.mark.parametrize("width", [1200, 390])
 @every_figure
-def test_no_words_of_a_figure_lie_on_each_other_when_it_opens(visit, page, index, width):
-    tab, _ = open_figure(visit, page, index, width=width)
+def test_no_words_of_a_figure_lie_on_each_other_when_it_opens(opened, page, index, width):
+    tab, figure = opened_figure(opened, page, index, width=width)
+    if isinstance(figure, WholeLayer):
+        pytest.skip("its narration stays in sight and goes over it")
     words = tab.evaluate(WORDS, index)
     assert words and overlaps(words) == []
 
@@ -68,13 +89,28 @@ HOLE = """
   (index) => {
     const root = document.querySelectorAll(".live-figure")[index].querySelector("[data-figure]");
     const { top, bottom } = root.getBoundingClientRect();
-    const leaves = [...root.querySelectorAll("*")].filter((el) => !el.children.length
-      || [...el.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim()));
-    const seen = leaves.filter((el) => el.checkVisibility({ visibilityProperty: true }))
-      .map((el) => el.getBoundingClientRect()).filter(({ width, height }) => width + height > 0);
+    // What is painted of a map, in bands of a few pixels
+    function bands(canvas) {
+      const { top, height, width } = canvas.getBoundingClientRect();
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      const scale = height / canvas.height;
+      const painted = (y) => data.subarray(4 * y * canvas.width, 4 * (y + 1) * canvas.width).some(Boolean);
+      return [...Array(canvas.height).keys()].filter((y) => y % 4 === 0 && painted(y))
+        .map((y) => ({ top: top + y * scale, bottom: top + (y + 4) * scale, width, height }));
+    }
+    const seen = [];
+    for (const el of root.querySelectorAll("*")) {
+      if (!el.checkVisibility({ visibilityProperty: true })) continue;
+      const range = document.createRange();
+      range.selectNodeContents(el);
+      if (el.tagName === "CANVAS") seen.push(...bands(el));
+      else if (!el.childNodes.length && el.tagName !== "svg") seen.push(el.getBoundingClientRect());
+      else if ([...el.childNodes].every((node) => node.nodeType === Node.TEXT_NODE))
+        seen.push(...range.getClientRects());
+    }
     let end = top;
     let hole = [0, 0];
-    for (const box of [...seen, { top: bottom, bottom }].sort((a, b) => a.top - b.top)) {
+    for (const box of [...seen.filter(({ width, height }) => width + height), { top: bottom, bottom }].sort((a, b) => a.top - b.top)) {
       if (box.top - end > hole[0]) hole = [box.top - end, end - top];
       end = Math.max(end, box.bottom);
     }
@@ -85,7 +121,9 @@ HOLE = """
 
 @pytest.mark.parametrize("width", [1200, 390])
 @every_figure
-def test_no_figure_has_a_hole_when_it_opens(visit, page, index, width):
-    tab, _ = open_figure(visit, page, index, width=width)
+def test_no_figure_has_a_hole_when_it_opens(opened, page, index, width):
+    tab, figure = opened_figure(opened, page, index, width=width)
+    if isinstance(figure, WholeLayer):
+        pytest.skip("its narration stays in sight, and its place is not where it is seen")
     hole, at = tab.evaluate(HOLE, index)
-    assert hole <= 48, f"{hole} px of nothing, {at} px below its top"
+    assert hole <= 60, f"{hole} px of nothing, {at} px below its top"

@@ -6,6 +6,7 @@ import re
 import pytest
 
 import served
+from _ext import terms
 from _ext.publishing import colab_url
 
 CHAPTERS = served.chapters() if served.chromium() else []
@@ -47,6 +48,78 @@ def test_search_leads_to_a_section_names_it_and_tells_of_it(visit, words, sectio
     link.click()
     page.wait_for_url(f"**#{place}")
     assert page.locator(f"section#{place}").count() == 1
+
+
+ENTRIES = re.findall(r"^(.+)\n: (.+)$", (served.ROOT / "chapters" / "glossary.md").read_text("utf8"), re.M)
+TERMS = [(terms.names(term), re.findall(r"\((\w+)\.ipynb\)", said)) for term, said in ENTRIES]
+HITS = """
+  (names) => names.map((name) => Search._performSearch(...Search._parseQuery(name)).reverse()
+    .map(([page, , anchor]) => [page, anchor]))
+"""
+
+
+def test_every_word_of_the_glossary_leads_to_the_section_that_explains_it(visit):
+    page = visit("search.html").page
+    page.wait_for_function("() => Search.hasIndex()")
+    wanted = [(name, chapters) for names, chapters in TERMS for one in names if chapters
+              for name in {one, one.upper(), one.lower(), one.replace("-", " ")}]
+    assert len(wanted) > 100
+    for (name, chapters), hits in zip(wanted, page.evaluate(HITS, [name for name, _ in wanted])):
+        first = [found.removeprefix("chapters/") for found, anchor in hits[:len(chapters) + 1] if anchor]
+        assert {*chapters} <= {*first, "glossary"}, (name, hits[:4])
+        assert len({tuple(hit) for hit in hits}) == len(hits)
+
+
+@pytest.mark.parametrize("names, chapters", [(names, chapters) for names, chapters in TERMS if chapters],
+                         ids=lambda one: one[0])
+def test_a_word_of_the_glossary_stands_in_the_chapters_that_its_entry_names(names, chapters):
+    for chapter in chapters:
+        text = re.sub("<[^>]*>", "", (served.HTML / "chapters" / f"{chapter}.html").read_text("utf8")).lower()
+        assert any(name.lower() in text for name in names)
+
+
+@pytest.mark.parametrize("words", ["GQA", "MQA", "KV cache", "MLA", "SDPA"])
+def test_search_finds_the_field_s_own_words_where_they_are_taught_and_shows_them(visit, words):
+    page = visit(f"search.html?q={words}").page
+    page.wait_for_selector("#search-results li p.context")
+    first = page.locator("#search-results li").first
+    first.locator("p.context").wait_for()
+    assert words in first.inner_text() and re.match(r"(11|2) \u00b7 .* > ", first.inner_text())
+    first.locator("a").click()
+    page.wait_for_url("**/chapters/**#*")
+    assert words in page.locator(f"[id='{page.url.rpartition('#')[2]}']").inner_text()
+
+
+@pytest.mark.parametrize("words", ["temperature", "head", "softmax"])
+def test_what_the_glossary_says_runs_into_no_excerpt(visit, words):
+    page = visit(f"search.html?q={words}").page
+    page.wait_for_selector("#search-results li p.context")
+    page.wait_for_function("""() => [...document.querySelectorAll("#search-results li")].length
+      === document.querySelectorAll("#search-results p.context").length""")
+    told = " ".join(page.locator("#search-results li:not(:has(a[href*=glossary])) p.context").all_inner_texts())
+    meanings = [meaning for chapter in CHAPTERS for meaning in re.findall(r'<span class="meaning"[^>]*>([^<]{30})',
+                (served.HTML / chapter).read_text("utf8"))]
+    assert meanings and not [meaning for meaning in meanings if meaning[:25] in told]
+
+
+@pytest.mark.parametrize("words, meant", [("softmx", "softmax"), ("mutli-query attention", "multi-query attention"),
+                                          ("zzqqzz", None), ("detailed zzqq", None)])
+def test_search_that_finds_nothing_says_what_to_do(visit, words, meant):
+    page = visit(f"search.html?q={words}").page
+    status = page.locator(".search-summary")
+    page.wait_for_function("() => document.querySelector('.search-summary').textContent.startsWith('No page has all')")
+    assert words in status.inner_text() and "categories" not in status.inner_text()
+    status.locator("a").click()
+    page.wait_for_url("**/search.html?q=*" if meant else "**/chapters/glossary.html")
+    if meant:
+        page.wait_for_selector("#search-results li p.context")
+        assert meant in page.locator("#search-results li").first.inner_text().lower()
+
+
+def test_where_the_browser_keeps_nothing_the_search_finds_all_the_same(visit):
+    one = visit("search.html?q=softmax", script=served.KEEPS_NOTHING)
+    one.page.wait_for_selector("#search-results li a")
+    assert one.errors == []
 
 
 def test_the_search_icon_stands_clear_of_the_words(visit):
