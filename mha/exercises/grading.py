@@ -132,7 +132,9 @@ class Run:
         return [row(self.name, state="could not be graded", mistakes="what was found of it is not ours")]
 
     def end(self):
-        """End the process and its group."""
+        """End the process and its group, if it has begun."""
+        if self.process is None or self.process.pid is None:
+            return
         if hasattr(os, "killpg"):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.process.pid, signal.SIGKILL)
