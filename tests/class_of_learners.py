@@ -214,9 +214,9 @@ def write_class(folder, chapter, size, some):
         kind, place, name = broken.get(number), some.randrange(len(items)), f"learner {number:03}/{chapter}.ipynb"
         if kind in ODD or kind in ENDING:
             parts[place].insert(0, code(ODD.get(kind) or ENDING[kind][0]))
-        ids = list(states)
-        states = {id: "written" if state == "right" and EXERCISES[id].kind == "explain" else
-                  "not reached" if kind in ENDING and ids.index(id) >= place else state for id, state in states.items()}
+        after = list(states)[place:] if kind in ENDING else []
+        written = {id for id, state in states.items() if state == "right" and EXERCISES[id].kind == "explain"}
+        states |= dict.fromkeys(written, "written") | dict.fromkeys(after, "not reached")
         path = write(folder / name, SET_UP, *sum(parts, []))
         if kind == "no notebook":
             path.write_text(path.read_text(encoding="utf-8")[:-9], encoding="utf-8")

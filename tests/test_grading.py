@@ -1,6 +1,7 @@
 """A class that is graded gets what it saw, whatever its notebooks do, and one learner spoils his own rows alone."""
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -48,39 +49,46 @@ def odd(*between):
     return "import torch, math\nimport torch.nn.functional as F", *RIGHT[A], *between, *RIGHT[B]
 
 
-@pytest.fixture(scope="module")
-def odd_class(tmp_path_factory):
-    """The rows of a class of them all, graded in one run, and how long that took."""
-    folder = tmp_path_factory.mktemp("class")
-    for name, cell in [*learners.ODD.items(), *((name, cell) for name, (cell, _) in learners.ENDING.items())]:
-        learners.write(folder / name / "05_masks.ipynb", *odd(cell))
-    return graded(folder, limit=3, memory=2)
+def test_an_odd_cell_costs_at_most_what_comes_after_it_and_the_table_says_where(tmp_path):
+    """All of them as one class, graded in one run."""
+    cells = learners.ODD | {name: cell for name, (cell, _) in learners.ENDING.items()}
+    for name, cell in cells.items():
+        learners.write(tmp_path / name / "05_masks.ipynb", *odd(cell))
+    found = {name.partition("/")[0]: rows for name, rows in graded(tmp_path, limit=4, memory=2).items()}
+    assert sorted(found) == sorted(cells)
+    whole = {item.id: ("right" if item.id in (A, B) else "missing", "") for item in MASKS}
+    assert {name: found[name] for name in learners.ODD} == dict.fromkeys(learners.ODD, whole)
+    for name, (_, why) in learners.ENDING.items():
+        assert found[name].pop(A) == ("right", "") and len(found[name]) == len(MASKS) - 1
+        for state, said in found[name].values():
+            assert state == "not reached" and why in said and "code cell 4" in said, (name, state, said)
 
 
-@pytest.mark.parametrize("name", learners.ODD)
-def test_what_comes_after_an_odd_cell_is_graded(odd_class, name):
-    found = odd_class[f"{name}/05_masks.ipynb"]
-    assert {id: state for id, (state, _) in found.items()} == {
-        item.id: "right" if item.id in (A, B) else "missing" for item in MASKS}
+def test_what_a_notebook_starts_ends_with_it(tmp_path):
+    noted = tmp_path / "pids"
+    path = learners.write(tmp_path / "x.ipynb", f"""
+import os, subprocess, sys, time
+started = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(999)"])
+copy = os.fork()
+if copy == 0:
+    time.sleep(999)
+open({str(noted)!r}, "w").write(f"{{started.pid}} {{copy}}")""", "check('5.1', 0)")
+    assert states(path)["5.1"] == "cannot be run"
+    deadline = time.monotonic() + 20                        # a process that is killed takes a moment on a busy machine
+    while any(map(lives, noted.read_text().split())) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not any(map(lives, noted.read_text().split()))
 
 
-@pytest.mark.parametrize("name", learners.ENDING)
-def test_what_ends_python_leaves_what_was_before_it_and_says_where_it_ended(odd_class, name):
-    found = odd_class[f"{name}/05_masks.ipynb"]
-    assert found.pop(A) == ("right", "")
-    assert {state for state, _ in found.values()} == {"not reached"} and len(found) == len(MASKS) - 1
-    assert all(learners.ENDING[name][1] in why and "code cell 4" in why for _, why in found.values())
-
-
-def test_it_leaves_no_process_behind(odd_class):
-    """What a notebook started is gone with it."""
-    left = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
-    assert "time.sleep(999)" not in left and "sleep 1000" not in left
+def lives(pid):
+    """Whether there is such a process, and it is not dead and waiting to be buried."""
+    state = subprocess.run(["ps", "-o", "stat=", "-p", pid], capture_output=True, text=True).stdout.strip()
+    return bool(state) and not state.startswith("Z")
 
 
 def test_a_class_is_graded_in_one_run_row_by_row(tmp_path, some):
     expected = learners.write_class(tmp_path, "05_masks", 24, some)
-    found = graded(tmp_path, limit=3)
+    found = graded(tmp_path, limit=4)
     assert {name: {id: state for id, (state, _) in rows.items()} for name, rows in found.items()} == expected
     assert list(found) == list(expected)
 

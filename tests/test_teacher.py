@@ -189,6 +189,16 @@ def test_what_is_no_notebook_gets_a_row_that_says_so_and_the_next_is_graded(fold
     assert {row["state"] for row in rows[len(paths):]} == {"not started"}
 
 
+def test_what_else_lies_in_a_folder_is_told_and_passed_over(tmp_path, capsys):
+    learners.write(tmp_path / "class/ada/05_masks.ipynb", EMPTY)
+    (tmp_path / "class/ada/.notes").touch()
+    (tmp_path / "class/bob").mkdir()
+    (tmp_path / "class/bob/answers.py").touch()
+    teacher.main(["grade", str(tmp_path / "class"), "-o", str(tmp_path / "marks.csv")])
+    said = capsys.readouterr().err
+    assert said.count("Passed over") == 1 and str(Path("class/bob/answers.py")) in said
+
+
 # --- The table --------------------------------------------------------------------------------------------------------
 
 CONSOLES = [{"PYTHONIOENCODING": "cp1252", "PYTHONUTF8": "0"},
@@ -230,9 +240,15 @@ def test_a_teacher_who_stops_it_has_the_rows_so_far(tmp_path):
     assert {row["notebook"] for row in table(made.read_text())} == {"0/05_masks.ipynb", "2/05_masks.ipynb"}
 
 
-def test_the_help_says_what_it_does_not_guard_against():
-    for arguments in (["--help"], ["grade", "--help"]):
-        said = " ".join(command(*arguments, text=True).stdout.split())
+def help_of(*arguments, capsys):
+    with pytest.raises(SystemExit):
+        teacher.main([*arguments, "--help"])
+    return " ".join(capsys.readouterr().out.split())
+
+
+def test_the_help_says_what_it_does_not_guard_against(capsys):
+    for arguments in ([], ["grade"]):
+        said = help_of(*arguments, capsys=capsys)
         assert "They do not guard against malice. The learners' code runs on this machine with your rights" in said
 
 
@@ -241,9 +257,9 @@ def test_the_help_says_what_it_does_not_guard_against():
 PAGE = (ROOT / "chapters/teaching.md").read_text(encoding="utf-8")
 
 
-def test_the_commands_of_the_page_do_what_it_says(tmp_path):
+def test_the_commands_of_the_page_do_what_it_says(tmp_path, capsys):
     """Those that stand in blocks are run, in order; every option that the page names is one."""
-    for block in re.findall(r"```sh\n(.*?)```", PAGE, re.S):
+    for block in re.findall(r"```text\n(.*?)```", PAGE, re.S):
         for line in block.splitlines():
             program, *arguments = shlex.split(line)
             if "handed_in" in arguments:
@@ -252,7 +268,7 @@ def test_the_commands_of_the_page_do_what_it_says(tmp_path):
             assert program == "python" and done.returncode == 0, done.stderr
     states = [row["state"] for row in table((tmp_path / "marks.csv").read_text("utf-8"))]
     assert states and set(states) <= {"right", "written"} and (tmp_path / "handout/05_masks.ipynb").exists()
-    known = command("grade", "--help", text=True).stdout + command("export", "--help", text=True).stdout
+    known = help_of("grade", capsys=capsys) + help_of("export", capsys=capsys)
     assert set(re.findall(r"`(--[a-z]+)", PAGE)) <= set(re.findall(r"--[a-z-]+", known))
 
 

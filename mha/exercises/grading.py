@@ -132,7 +132,9 @@ class Run:
         return [row(self.name, state="could not be graded", mistakes="what was found of it is not ours")]
 
     def end(self):
-        """End the process and its group."""
+        """End the process and its group, if it has begun."""
+        if self.process is None or self.process.pid is None:
+            return
         if hasattr(os, "killpg"):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.process.pid, signal.SIGKILL)
@@ -227,6 +229,12 @@ def expanded(paths):
     with contextlib.suppress(ValueError):                   # on two drives there is no folder in common
         return files, os.path.commonpath(roots) if roots else ""
     return files, ""
+
+
+def passed_over(paths):
+    """What lies in the folders among some paths and is no notebook."""
+    return [file for path in map(Path, paths) if path.is_dir() for file in sorted(path.rglob("*"))
+            if file.is_file() and file.suffix != ".ipynb" and not hidden(file.relative_to(path))]
 
 
 def hidden(path):

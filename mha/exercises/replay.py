@@ -84,11 +84,23 @@ def seal(scratch, memory):
                       MPLBACKEND="agg", OMP_NUM_THREADS="1")
     torch.set_num_threads(1)
     if resource:
-        for kind, most in ((resource.RLIMIT_DATA, memory), (resource.RLIMIT_FSIZE, memory), (resource.RLIMIT_CORE, 0)):
-            hard = resource.getrlimit(kind)[1]
-            most = most if hard == resource.RLIM_INFINITY else min(most, hard)
-            with contextlib.suppress(ValueError, OSError):
-                resource.setrlimit(kind, (most, most))
+        for kind, most in (("DATA", held() + memory), ("FSIZE", memory), ("CORE", 0)):
+            restrict(getattr(resource, f"RLIMIT_{kind}"), most)
+
+
+def restrict(kind, most):
+    """Set a limit of this process, or lower it: no process may raise its own."""
+    hard = resource.getrlimit(kind)[1]
+    most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(kind, (most, most))
+
+
+def held():
+    """Bytes that this process holds already, most of them torch's; 0 where the system does not tell."""
+    with contextlib.suppress(OSError):
+        return int(Path("/proc/self/statm").read_text("ascii").split()[5]) * resource.getpagesize()
+    return 0
 
 
 def mute():

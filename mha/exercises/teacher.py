@@ -98,6 +98,8 @@ def collect(options, file):
     """Write the table, notebook by notebook; what came of it goes to the other stream."""
     from mha.exercises import grading
     begun, notebooks, stopped = time.monotonic(), set(), False
+    for path in grading.passed_over(options.notebooks):
+        print(f"Passed over, since it is no notebook: {path}", file=sys.stderr)
     written = csv.DictWriter(file, grading.FIELDS)
     written.writeheader()
     try:
