@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 
 import pytest
 import torch
@@ -100,6 +101,8 @@ def own_assert(q, k, v):
                  marks=pytest.mark.skipif(torch.cuda.is_available(), reason="has CUDA")),
 ])
 def test_an_error_is_called_the_learners_own_only_where_it_is(answer, mistake):
+    with suppress(Exception):                                    # the first call on "meta" loads much of torch
+        answer(*EXERCISES["2.1"].cases[0].copies())
     report = check("2.1", answer)
     assert report.mistakes == [mistake] and ("of your own" in report.text) == (mistake == "assertion")
 
@@ -125,8 +128,9 @@ def test_another_default_device_changes_no_verdict():
     code = ("import torch; torch.set_default_device('meta')\n"
             "from mha.exercises import EXERCISES, check\n"
             "for item in EXERCISES.values():\n"
-            "    if item.in_code and item.core:\n"
-            "        assert check(item.id, item.reference).ok, item.id\n"
+            "    if item.in_code and not item.core:\n"
+            "        continue\n"
+            "    assert not item.in_code or check(item.id, item.reference).ok, item.id\n"
             "    assert not check(item.id, lambda *args: torch.ones(7)).ok or item.kind == 'explain'\n"
             "assert torch.get_default_device().type == 'meta'\n")
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -247,7 +251,7 @@ def test_the_size_that_decides_is_told(id, answer, where):
 def test_the_reference_is_right_for_all_sizes_that_are_tried(exercise):
     from mha.exercises.sizes import condition, probes, tried
     assert all(all(right) for right in tried(exercise, exercise.reference).values())
-    assert condition(exercise, exercise.reference, named=False) == ("", "") and len(probes(exercise)) > 3
+    assert condition(exercise, exercise.reference, little=True) == ("", "") and len(probes(exercise)) > 3
 
 
 def stretched(Q, K, V):

@@ -48,6 +48,10 @@ def find(name):
 def check(id, answer=...):
     """Say whether an answer is right, and if not, what is wrong. Never raises for what the answer does.
 
+    A function is called many times; what it prints is shown once, for the call that the report is about. A call that
+    takes more than ten seconds is ended, whatever it catches. That needs the main thread of Linux or macOS: elsewhere
+    nothing is ended, and a loop without end is stopped by interrupting the kernel.
+
     Args:
         id: of the exercise, such as "2.1"; `find` knows it by the function's name.
         answer: the function itself; for a question its number (0.25 or "1/4"), its letter or letters ("B", "AC"), or

@@ -34,7 +34,7 @@ class Alarm:
         self.caller, self.tracer = sys._getframe(1), sys.gettrace()
         self.before = signal.signal(signal.SIGALRM, self.ring)
         self.active = True
-        signal.setitimer(signal.ITIMER_REAL, self.seconds)
+        self.others = signal.setitimer(signal.ITIMER_REAL, self.seconds)
 
     def __exit__(self, kind, failure, where):
         if not self.active:
@@ -42,6 +42,7 @@ class Alarm:
         self.active = False                                     # first: a ring from here on is not heard
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, self.before)
+        signal.setitimer(signal.ITIMER_REAL, *self.others)      # of whoever has set one before
         if self.rang:
             sys.settrace(self.tracer)
             raise TooLong(f"more than {self.seconds} seconds") from None

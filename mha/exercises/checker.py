@@ -126,7 +126,8 @@ def explain(exercise, answer, alone, outputs, failures, right, touched):
     case, output, failure = exercise.cases[first], outputs[first], failures[first]
     ids, named, asks = what_it_is(exercise, answer, alone, outputs, failures, first)
     unsteady, lines, means = bool({"random", "keeps-state"} & {*ids}), [], None
-    where, question = ("", "") if unsteady else sizes.condition(exercise, answer, bool(named))
+    little = not named and not fits(output, exercise.expected[first])
+    where, question = ("", "") if unsteady else sizes.condition(exercise, answer, little)
     if failure is not None:
         means = None if ids else raised.meaning(failure)
         lines += raised.described(exercise, failure, case)
@@ -150,6 +151,11 @@ def explain(exercise, answer, alone, outputs, failures, right, touched):
     if touched and not unsteady:
         lines.append(f"It also changes its own inputs: {side_effects(touched)}.")
     return exercise.report(False, ids, *lines, f'hint("{exercise.id}") says more.', named=named, asks=asks)
+
+
+def fits(output, expected):
+    """Whether it is a tensor of the right shape."""
+    return isinstance(output, torch.Tensor) and output.shape == expected.shape
 
 
 def what_it_is(exercise, answer, alone, outputs, failures, first):

@@ -181,16 +181,16 @@ def measure(answer):
     wanted = torch.eye(2, dtype=torch.float64).repeat_interleave(2, 0)                # (4, 2)
     if off(shares[0, :, 0], wanted):
         yield ("With four query heads of one query, and values that are 1, 0 in head 0 and 0, 1 in head 1, the query "
-               f"heads bring home {'; '.join(map(listed, shares[0, :, 0]))}. Wanted is 1, 0 from the first two and 0, "
-               "1 from the others.")
+               f"heads bring home {'; '.join(map(listed, shares[0, :, 0]))}. It should be 1, 0 from the first two and "
+               "0, 1 from the others.")
     Q = numbers(1105, 1, 4, 2, 3)                         # of one query a softmax over the queries would see nothing
     other, values = K.clone(), numbers(1103, 1, 2, 5, 2)
     other[:, 1] += numbers(1104, 5, 3)
     moved = (answer(Q, other, values) - answer(Q, K, values)).abs().amax((0, 2, 3)) > 1e-9
     if moved.tolist() != [False, False, True, True]:
         heads = ", ".join(map(str, moved.nonzero().flatten().tolist())) or "none"
-        yield (f"With other keys in head 1 of 0 and 1, the outputs of these query heads change: {heads}. Wanted are 2 "
-               "and 3.")
+        yield (f"With other keys in head 1 of 0 and 1, the outputs of these query heads change: {heads}. They should "
+               "be 2 and 3.")
 
 
 def case(seed, B, h, h_kv, n, m, d_k, d_v):

@@ -77,7 +77,7 @@ def softmax_backward(weights, grad):
             "The factor in front is g; it should be w.",
             "If the loss doubles, what should happen to its gradient?"),
         "torch.diag_embed(weights) - weights[..., None] * weights[..., None, :]": Mistake("whole-matrix",
-            "It returns the matrix of all derivatives. Wanted is its product with the gradient.",
+            "It returns the matrix of all derivatives. The exercise asks for its product with the gradient.",
             "Which shape should come out?"),
         "grad - weights * grad.sum(-1, keepdim=True)": Mistake("log-softmax-gradient",
             "That is the gradient of the logarithm of the softmax.",

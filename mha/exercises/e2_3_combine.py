@@ -87,7 +87,7 @@ def measure(answer):
     l1, l2 = torch.tensor([[2.0, 3.0, 2.0, 9.0], [2.0, 2.0, 3.0, 2.0]], dtype=torch.float64)
     shares = answer(one, l1, zero, l2)[:, 0]
     if off(shares, (l1 - l2).sigmoid()):
-        yield (f"With outputs 1 and 0 it gives {listed(shares)} for l1, l2 = 2, 2; 3, 2; 2, 3; 9, 2. Wanted is the "
+        yield (f"With outputs 1 and 0 it gives {listed(shares)} for l1, l2 = 2, 2; 3, 2; 2, 3; 9, 2. It should be the "
                f"share of the first half, {listed((l1 - l2).sigmoid())}.")
     sums = answer(one, l1, one, l2)[:, 0]
     if off(sums, 1):

@@ -74,7 +74,7 @@ def same_scores(W_Q, W_K, M):
     },
     "matrix product": {
         ("W_Q @ M", "matrix"): Mistake("query-matrix-returned",
-            "It returns W_Q M. Wanted is the key matrix that goes with it.",
+            "It returns W_Q M. The exercise asks for the key matrix that goes with it.",
             "Which of the two matrices is still to be found?"),
     },
 })

@@ -61,7 +61,7 @@ def lost(x, W_V):
     }),
     "out": Blank("x - carried", offered=4, wrong={
         "carried": Mistake("kept-part",
-            "It returns the part that is carried. Wanted is the rest.",
+            "It returns the part that is carried. The exercise asks for the rest.",
             "What should its product with W_V be?"),
         "carried - x": Mistake("minus", "It has the opposite sign."),
         "x @ W_V": Mistake("values-returned", "It returns the values x W_V.", "Which shape should come out?"),

@@ -219,7 +219,7 @@ def measure(answer):
             if signs != wanted:
                 yield (f"Who sees whom{of} (a row is a query, x a weight that is not zero, ? is NaN):\n"
                        + "\n".join("   " + " ".join(row) for row in signs))
-                yield "Wanted: x on and below the diagonal, . above it."
+                yield "It should be x on and below the diagonal, and . above it."
             if not off(one.sum().nan_to_num(9), 1):
                 yield f"For random scores {shape} all weights together sum to 1, where each row should."
             elif off(one.sum(-1).nan_to_num(9), 1):

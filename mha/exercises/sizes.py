@@ -8,7 +8,7 @@ import itertools
 import random
 import re
 
-from mha.exercises.calls import observe_run
+from mha.exercises.calls import always, observe_run
 from mha.exercises.probe import same
 
 NO_MULTIPLES = 2, 3, 5, 7, 4, 9, 11                   # of which none is the product of two others
@@ -64,9 +64,12 @@ def tried(exercise, answer):
             for words, cases in probes(exercise).items()}
 
 
-def condition(exercise, answer, named):
+def condition(exercise, answer, little):
     """For which sizes an answer is right, or wrong, in a sentence, and what asks about it; ("", "") where that has no
-    simple answer, or, beside a mistake that is named, none that says more.
+    simple answer.
+
+    Args:
+        little: whether to tell, too, what is so whatever is wrong, such as that all is right for one key.
     """
     if not exercise.sized:
         return "", ""
@@ -74,16 +77,21 @@ def condition(exercise, answer, named):
     usual, both = found.pop(""), found.pop(BOTH, [False])
     good = [words for words, right in found.items() if all(right)]
     bad = [words for words, right in found.items() if not any(right)]
-    good = good or [BOTH] * all(both)
+    good = [words for words in good or [BOTH] * all(both) if whatever_the_numbers(exercise, answer, words)]
     if all(usual) and 0 < len(bad) <= 3 and len(good) + len(bad) == len(found):
         return f"Of the sizes tried, it is wrong only where {' or '.join(bad)}.", "What is different there?"
-    if any(usual) or not 0 < len(good) <= 3 or named and all(map(LITTLE.match, good)):
+    if any(usual) or not 0 < len(good) <= 3 or not little and all(map(LITTLE.match, good)):
         return "", ""
     telling = next((words for words in good if not words.endswith("= 1")), good[0])
     where = " or ".join(good)
     only = good == [BOTH] or len(good) + len(bad) == len(found)
     return (f"Of the sizes tried, it is right only where {where}." if only else
             f"Of the sizes tried, it is right where {where}, and wrong where all sizes differ."), question(telling)
+
+
+def whatever_the_numbers(exercise, answer, words):
+    """Whether an answer is right for the sizes of a condition with other numbers, too."""
+    return all(always(exercise, answer, case, True, tries=4) for case, _ in probes(exercise)[words])
 
 
 def question(words):
