@@ -8,7 +8,7 @@ and torch.compile pass through. They stand apart so that the code of the lesson 
 from mha._check.decoding import advancing, base, caching, rewinding, rope, rope_options, slopes, turned_size, writing
 from mha._check.inputs import (
     autocasting, build_style, call_of_x_alone, call_style, function_style, layer_dtype, layer_input, layer_inputs,
-    parameter_of, positive_ints, probability, qkv, tensors, truths,
+    parameter_of, positive_ints, probability, qkv, tensors, truths, usual,
 )
 from mha._check.masks import lengths, mask_and_bias, mask_for_reading, offset, options, size, torch_masks, window
 from mha._check.modules import (
@@ -19,7 +19,7 @@ from mha._check.modules import (
 __all__ = [
     "advancing", "base", "caching", "rewinding", "rope", "rope_options", "slopes", "turned_size", "writing",
     "autocasting", "build_style", "call_of_x_alone", "call_style", "function_style", "layer_dtype", "layer_input",
-    "layer_inputs", "parameter_of", "positive_ints", "probability", "qkv", "tensors", "truths",
+    "layer_inputs", "parameter_of", "positive_ints", "probability", "qkv", "tensors", "truths", "usual",
     "lengths", "mask_and_bias", "mask_for_reading", "offset", "options", "size", "torch_masks", "window",
     "fits_heads", "from_torch", "head_mask", "head_numbers", "head_size", "heads", "kept_groups", "kv_heads", "merges",
     "seat", "something_to_record", "splits", "to_torch",
