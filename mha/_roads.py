@@ -83,7 +83,7 @@ def with_bad_queries(out, Q) -> Tensor:
     It may give zeros to one of them: where all scores are -inf, over fewer keys than fill a vector register (64 bytes),
     and in 16 bits.
     """
-    if may_be_read(Q) and math.isfinite(Q.detach().sum()):  # as nearly every call
+    if may_be_read(Q) and math.isfinite((Q.detach() if Q.requires_grad else Q).sum().item()):  # as nearly every call
         return out
     bad = (Q.detach() - Q.detach()).sum(-1, keepdim=True)  # (B, h, n, 1): NaN for those queries, 0 for all others
     return out + bad if torch.is_grad_enabled() else out.add_(bad)  # out may be kept for the gradient

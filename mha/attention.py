@@ -18,7 +18,7 @@ from torch import Tensor
 from mha import _check as check
 from mha import masks
 from mha._result import pair
-from mha._roads import OneBuffer, blind_rows, fused, in_one_buffer, kernel_is_unsuitable, opened
+from mha._roads import OneBuffer, blind_rows, fused, in_one_buffer, kernel_is_unsuitable, opened, with_bad_queries
 from mha._shapes import (
     cast_bias, differentiates_forward, fold_groups, four_axes, in_both, levelled, lowered, unfold_groups,
 )
@@ -104,9 +104,16 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *more, mask: Tensor | None = None
         softcap: Gemma Team 2024 (Gemma 2), section 2.
     """
     check.function_style(more, unknown)
-    check.tensors(q=q, k=k, v=v)
-    q, k, v = lowered(q, k, v)
-    check.qkv(q, k, v)
+    usual = check.usual(q, k, v)
+    # The straight road, for what small layers are called with; the long one comes to the same.
+    if (usual and q.shape == k.shape == v.shape and need_weights is False
+            and mask is bias is offset is window is scale is softcap is None and type(dropout) is float and not dropout
+            and (causal is False or causal is True) and q.numel() and not differentiates_forward()):
+        return pair(with_bad_queries(F.scaled_dot_product_attention(q, k, v, is_causal=causal), q), None)
+    if not usual:
+        check.tensors(q=q, k=k, v=v)
+        q, k, v = lowered(q, k, v)
+        check.qkv(q, k, v)
     n, m = q.shape[-2], k.shape[-2]
     check.options(q, m, causal, offset, window, scale, softcap, dropout, need_weights)
     shape = (*q.shape[:-1], m)  # of the weights: (..., h, n, m)
@@ -124,7 +131,18 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *more, mask: Tensor | None = None
         mask = in_both(mask, masks.visible(n, m, causal, window, offset, q.device))
     bias = None if bias is None else cast_bias(levelled(bias, mask), q.dtype)
     scale = q.shape[-1] ** -0.5 if scale is None else scale
-    Q, K, V, mask, bias = (four_axes(t, shape[:-3]) for t in (q, k, v, mask, bias))  # (B, h, ., .)
+    lead = shape[:-3]
+    Q, K, V = (q, k, v) if usual else (four_axes(t, lead) for t in (q, k, v))  # (B, h, n or m, .)
+    out, weights = _on_a_road(Q, K, V, four_axes(mask, lead), four_axes(bias, lead), scale, triangle, softcap, dropout,
+                              need_weights)
+    if q.ndim != 4:
+        out = out.reshape(*shape[:-1], v.shape[-1])
+        weights = weights.reshape(shape) if need_weights else None
+    return pair(out, weights)
+
+
+def _on_a_road(Q, K, V, mask, bias, scale, triangle, softcap, dropout, need_weights) -> tuple[Tensor, Tensor | None]:
+    """Attention over four axes, by torch's kernel or without it; heads that share their keys are folded."""
     # Unsuitable: no tokens; on a CPU also d_k != d_v, or a bias that learns.
     use_kernel = not (need_weights or softcap or kernel_is_unsuitable(Q, K, V, bias))
     kernel_shares_heads = use_kernel and triangle and (Q.is_cuda or Q.is_cpu)  # its own flag for it, enable_gqa
@@ -132,14 +150,9 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *more, mask: Tensor | None = None
     if h != K.shape[1] and not kernel_shares_heads:
         Q, mask, bias, triangle = fold_groups(Q, K, mask, bias, triangle)  # (B, h_kv, h/h_kv n, d_k)
     if use_kernel:
-        out, weights = fused(Q, K, V, mask, bias, scale, triangle, dropout), None
-    else:
-        out, weights = _without_kernel(Q, K, V, mask, bias, scale, triangle, softcap, dropout)
-    out, weights = (None if t is None else unfold_groups(t, h) for t in (out, weights))
-    if q.ndim != 4:
-        out = out.reshape(*shape[:-1], v.shape[-1])
-        weights = weights.reshape(shape) if need_weights else None
-    return pair(out, weights if need_weights else None)
+        return unfold_groups(fused(Q, K, V, mask, bias, scale, triangle, dropout), h), None
+    out, weights = _without_kernel(Q, K, V, mask, bias, scale, triangle, softcap, dropout)
+    return unfold_groups(out, h), unfold_groups(weights, h) if need_weights else None
 
 
 def _without_kernel(Q, K, V, mask, bias, scale, triangle, softcap, dropout) -> tuple[Tensor, Tensor]:

@@ -5,7 +5,9 @@ import sys
 import pytest
 import torch
 import torch.nn.functional as F
+from torch._subclasses import FakeTensorMode
 from torch.autograd import forward_ad
+from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import mha
@@ -599,6 +601,25 @@ def test_meta_tensors_go_through_with_their_gradients(need_weights):
     out, weights = attention(q, k, v, mask=mask, need_weights=need_weights)
     out.sum().backward()
     assert out.shape == (B, H, N, D_V) and out.is_meta and k.grad.shape == k.shape
+
+
+@ROADS
+@pytest.mark.parametrize("biased", [False, True])
+def test_numbers_are_not_read_where_there_are_none(biased, need_weights):
+    """A fake tensor has a shape and a device, and no numbers."""
+    with FakeTensorMode():
+        q, k, v = random_qkv(m=N, d_v=D_K)
+        bias = random(N, N) if biased else None
+        out, _ = attention(q, k, v, bias=bias, mask=see(N, N, lambda i, j: True), need_weights=need_weights)
+        assert out.shape == attention(q, k, v)[0].shape == q.shape
+
+
+def test_numbers_are_not_read_while_a_program_is_traced():
+    """What is found of one query would hold for all that the program is given later."""
+    q, k, v = random_qkv(n=1, d_v=D_K)
+    program = make_fx(lambda q: attention(q, k, v, bias=q[..., :M])[0])(q)
+    q[0, 0] = math.inf
+    assert program(q)[0, 0].isnan().all() and program(q)[0, 1].isfinite().all()
 
 
 @needs_gpu

@@ -51,6 +51,7 @@ ERRORS = {
                       r"must be a pair \(left, right\)"),
     "dropout": (lambda: attention(Q, K, V, dropout=1.5), ValueError, "dropout=1.5 is no probability"),
     "text_for_dropout": (lambda: attention(Q, K, V, dropout="0.1"), TypeError, "dropout='0.1' is a str"),
+    "false_dropout": (lambda: attention(SQUARE, SQUARE, SQUARE, dropout=False), TypeError, "dropout=False is a bool"),
     "true_dropout": (lambda: attention(Q, K, V, dropout=True), TypeError, "dropout=True is a bool"),
     "text_for_causal": (lambda: attention(SQUARE, SQUARE, SQUARE, causal="no"), TypeError,
                         "causal is 'no'; it must be True or False"),
