@@ -77,6 +77,12 @@ def fused(Q, K, V, mask, bias, scale, triangle, dropout) -> Tensor:
     return out if blind is None else out.masked_fill(blind, 0.0)
 
 
+def straight(Q, K, V, triangle) -> Tensor:
+    """Attention by torch's kernel, of queries that each see a key."""
+    out = F.scaled_dot_product_attention(Q, K, V, is_causal=triangle)
+    return with_bad_queries(out, Q) if Q.is_cpu else out
+
+
 def with_bad_queries(out, Q) -> Tensor:
     """What torch's CPU kernel gives, with NaN for each query that holds NaN or infinity.
 

@@ -18,7 +18,7 @@ from torch import Tensor
 from mha import _check as check
 from mha import masks
 from mha._result import pair
-from mha._roads import OneBuffer, blind_rows, fused, in_one_buffer, kernel_is_unsuitable, opened, with_bad_queries
+from mha._roads import OneBuffer, blind_rows, fused, in_one_buffer, kernel_is_unsuitable, opened, straight
 from mha._shapes import (
     cast_bias, differentiates_forward, fold_groups, four_axes, in_both, levelled, lowered, unfold_groups,
 )
@@ -105,11 +105,13 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *more, mask: Tensor | None = None
     """
     check.function_style(more, unknown)
     usual = check.usual(q, k, v)
-    # The straight road, for what small layers are called with; the long one comes to the same.
-    if (usual and q.shape == k.shape == v.shape and need_weights is False
-            and mask is bias is offset is window is scale is softcap is None and type(dropout) is float and not dropout
-            and (causal is False or causal is True) and q.numel() and not differentiates_forward()):
-        return pair(with_bad_queries(F.scaled_dot_product_attention(q, k, v, is_causal=causal), q), None)
+    # The straight road, for what small layers are called with, and a step of decoding; the long one comes to the same.
+    plain = (usual and q.shape[1] == k.shape[1] and k.shape == v.shape and need_weights is False
+             and mask is bias is window is scale is softcap is None and type(dropout) is float and not dropout
+             and (causal is False or causal is True) and q.numel() and k.numel() and not differentiates_forward())
+    last = plain and causal and q.shape[2] == 1 and type(offset) is int and offset == k.shape[2] - 1  # it sees all keys
+    if last or plain and offset is None and q.shape == k.shape:
+        return pair(straight(q, k, v, causal and not last), None)
     if not usual:
         check.tensors(q=q, k=k, v=v)
         q, k, v = lowered(q, k, v)

@@ -27,7 +27,7 @@ def split_heads(x: Tensor, num_heads: int) -> Tensor:
 
 def cut(x: Tensor, d: int) -> Tensor:
     """`split_heads` by the size of a head: (..., n, h d) -> (..., h, n, d), however many heads x holds."""
-    return x.unflatten(-1, (-1, d)).transpose(-3, -2)  # (..., n, h, d), then (..., h, n, d)
+    return x.reshape(*x.shape[:-1], x.shape[-1] // d, d).transpose(-3, -2)  # (..., n, h, d), then (..., h, n, d)
 
 
 @check.call
@@ -178,7 +178,8 @@ class MultiHeadAttention(Layer):
         K = cut(self.W_K(context), self.d_k)  # (..., h_kv, m, d_k)
         V = cut(self.W_V(context), self.d_v)  # (..., h_kv, m, d_v)
         if self.on_qk is not None:
-            i, j = following(offset, x), following(offset if cache is not None else 0, context)
+            i = following(offset, x)
+            j = i if cache is not None or offset is None and context is x else following(0, context)
             Q, K = check.turned(self.on_qk(Q, K, i, j))
         if cache is not None:
             K, V = cache.write(K, V)

@@ -57,8 +57,17 @@ def rope(x: Tensor, positions: Tensor, *, base: float = 10000.0, interleaved: bo
         Su et al. 2021 (RoFormer), section 3.2.2.
     """
     check.rope(x, positions, base, interleaved)
-    angles = _angles(positions, x.shape[-1], base, torch.promote_types(x.dtype, torch.float32))  # (..., n, d_k / 2)
-    cos, sin = angles.cos(), angles.sin()
+    return _turned(x, *_clock(positions, x, base), interleaved)
+
+
+def _clock(positions: Tensor, x: Tensor, base: float) -> tuple[Tensor, Tensor]:
+    """Cosine and sine of the angle by which each pair of x is turned, (..., n, d_k / 2)."""
+    angles = _angles(positions, x.shape[-1], base, torch.promote_types(x.dtype, torch.float32))
+    return angles.cos(), angles.sin()
+
+
+def _turned(x: Tensor, cos: Tensor, sin: Tensor, interleaved: bool) -> Tensor:
+    """The pairs of x (..., n, d_k), turned."""
     a, b = (x[..., ::2], x[..., 1::2]) if interleaved else x.chunk(2, dim=-1)  # (..., n, d_k / 2) each
     turned = a * cos - b * sin, a * sin + b * cos
     return (torch.stack(turned, -1).flatten(-2) if interleaved else torch.cat(turned, -1)).to(x.dtype)
@@ -79,8 +88,11 @@ class Rope(nn.Module):
 
     def forward(self, Q: Tensor, K: Tensor, i: Tensor, j: Tensor) -> tuple[Tensor, Tensor]:
         """Q (..., h, n, d_k) at positions i and K (..., h_kv, m, d_k) at positions j, both turned."""
-        turned = (rope(x, p, base=self.base, interleaved=self.interleaved) for x, p in ((Q, i), (K, j)))
-        return tuple(turned)
+        for x, positions in ((Q, i), (K, j)):
+            check.rope(x, positions, self.base, self.interleaved)
+        of_queries = _clock(i, Q, self.base)
+        of_keys = of_queries if j is i and K.dtype == Q.dtype else _clock(j, K, self.base)
+        return _turned(Q, *of_queries, self.interleaved), _turned(K, *of_keys, self.interleaved)
 
     def extra_repr(self) -> str:
         return f"base={self.base}, interleaved={self.interleaved}"

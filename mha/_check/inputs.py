@@ -183,13 +183,13 @@ def layer_inputs(x, context, layer) -> None:
 
 
 def usual(q, k, v) -> bool:
-    """Whether q, k and v are as in nearly every call on a CPU: four axes that fit, and nothing left to convert.
+    """Whether q, k and v are as in nearly every call: four axes that fit, and nothing left to convert.
 
     Where they are not, `tensors` and `qkv` say what is wrong, if anything is.
     """
     if not (type(q) is type(k) is type(v) is Tensor and q.dtype is k.dtype is v.dtype and q.dtype in FLOATS
             and q.layout is k.layout is v.layout is torch.strided and not (q.is_nested or k.is_nested or v.is_nested)
-            and q.is_cpu and k.is_cpu and v.is_cpu and not torch.is_autocast_enabled("cpu")):
+            and q.device == k.device == v.device and not autocasting(q)):
         return False
     a, b, c = q.shape, k.shape, v.shape
     return (len(a) == len(b) == len(c) == 4 and a[0] == b[0] == c[0] and b[1] == c[1] != 0 and a[1] % b[1] == 0
