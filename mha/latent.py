@@ -98,7 +98,7 @@ class MultiHeadLatentAttention(Layer):
         check.call_of_x_alone(more, unknown, "mask=, cache= and need_weights=")
         check.layer_inputs(x, x, self)
         if cache is not None:
-            check.caching(self, None, cache, None, KVCache)
+            check.caching(self, None, cache, None, KVCache, mask=mask)
         offset = None if cache is None else cache.length
         Q = cut(self.W_Q(x), self.d_k)  # (..., h, n, d_k)
         c = self.W_DKV(x).unsqueeze(-3)  # (..., 1, n, d_c)
@@ -111,6 +111,7 @@ class MultiHeadLatentAttention(Layer):
         if cache is not None:
             kept, _ = cache.write(kept, kept[..., :0])  # (..., 1, m, d_c + d_r)
         if self.absorbed:
+            check.absorbs(self)
             W_UK, W_UV = cut(self.W_UK.weight.T, self.d_k), cut(self.W_UV.weight.T, self.d_v)  # (h, d_c, d_k or d_v)
             # What is kept is the value too, turned part and all: the kernels want one size, and nothing is copied.
             Q, K, V = Q @ W_UK.mT, kept, kept  # (..., h, n, d_c), (..., 1, m, d_c + d_r) twice

@@ -56,7 +56,8 @@ def visible(n: int, m: int, no_future: bool, span, offset: int | Tensor, device=
         return None
     left, right = span or (None, None)
     right = 0 if no_future and (right is None or right > 0) else right
-    if isinstance(offset, Tensor):  # its numbers are not looked at: no wait for a GPU
+    # Of a tensor no number is looked at: no wait for a GPU. And a window in a program stands for every n and m.
+    if isinstance(offset, Tensor) or span is not None and torch.compiler.is_compiling():
         return window(n, m, left, right, offset, device=device)
     left = None if left is None or left >= n - 1 + offset else left  # no limit where all is reached
     right = None if right is None or right >= m - 1 - offset else right

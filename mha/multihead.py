@@ -170,7 +170,7 @@ class MultiHeadAttention(Layer):
         """
         check.call_style(more, unknown)
         if cache is not None:
-            check.caching(self, context, cache, offset, KVCache)
+            check.caching(self, context, cache, offset, KVCache, mask=mask, bias=bias)
             offset = cache.length
         context = x if context is None else context
         check.layer_inputs(x, context, self)
@@ -199,7 +199,7 @@ class MultiHeadAttention(Layer):
 
         Args:
             batch: number of sequences. max_len: number of tokens that fit.
-            dtype: of what is kept; the layer's by default. Under torch.autocast it is that of autocast.
+            dtype: of what is kept; the layer's by default. Give that of torch.autocast where the layer runs under it.
         """
         return KVCache(batch, self.num_kv_heads, max_len, self.d_k, self.d_v, **check.kept_as(self.W_K, dtype))
 

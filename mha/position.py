@@ -113,7 +113,7 @@ def alibi_slopes(num_heads: int, *, device=None) -> Tensor:
     below = 2 ** (int(num_heads).bit_length() - 1)
     exponents = [8 * (i + 1) / below for i in range(below)]
     exponents += [4 * (i + 1) / below for i in range(0, 2 * below, 2)][:num_heads - below]
-    return torch.tensor([2.0 ** -e for e in exponents], device=device)
+    return torch.tensor([2.0 ** -e for e in exponents], dtype=torch.float32, device=device)
 
 
 @check.call

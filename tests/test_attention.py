@@ -584,6 +584,21 @@ def test_it_is_exported_for_any_number_of_tokens(masked, causal, kv_heads, need_
         close(program(*some), Layer()(*some))
 
 
+@ROADS
+@pytest.mark.parametrize("window", [(3, 0), (None, 1), (2, 5)], ids=str)
+def test_a_window_is_exported_for_sequences_that_are_shorter_and_longer_than_it(window, need_weights):
+    class Layer(torch.nn.Module):
+        def forward(self, q, k, v):
+            return attention(q, k, v, window=window, need_weights=need_weights)
+
+    n = torch.export.Dim("n", min=2, max=512)
+    some = [random(B, H, N, D_K) for _ in range(3)]
+    program = torch.export.export(Layer(), tuple(some), dynamic_shapes=({2: n},) * 3).module()
+    for size in (2, 4, 37):
+        some = [random(B, H, size, D_K) for _ in range(3)]
+        close(program(*some), Layer()(*some))
+
+
 @needs_compiler
 def test_the_compiled_code_gives_the_same_numbers():
     q, k, v = random_qkv(n=N, m=N, dtype=torch.float32)

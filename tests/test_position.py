@@ -308,3 +308,13 @@ def test_wrong_input_gets_a_sentence_that_helps(case):
     call, kind, words = ERRORS[case]
     with pytest.raises(kind, match=words):
         call()
+
+
+@pytest.mark.parametrize("default", [torch.bfloat16, torch.float64], ids=str)
+def test_alibi_is_float32_whatever_is_the_default(default):
+    expected, before = alibi_bias(2, 600), torch.get_default_dtype()
+    torch.set_default_dtype(default)
+    try:
+        assert torch.equal(alibi_bias(2, 600), expected) and alibi_slopes(2).dtype == torch.float32
+    finally:
+        torch.set_default_dtype(before)

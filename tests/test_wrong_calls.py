@@ -58,6 +58,23 @@ class LowRankLinear(nn.Linear):
         return super().forward(x) + x.sum(-1, keepdim=True)
 
 
+def next_token(**masks):
+    """A token beside a cache that holds five."""
+    kept = CAUSAL.new_cache(B, 9)
+    with torch.no_grad():
+        CAUSAL(X, cache=kept)
+        return CAUSAL(X[:, :1], cache=kept, **masks)
+
+
+def absorbed(**projections):
+    """A latent layer with other projections, absorbed."""
+    layer = MultiHeadLatentAttention(D, H, d_c=4)
+    for name, W in projections.items():
+        setattr(layer, name, W)
+    layer.absorbed = True
+    return layer
+
+
 def wrapped(name="W_Q", wrap=LowRank):
     layer = MultiHeadAttention(D, H)
     setattr(layer, name, wrap(getattr(layer, name)))
@@ -201,6 +218,8 @@ CACHES = {
     "two_layers": (lambda: step(TWIN, X[:, :1], cache()), "another layer has filled this cache.*copy.deepcopy"),
     "split_layer": (lambda: (lambda layer: step(layer, X, layer.new_cache(B, 9)))(part_of_the_heads()),
                     r"K has shape \(2, 1, 5, 4\).*KVCache\(batch=2, num_kv_heads=1, max_len=9, d_k=4, d_v=4"),
+    "mask_of_one_key": (lambda: next_token(mask=torch.ones(B, 1, 1, 1).bool()), "mask .*for one key; .*the 5"),
+    "bias_of_one_key": (lambda: next_token(bias=torch.zeros(H, 1, 1)), "bias .*for one key; .*the 5"),
     "batch": (lambda: step(CAUSAL, X[:1], CAUSAL.new_cache(B, 9)), r"layer.new_cache\(1, 9\)"),
 }
 SURGERY = {
@@ -217,6 +236,8 @@ SURGERY = {
     "stretched": (lambda: surgery.turn_heads(LAYER, keys=2 * torch.eye(4).expand(H, 4, 4)), "keys .* not orthogonal"),
     "sheared_values": (lambda: surgery.turn_heads(LAYER, values=ONES), "values .* not orthogonal"),
     "one_turn_for_all": (lambda: surgery.turn_heads(LAYER, keys=torch.eye(4)), r"keys has shape \(4, 4\).*\(3, 4, 4\)"),
+    "turned_by_nan": (lambda: surgery.turn_heads(LAYER, keys=torch.full((H, 4, 4), torch.nan)), "not orthogonal"),
+    "pruned_by_a_dict": (lambda: LAYER.prune({0: [1]}), "keep is a dict"),
     "turned_list": (lambda: surgery.turn_heads(LAYER, keys=[1.0]), "keys is a list"),
     "turned_by_nothing": (lambda: surgery.turn_heads(LAYER), "give keys=, values= or both"),
     "record_called": (lambda: record(LAYER)(X), r"with record\(model\) as weights"),
@@ -224,6 +245,8 @@ SURGERY = {
     "record_model": (lambda: record("model"), "record got a str; it takes a model"),
 }
 WRAPPED = {
+    "absorbed": (lambda: absorbed(W_UK=LowRank(LATENT.W_UK))(X), "W_UK is a LowRank"),
+    "absorbed_bias": (lambda: absorbed(W_UV=nn.Linear(4, D))(X), "W_UV has a bias.*absorbed = False"),
     "head": (lambda: wrapped().head(0), "W_Q is a LowRank.*merge"),
     "qk": (lambda: wrapped("W_K").qk(0), "W_K is a LowRank"),
     "ov": (lambda: wrapped("W_O").ov(0), "W_O is a LowRank"),

@@ -13,8 +13,8 @@ from mha._check.inputs import (
 )
 from mha._check.masks import lengths, mask_and_bias, mask_for_reading, offset, options, size, torch_masks, window
 from mha._check.modules import (
-    changed, fits_heads, found, from_torch, function, head_mask, head_numbers, head_size, heads, kept_groups, kv_heads,
-    matrices, merges, model, of_one_size, seat, splits, state, to_torch, turned, turns,
+    absorbs, changed, fits_heads, found, from_torch, function, head_mask, head_numbers, head_size, heads, kept_groups,
+    kv_heads, matrices, merges, model, of_one_size, seat, splits, state, to_torch, turned, turns,
 )
 
 __all__ = [
@@ -23,7 +23,7 @@ __all__ = [
     "autocasting", "kept_as", "layer_dtype", "layer_input", "layer_inputs", "parameter_of", "positive_ints",
     "probability", "qkv", "tensors", "truths", "usual",
     "lengths", "mask_and_bias", "mask_for_reading", "offset", "options", "size", "torch_masks", "window",
-    "changed", "fits_heads", "found", "from_torch", "function", "head_mask", "head_numbers", "head_size", "heads",
-    "kept_groups", "kv_heads", "matrices", "merges", "model", "of_one_size", "seat", "splits", "state", "to_torch",
-    "turned", "turns",
+    "absorbs", "changed", "fits_heads", "found", "from_torch", "function", "head_mask", "head_numbers", "head_size",
+    "heads", "kept_groups", "kv_heads", "matrices", "merges", "model", "of_one_size", "seat", "splits", "state",
+    "to_torch", "turned", "turns",
 ]

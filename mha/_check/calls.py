@@ -203,6 +203,10 @@ FUNCTION = {
     "attn_mask": "use mask=attn_mask for a bool one (True = may attend), bias=attn_mask for one of floats",
     "key_padding_mask": CALLS["key_padding_mask"],
     "is_causal": "use causal=True",
+    **dict.fromkeys(("softmax_scale", "sm_scale"), "use scale="),
+    **dict.fromkeys(("window_size", "sliding_window"), "use window=(left, right)"),
+    **dict.fromkeys(("logits_soft_cap", "softcapping"), "use softcap="),
+    "alibi_slopes": "use bias=mha.position.alibi_bias(num_heads, n)[None]",
     "dropout_p": "use dropout=",
     "enable_gqa": "heads share keys wherever k and v have fewer heads than q",
 }

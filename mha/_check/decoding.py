@@ -8,7 +8,7 @@ from torch import Tensor
 from mha._check.inputs import came, is_tensor, is_whole, number, same_device, truth, whole
 
 
-def caching(layer, context, cache, offset, kind: type) -> None:
+def caching(layer, context, cache, offset, kind: type, **masks) -> None:
     """A call of a layer with a cache of this kind, `mha.KVCache`."""
     if not isinstance(cache, kind):
         raise TypeError(f"cache is a {type(cache).__name__}; it must be a mha.KVCache: layer.new_cache(batch, max_len)")
@@ -18,6 +18,10 @@ def caching(layer, context, cache, offset, kind: type) -> None:
         raise ValueError("a cache keeps the layer's own tokens; call layer(x, cache=cache), without a context")
     if offset is not None:
         raise ValueError(f"offset={offset} beside a cache; the cache brings its own, its length: leave offset= out")
+    for name, t in masks.items():
+        if t is not None and cache.filled and isinstance(t, Tensor) and t.ndim > 1 and t.shape[-1] == 1:
+            raise ValueError(f"{name} has shape {tuple(t.shape)}, for one key; beside a cache it covers all keys, the "
+                             f"{cache.filled} that are kept and then the new ones")
     if not torch.compiler.is_compiling():
         if cache.filler is None or cache.filler() is not layer:
             _of_one_layer(layer, cache)

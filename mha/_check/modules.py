@@ -81,13 +81,20 @@ def matrices(layer, *names: str) -> None:
     for name in names:
         W = getattr(layer, name)
         if not isinstance(W, torch.nn.Linear) or type(W).forward is not torch.nn.Linear.forward:
-            what = f"a {type(W).__name__}, which computes more than its weight says"
+            what = f"a {type(W).__name__} of {type(W).__module__}, which computes more than its weight says"
         elif not W.weight.is_floating_point() or hasattr(W.weight, "full_tensor"):
             what = f"a {type(W).__name__} whose weight is {W.weight.dtype}, packed or split over processes"
         else:
             continue
         raise TypeError(f"{name} is {what}; here it must be a plain nn.Linear: merge an adapter into it, dequantise or "
                         f"gather it first")
+
+
+def absorbs(layer) -> None:
+    """A latent layer whose W_UK and W_UV are taken into the queries and the output, matrix by matrix."""
+    matrices(layer, "W_UK", "W_UV")
+    if layer.W_UV.bias is not None:
+        raise ValueError("W_UV has a bias, which absorbed=True would lose; set layer.absorbed = False")
 
 
 def function(name: str, value, shape: str) -> None:
@@ -126,7 +133,7 @@ def turns(layer, **turns) -> None:
         if t.dtype != layer.W_Q.weight.dtype:
             raise TypeError(f"{name} is {t.dtype} but the layer is {layer.W_Q.weight.dtype}; convert one with .to(...)")
         off = float((t @ t.mT - torch.eye(d, dtype=t.dtype, device=t.device)).abs().max())
-        if off > torch.finfo(t.dtype).eps ** 0.5:
+        if not off <= torch.finfo(t.dtype).eps ** 0.5:  # NaN too
             raise ValueError(f"{name} holds matrices that are not orthogonal: R R^T is {off:.2g} off the identity; "
                              f"torch.linalg.qr(R)[0] is orthogonal")
 
@@ -197,6 +204,8 @@ def fits_heads(W_O, wanted: int) -> None:
 def head_numbers(keep, num_heads: int) -> list[int]:
     """Numbers of heads, each present and named once."""
     keep = keep.tolist() if hasattr(keep, "tolist") else keep
+    if isinstance(keep, dict):
+        raise TypeError("keep is a dict; it must be a list, of the heads of this layer that stay")
     if not hasattr(keep, "__iter__"):
         raise TypeError(f"keep={keep!r} is a {type(keep).__name__}; it must be a list of heads: write [{keep!r}]")
     keep = [i.tolist() if hasattr(i, "tolist") else i for i in keep]
