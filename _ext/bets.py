@@ -160,9 +160,11 @@ def what_came(data, options):
     """The line for who reads without betting: the options or the number that are right, and why; None if neither."""
     if not data:
         return None
-    right = [child.deepcopy() for letter, option in zip(LETTERS, options) if letter in data.get("right", "")
-             for child in [*option.children[0].children, nodes.Text(" ")]]
-    said = right or [nodes.Text(f"{data['numbers'][0]['is']}. ")]
+    right = [option.children[0] for letter, option in zip(LETTERS, options) if letter in data.get("right", "")]
+    said = [nodes.Text("" if right else f"{data['numbers'][0]['is']}. ")]
+    for option in right:
+        end = "; " if option is not right[-1] else " " if option.astext().endswith((".", "?", "!")) else ". "
+        said += [*(child.deepcopy() for child in option.children), nodes.Text(end)]
     told = told_in_html(data)
     why = told.get("several") or (told["replies"][data["right"]] if options else told["numbers"][0]["says"])
     why = re.sub(r"^[a-z](?=[a-z]*\b[^_^])", lambda first: first[0].upper(), why)

@@ -278,11 +278,13 @@
         const on = target.matches(".bet-on");
         store(OFF, on ? null : 1);
         turn(on);
-        // The button goes. Its counterpart gets the focus; that of the tally has none, and goes with it.
+        // The button goes. Its counterpart gets the focus or, where that is not to be seen, what comes next.
         const place = target.closest("section, aside, .bet");
-        const heir = place.querySelector(on ? ".bet-off" : ".bet-on") ?? place.parentElement.closest("section");
-        if (heir.matches("section")) heir.tabIndex = -1;
-        heir.focus({ preventScroll: true });
+        const seen = (el) => el.checkVisibility({ visibilityProperty: true });
+        const stops = [...document.querySelectorAll("article :is(a[href], button, input, select)")];
+        const heir = [...place.querySelectorAll(on ? ".bet-off" : ".bet-on")].find(seen)
+          ?? stops.find((el) => target.compareDocumentPosition(el) & Node.DOCUMENT_POSITION_FOLLOWING && seen(el));
+        heir?.focus({ preventScroll: true });
       }
       if (target.matches(".bet-again")) {
         ofChapter().forEach(({ data }) => say(data.bet));

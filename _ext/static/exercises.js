@@ -326,7 +326,7 @@
       solved = new Set();
       save();
       try {
-        const names = [KEY, WORDS, BLANKS, "mha-bets", "mha-claims", "mha-where"];
+        const names = [KEY, WORDS, BLANKS, "mha-bets", "mha-bets-off", "mha-claims", "mha-where"];
         for (const name of names) localStorage.removeItem(name);
       } catch {
         // A browser that keeps nothing.

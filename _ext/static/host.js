@@ -255,7 +255,7 @@
   const nameOf = (figure) => figure.querySelector("[data-figure]")?.dataset.figure;
 
   function offerLink(figure) {
-    const button = Object.assign(document.createElement("button"), { type: "button", className: "share" });
+    const button = Object.assign(document.createElement("button"), { type: "button", className: "copy-link" });
     const text = Object.assign(document.createElement("span"), { ariaLive: "polite", textContent: OFFER });
     button.append(text);
     button.addEventListener("click", async () => {

@@ -1,4 +1,4 @@
-// Seven cares of every page.
+// Eight cares of every page.
 (() => {
   // What is wider than the page can be scrolled, and so must be reached by keyboard, and say there what it is.
   const WIDE = { "div.math": "Formula", pre: "Text", ".table-wrapper": "Table" };
@@ -49,6 +49,21 @@
   document.querySelector(".toc-drawer")?.addEventListener("click", (event) => {
     if (event.target.closest("a")) document.getElementById("__toc").checked = false;
   });
+
+  // By keyboard: Enter opens a drawer too, the focus goes into it, and Escape closes it.
+  for (const [id, place] of [["__navigation", ".sidebar-drawer"], ["__toc", ".toc-drawer"]]) {
+    const box = document.getElementById(id);
+    const drawer = document.querySelector(place);
+    box?.addEventListener("keydown", (event) => event.key === "Enter" && box.click());
+    box?.addEventListener("change", () => {
+      if (box.checked && box.matches(":focus-visible")) drawer.querySelector("a, input, button")?.focus();
+    });
+    addEventListener("keydown", ({ key }) => {
+      if (key !== "Escape" || !box?.checked) return;
+      box.checked = false;
+      box.focus();
+    });
+  }
 
   // The list of chapters shows the one that is read.
   const here = document.querySelector(".sidebar-scroll .current-page");

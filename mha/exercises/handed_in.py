@@ -28,7 +28,10 @@ def read(path):
         OSError: the file cannot be read. ValueError: it holds no notebook.
     """
     try:
-        notebook = json.loads(Path(path).read_text(encoding="utf-8-sig"))
+        text = Path(path).read_text(encoding="utf-8-sig")
+        if not text.strip():
+            raise ValueError("the file is empty")
+        notebook = json.loads(text)
         return [cell(raw) for raw in notebook["cells"]]
     except (KeyError, TypeError, AttributeError, RecursionError):
         raise ValueError("it holds no cells of a notebook") from None

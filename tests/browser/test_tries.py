@@ -135,7 +135,7 @@ def test_a_setting_that_was_found_is_shared_by_its_address_whatever_figure_it_is
     opening = tab.evaluate(SHOWN)
     tab.evaluate(CHANGE)
     found = tab.evaluate(SHOWN)
-    shares = tab.locator(".live-figure .share").all()
+    shares = tab.locator(".live-figure .copy-link").all()
     assert len(shares) == len(opening)
     for i, share in enumerate(shares):
         share.press("Enter")
