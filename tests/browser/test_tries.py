@@ -113,9 +113,13 @@ SHOWN = """
 # Every control of every figure to another value, and what else a figure lets a reader change
 CHANGE = """
   () => document.querySelectorAll(".live-figure").forEach((figure) => {
-    for (const field of [...figure.querySelectorAll(".live-control :is(input, select)")].reverse()) {
-      if (field.type === "checkbox") field.checked = !field.checked;
-      else if (field.type === "radio") field.checked = true;
+    for (let field of [...figure.querySelectorAll(".live-control :is(input, select)")].reverse()) {
+      if (field.type === "radio") {
+        const group = [...figure.querySelectorAll(`[name="${field.name}"]`)];
+        if (field !== group.at(-1)) continue;
+        field = group.find((one) => !one.checked);
+        field.checked = true;
+      } else if (field.type === "checkbox") field.checked = !field.checked;
       else if (field.tagName === "SELECT") field.selectedIndex = (field.selectedIndex + 1) % field.length;
       else if (field.value === field.max) field.stepDown();
       else field.stepUp();
