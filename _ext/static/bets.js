@@ -283,8 +283,10 @@
         const seen = (el) => el.checkVisibility({ visibilityProperty: true });
         const stops = [...document.querySelectorAll("article :is(a[href], button, input, select)")];
         const heir = [...place.querySelectorAll(on ? ".bet-off" : ".bet-on")].find(seen)
-          ?? stops.find((el) => target.compareDocumentPosition(el) & Node.DOCUMENT_POSITION_FOLLOWING && seen(el));
-        heir?.focus({ preventScroll: true });
+          ?? stops.find((el) => target.compareDocumentPosition(el) & Node.DOCUMENT_POSITION_FOLLOWING && seen(el))
+          ?? place.parentElement.closest("section");
+        if (heir.matches("section")) heir.tabIndex = -1;
+        heir.focus({ preventScroll: true });
       }
       if (target.matches(".bet-again")) {
         ofChapter().forEach(({ data }) => say(data.bet));
