@@ -399,9 +399,11 @@ def test_no_comment_of_a_bet_reaches_the_page():
 
 
 def test_bets_weigh_little():
-    """5 KiB, half a KiB for the reader of numbers, which the exercises share, and a tenth for another guess at one."""
+    """5 KiB, half a KiB for the reader of numbers, which the exercises share, a tenth for another guess at one, and a
+    quarter for what came without a bet and for where the focus goes then.
+    """
     sheet = (served.ROOT / "_ext" / "static" / "book.css").read_text("utf8")
     ours = sheet[sheet.index("/* ---- bets ---"):sheet.index("/* ---- formulas ---")]
     script = (served.ROOT / "_ext" / "static" / "bets.js").read_text("utf8")
     packed = [len(gzip.compress(text.encode())) for text in (script, sheet, sheet.replace(ours, ""))]
-    assert packed[0] + packed[1] - packed[2] < 5.6 * 1024
+    assert packed[0] + packed[1] - packed[2] < 5.85 * 1024
