@@ -35,8 +35,10 @@ CUT = """
 
 
 def squeezed(text):
-    """A text without its spaces and line breaks, which a PDF does not keep."""
-    return re.sub(r"\s", "", text)
+    """A text without its spaces and line breaks, which a PDF does not keep, and without a second symbol of two alike,
+    which Chromium makes of a superscript in the outline.
+    """
+    return re.sub("([\U0001D400-\U0001D7FF])\\1", r"\1", re.sub(r"\s", "", text))
 
 
 class Pdf:
