@@ -246,7 +246,8 @@ def test_programs_with_blanks_reply_as_the_package_told_them_to(at, id):
         named, asks, evidence = ([served.as_read(told["lines"][i]) for i in part] for part in told["said"][key])
         right = key in told["right"]
         assert verdict.startswith("\u2713" if right else "\u00d7")
-        assert lines[:9] == (evidence if right else [*asks, *evidence[:1], *named, *evidence[1:]])[:9] or right
+        wanted = (evidence if right else [*asks, *evidence[:1], *named, *evidence[1:]])[:9]
+        assert lines[:len(wanted)] == wanted or right     # the page may add which choices are left
 
 
 def test_a_claim_is_judged_before_it_is_told(at):
