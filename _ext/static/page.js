@@ -56,7 +56,8 @@
     const drawer = document.querySelector(place);
     box?.addEventListener("keydown", (event) => event.key === "Enter" && box.click());
     box?.addEventListener("change", () => {
-      if (box.checked && box.matches(":focus-visible")) drawer.querySelector("a, input, button")?.focus();
+      if (!box.checked || !box.matches(":focus-visible")) return;
+      [...drawer.querySelectorAll("a, input, button")].find((el) => el.checkVisibility())?.focus();
     });
     addEventListener("keydown", ({ key }) => {
       if (key !== "Escape" || !box?.checked) return;

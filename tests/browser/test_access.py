@@ -178,3 +178,13 @@ def test_a_matrix_has_its_letter_as_high_in_a_figure_as_in_the_text(opened, page
     low = """() => [...document.querySelectorAll("article .formula")]
       .filter((el) => el.firstChild.data === "W" && el.querySelector("sub")).length"""
     assert opened(page).page.evaluate(low) == 0
+
+
+@pytest.mark.parametrize("box, drawer", [("__navigation", ".sidebar-drawer"), ("__toc", ".toc-drawer")])
+def test_a_drawer_opens_by_enter_takes_the_focus_and_closes_by_escape(visit, box, drawer):
+    tab = visit(PAGES[0], width=390).page
+    tab.locator(f"#{box}").focus()
+    tab.keyboard.press("Enter")
+    tab.wait_for_function("(drawer) => document.activeElement.closest(drawer)", arg=drawer)
+    tab.keyboard.press("Escape")
+    assert tab.evaluate("(id) => [document.activeElement.id, document.getElementById(id).checked]", box) == [box, False]
