@@ -1,5 +1,6 @@
 """What a figure is to those who read it by ear, by keyboard, magnified or in their own colours."""
 import pytest
+from playwright.sync_api import expect
 
 import served
 
@@ -90,8 +91,8 @@ def test_the_arrows_stop_at_both_ends_and_say_so(visit, page):
         arrow.focus()
         for _ in range(13):
             tab.keyboard.press("Enter")
-        assert tab.locator(".live-figure output").first.inner_text() == end
-        assert arrow.get_attribute("aria-disabled") == "true"
+        expect(tab.locator(".live-figure output").first).to_have_text(end)
+        expect(arrow).to_have_attribute("aria-disabled", "true")
         assert arrow.evaluate("(arrow) => arrow === document.activeElement")
 
 
