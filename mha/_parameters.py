@@ -10,9 +10,10 @@ class Layer(nn.Module):
     """A layer of heads, which answers who looks in it for what torch's layer has."""
 
     def __getattr__(self, name: str):
-        modules = self.__dict__.get("_modules")
-        if modules is not None and name in modules:  # W_Q, W_K, ..., as nearly always
-            return modules[name]
+        try:
+            return self.__dict__["_modules"][name]  # W_Q, W_K, ..., as nearly always
+        except KeyError:
+            pass
         try:
             return super().__getattr__(name)
         except AttributeError:

@@ -6,7 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from mha._shapes import differentiates_forward, in_both, may_be_read
+from mha import _check as check
+from mha._shapes import differentiates_forward, eager, in_both, may_be_read
 
 
 def in_one_buffer(Q, K, V, mask, bias, blind, scale) -> tuple[Tensor, Tensor]:
@@ -73,23 +74,35 @@ def fused(Q, K, V, mask, bias, scale, triangle, dropout) -> Tensor:
     shared = {} if Q.shape[1] == K.shape[1] else {"enable_gqa": True}
     out = F.scaled_dot_product_attention(Q, K, V, attn_mask=mask if bias is None else bias, dropout_p=dropout,
                                          is_causal=triangle, scale=scale, **shared)
-    out = with_bad_queries(out, Q) if Q.is_cpu else out
+    out = with_bad_queries(out, Q, may_be_read(Q)) if Q.is_cpu else out
     return out if blind is None else out.masked_fill(blind, 0.0)
 
 
-def straight(Q, K, V, triangle) -> Tensor:
-    """Attention by torch's kernel, of queries that each see a key."""
-    out = F.scaled_dot_product_attention(Q, K, V, is_causal=triangle)
-    return with_bad_queries(out, Q) if Q.is_cpu else out
+def straight(q, k, v, causal, offset) -> Tensor | None:
+    """Attention by torch's kernel alone, where it serves as it is: four axes, and each query sees a key.
+
+    The inputs are unchecked: what does not fit has another shape, or torch refuses it.
+    """
+    asking, shape = q.shape, k.shape
+    if (len(shape) != 4 or shape != v.shape or 0 in shape or type(q) is not Tensor or q.is_nested
+            or q.dtype not in check.FLOATS or not eager() or torch._C._is_any_autocast_enabled()):
+        return None
+    triangle = causal
+    if asking != shape or offset is not None:  # but the last query sees all keys
+        triangle = False
+        if not causal or type(offset) is not int or offset != shape[2] - 1 or asking != (*shape[:2], 1, shape[3]):
+            return None
+    out = F.scaled_dot_product_attention(q, k, v, is_causal=triangle)
+    return with_bad_queries(out, q, is_read=True) if q.is_cpu else out
 
 
-def with_bad_queries(out, Q) -> Tensor:
+def with_bad_queries(out, Q, is_read: bool) -> Tensor:
     """What torch's CPU kernel gives, with NaN for each query that holds NaN or infinity.
 
     It may give zeros to one of them: where all scores are -inf, over fewer keys than fill a vector register (64 bytes),
     and in 16 bits.
     """
-    if may_be_read(Q) and math.isfinite((Q.detach() if Q.requires_grad else Q).sum().item()):  # as nearly every call
+    if is_read and math.isfinite((Q.detach() if Q.requires_grad else Q).sum().item()):  # as nearly every call
         return out
     bad = (Q.detach() - Q.detach()).sum(-1, keepdim=True)  # (B, h, n, 1): NaN for those queries, 0 for all others
     return out + bad if torch.is_grad_enabled() else out.add_(bad)  # out may be kept for the gradient

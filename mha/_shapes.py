@@ -11,6 +11,17 @@ from mha import _check as check
 from mha import masks
 
 
+def cut(x: Tensor, d: int) -> Tensor:
+    """`mha.split_heads` by the size of a head: (..., n, h d) -> (..., h, n, d), however many heads x holds."""
+    *lead, width = x.shape
+    return x.view(*lead, width // d, d).transpose(-3, -2)  # (..., n, h, d), then (..., h, n, d)
+
+
+def merge(y: Tensor) -> Tensor:
+    """`mha.merge_heads`, unchecked."""
+    return y.transpose(-3, -2).flatten(-2)  # (..., n, h, d), then (..., n, h d)
+
+
 def four_axes(t, lead) -> Tensor | None:
     """One batch axis, one head axis, whatever stood there: (..., h, n, d) -> (B, h, n, d)."""
     if t is None or t.ndim == 4:
@@ -93,12 +104,18 @@ def cast_bias(bias, dtype) -> Tensor:
 
 def may_be_read(t) -> bool:
     """Whether Python may look at the numbers of a tensor: on a CPU no one waits for them, and nothing is being traced.
+    """
+    return t.is_cpu and type(t) in (Tensor, Parameter) and eager(forward=True)
+
+
+def eager(forward: bool = False) -> bool:
+    """Whether torch computes as it is told to, with nothing that traces or transforms it; perhaps in forward mode.
 
     Whether torch.func or a dispatch mode is at work, torch tells in these private places alone.
     """
-    return (t.is_cpu and type(t) in (Tensor, Parameter) and not torch.compiler.is_compiling()
-            and not torch._C._are_functorch_transforms_active() and not torch._C._len_torch_dispatch_stack()
-            and torch._C._get_tracing_state() is None)
+    return not (torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active()
+                or torch._C._len_torch_dispatch_stack() or torch._C._get_tracing_state()
+                or not forward and forward_ad._current_level >= 0)
 
 
 def differentiates_forward() -> bool:

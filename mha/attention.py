@@ -10,6 +10,7 @@ and multi-query attention). Behind it three roads lead to the same numbers:
 """
 
 import math
+from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -59,7 +60,7 @@ def definition(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None, bias
     return weights @ V, weights  # (B, h, n, d_v), (B, h, n, m)
 
 
-@check.call
+@partial(check.call, look=check.untouched)
 def attention(q: Tensor, k: Tensor, v: Tensor, *more, mask: Tensor | None = None, bias: Tensor | None = None,
               causal: bool = False, offset: int | Tensor | None = None, window: tuple | None = None,
               scale: float | None = None, softcap: float | None = None, dropout: float = 0.0,
@@ -104,18 +105,15 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *more, mask: Tensor | None = None
         softcap: Gemma Team 2024 (Gemma 2), section 2.
     """
     check.function_style(more, unknown)
-    usual = check.usual(q, k, v)
-    # The straight road, for what small layers are called with, and a step of decoding; the long one comes to the same.
-    plain = (usual and q.shape[1] == k.shape[1] and k.shape == v.shape and need_weights is False
-             and mask is bias is window is scale is softcap is None and type(dropout) is float and not dropout
-             and (causal is False or causal is True) and q.numel() and k.numel() and not differentiates_forward())
-    last = plain and causal and q.shape[2] == 1 and type(offset) is int and offset == k.shape[2] - 1  # it sees all keys
-    if last or plain and offset is None and q.shape == k.shape:
-        return pair(straight(q, k, v, causal and not last), None)
-    if not usual:
-        check.tensors(q=q, k=k, v=v)
-        q, k, v = lowered(q, k, v)
-        check.qkv(q, k, v)
+    # For what small layers are called with, and a step of decoding; the long road comes to the same.
+    if (need_weights is False and mask is bias is window is scale is softcap is None and type(dropout) is float
+            and not dropout and (causal is False or causal is True)):
+        out = straight(q, k, v, causal, offset)
+        if out is not None:
+            return pair(out, None)
+    check.tensors(q=q, k=k, v=v)
+    q, k, v = lowered(q, k, v)
+    check.qkv(q, k, v)
     n, m = q.shape[-2], k.shape[-2]
     check.options(q, m, causal, offset, window, scale, softcap, dropout, need_weights)
     shape = (*q.shape[:-1], m)  # of the weights: (..., h, n, m)
@@ -134,7 +132,7 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *more, mask: Tensor | None = None
     bias = None if bias is None else cast_bias(levelled(bias, mask), q.dtype)
     scale = q.shape[-1] ** -0.5 if scale is None else scale
     lead = shape[:-3]
-    Q, K, V = (q, k, v) if usual else (four_axes(t, lead) for t in (q, k, v))  # (B, h, n or m, .)
+    Q, K, V = (four_axes(t, lead) for t in (q, k, v))  # (B, h, n or m, .)
     out, weights = _on_a_road(Q, K, V, four_axes(mask, lead), four_axes(bias, lead), scale, triangle, softcap, dropout,
                               need_weights)
     if q.ndim != 4:

@@ -6,9 +6,9 @@ from torch import Tensor, nn
 from mha import _check as check
 from mha._parameters import Layer
 from mha._result import pair
+from mha._shapes import cut, merge
 from mha.attention import attention
 from mha.cache import KVCache
-from mha.multihead import cut, merge_heads
 from mha.position import Rope, following
 
 
@@ -126,7 +126,7 @@ class MultiHeadLatentAttention(Layer):
             cache.advance(x.shape[-2])
         if self.absorbed:
             out = out[..., :self.d_c] @ W_UV  # (..., h, n, d_v)
-        return pair(self.W_O(merge_heads(out)), weights)
+        return pair(self.W_O(merge(out)), weights)
 
     def new_cache(self, batch: int, max_len: int, *, dtype=None) -> KVCache:
         """An empty cache for this layer: d_c + d_r numbers for each token, the latent and the turned key, as K."""

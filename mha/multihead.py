@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from mha import _check as check
 from mha._parameters import Layer, copy_packed, copy_rows, has_bias, rows_of
 from mha._result import pair
+from mha._shapes import cut, merge
 from mha.attention import attention
 from mha.cache import KVCache
 from mha.heads import Head
@@ -25,16 +26,11 @@ def split_heads(x: Tensor, num_heads: int) -> Tensor:
     return x.unflatten(-1, (num_heads, x.shape[-1] // num_heads)).transpose(-3, -2)  # by way of (..., n, h, d)
 
 
-def cut(x: Tensor, d: int) -> Tensor:
-    """`split_heads` by the size of a head: (..., n, h d) -> (..., h, n, d), however many heads x holds."""
-    return x.reshape(*x.shape[:-1], x.shape[-1] // d, d).transpose(-3, -2)  # (..., n, h, d), then (..., h, n, d)
-
-
 @check.call
 def merge_heads(y: Tensor) -> Tensor:
     """Put the heads side by side again, undoing `split_heads`: (..., h, n, d) -> (..., n, h d)."""
     check.merges(y)
-    return y.transpose(-3, -2).flatten(-2)  # (..., n, h, d), then (..., n, h d)
+    return merge(y)
 
 
 @check.calls
@@ -173,7 +169,6 @@ class MultiHeadAttention(Layer):
             check.caching(self, context, cache, offset, KVCache, mask=mask, bias=bias)
             offset = cache.length
         context = x if context is None else context
-        check.layer_inputs(x, context, self)
         Q = cut(self.W_Q(x), self.d_k)  # (..., h, n, d_k)
         K = cut(self.W_K(context), self.d_k)  # (..., h_kv, m, d_k)
         V = cut(self.W_V(context), self.d_v)  # (..., h_kv, m, d_v)
@@ -189,10 +184,13 @@ class MultiHeadAttention(Layer):
         if head_mask is not None:
             check.head_mask(head_mask, out)
             out = out * head_mask[..., None, None].to(out.dtype)
-        out = self.W_O(merge_heads(out))  # (..., n, d_out)
+        out = self.W_O(merge(out))  # (..., n, d_out)
         if cache is not None:
             cache.advance(x.shape[-2])
         return pair(out, weights)
+
+    def _look(self, x, context=None, *_, **options) -> None:
+        check.layer_inputs(x, x if context is None else context, self)
 
     def new_cache(self, batch: int, max_len: int, *, dtype=None) -> KVCache:
         """An empty cache for this layer: room for max_len tokens of each of `batch` sequences.

@@ -154,5 +154,5 @@ def following(offset: int | Tensor | None, tokens: Tensor) -> Tensor:
 
 def _angles(positions: Tensor, d: int, base: float, dtype: torch.dtype = torch.float32) -> Tensor:
     """Position times frequency, (..., n) -> (..., n, ceil(d / 2)): 1, base^(-2/d), base^(-4/d), ..."""
-    even = torch.arange(0, d, 2, device=positions.device, dtype=dtype)
-    return positions[..., None].to(dtype) * base ** (-even / d)
+    exponents = torch.arange(0, -d, -2, device=positions.device, dtype=dtype) / d
+    return positions[..., None].to(dtype) * base ** exponents

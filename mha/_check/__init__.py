@@ -8,8 +8,8 @@ and torch.compile pass through. They stand apart so that the code of the lesson 
 from mha._check.calls import call, call_of_x_alone, call_style, calls, function_style, lacks
 from mha._check.decoding import advancing, base, caching, rewinding, rope, rope_options, slopes, turned_size, writing
 from mha._check.inputs import (
-    autocasting, kept_as, layer_dtype, layer_input, layer_inputs, parameter_of, positive_ints, probability, qkv,
-    tensors, truths, usual,
+    FLOATS, autocasting, kept_as, layer_dtype, layer_input, layer_inputs, parameter_of, positive_ints, probability, qkv,
+    tensors, truths, untouched,
 )
 from mha._check.masks import lengths, mask_and_bias, mask_for_reading, offset, options, size, torch_masks, window
 from mha._check.modules import (
@@ -20,8 +20,8 @@ from mha._check.modules import (
 __all__ = [
     "advancing", "base", "caching", "rewinding", "rope", "rope_options", "slopes", "turned_size", "writing",
     "call", "call_of_x_alone", "call_style", "calls", "function_style", "lacks",
-    "autocasting", "kept_as", "layer_dtype", "layer_input", "layer_inputs", "parameter_of", "positive_ints",
-    "probability", "qkv", "tensors", "truths", "usual",
+    "FLOATS", "autocasting", "kept_as", "layer_dtype", "layer_input", "layer_inputs", "parameter_of", "positive_ints",
+    "probability", "qkv", "tensors", "truths", "untouched",
     "lengths", "mask_and_bias", "mask_for_reading", "offset", "options", "size", "torch_masks", "window",
     "absorbs", "changed", "fits_heads", "found", "from_torch", "function", "head_mask", "head_numbers", "head_size",
     "heads", "kept_groups", "kv_heads", "matrices", "merges", "model", "of_one_size", "seat", "splits", "state",

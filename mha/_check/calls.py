@@ -8,29 +8,44 @@ import re
 # --- Whatever has a signature ----------------------------------------------------------------------------------------
 
 
-def call(function):
+def call(function, look=None):
     """The function, whose calls with missing, unknown or too many arguments meet a sentence.
 
-    Python finds them out by itself, so a right call pays nothing: only after a TypeError is the signature read.
+    Python finds them out by itself, so a right call pays nothing: only after a TypeError is the signature read. And
+    only after an error are the arguments given to `look`, which raises one with a better sentence where it has it.
     """
     @functools.wraps(function)
     def answered(*args, **named):
         try:
             return function(*args, **named)
-        except TypeError:
-            sentence = misfit(function, args, named)
-            if sentence is None:
+        except Exception as raised:
+            better = _better(raised, function, args, named, look)
+            if better is None:
                 raise
-        raise TypeError(sentence)
+        raise better from None
     return answered
 
 
+def _better(raised: Exception, function, args: tuple, named: dict, look) -> Exception | None:
+    """An error that says more than the one that was raised, if there is one."""
+    sentence = misfit(function, args, named) if isinstance(raised, TypeError) else None
+    if sentence is not None:
+        return TypeError(sentence)
+    try:
+        if look is not None:
+            look(*args, **named)
+    except (TypeError, ValueError) as found:
+        return found
+    return None
+
+
 def calls(kind: type) -> type:
-    """`call` for a class's constructor and all that it offers."""
+    """`call` for a class's constructor and all that it offers; its `_look` sees what its forward has failed on."""
     for name, member in list(vars(kind).items()):
         function = member.__func__ if isinstance(member, classmethod) else member
         if inspect.isfunction(function) and (name == "__init__" or not name.startswith("_")):
-            setattr(kind, name, classmethod(call(function)) if function is not member else call(function))
+            answered = call(function, vars(kind).get("_look") if name == "forward" else None)
+            setattr(kind, name, answered if function is member else classmethod(answered))
     return kind
 
 

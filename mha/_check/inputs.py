@@ -98,8 +98,8 @@ def tensors(**named) -> None:
 
 
 def same_device(tensors: dict[str, Tensor]) -> None:
-    (first, a), *others = tensors.items()
-    for name, b in others:
+    first, a = next(iter(tensors.items()))
+    for name, b in tensors.items():
         if a.device != b.device:
             raise ValueError(f"{first} is on {a.device} but {name} is on {b.device}; move one with .to(device)")
 
@@ -182,18 +182,11 @@ def layer_inputs(x, context, layer) -> None:
         )
 
 
-def usual(q, k, v) -> bool:
-    """Whether q, k and v are as in nearly every call: four axes that fit, and nothing left to convert.
-
-    Where they are not, `tensors` and `qkv` say what is wrong, if anything is.
-    """
-    if not (type(q) is type(k) is type(v) is Tensor and q.dtype is k.dtype is v.dtype and q.dtype in FLOATS
-            and q.layout is k.layout is v.layout is torch.strided and not (q.is_nested or k.is_nested or v.is_nested)
-            and q.device == k.device == v.device and not autocasting(q)):
-        return False
-    a, b, c = q.shape, k.shape, v.shape
-    return (len(a) == len(b) == len(c) == 4 and a[0] == b[0] == c[0] and b[1] == c[1] != 0 and a[1] % b[1] == 0
-            and b[2] == c[2] and a[3] == b[3] != 0)
+def untouched(q, k, v, *_, **options) -> None:
+    """What `attention` failed on, perhaps before it was looked at."""
+    tensors(q=q, k=k, v=v)
+    if not autocasting(q):
+        qkv(q, k, v)
 
 
 def qkv(q, k, v) -> None:
