@@ -107,7 +107,11 @@ def _fault(called: str, parameters: list, args: tuple, named: dict, docs: str) -
     return f"got no {', '.join(missing)}" + (f" ({meaning[1].rstrip(',')})" if meaning else ""), None
 
 
-NOTES = {"Rope": ": sizes and positions come with the queries, and a base goes by name"}
+ONES = "for ones and zeros of shape (B, m) use mask=attention_mask.bool()[:, None, None]"
+NOTES = {
+    "Rope": ": sizes and positions come with the queries, and a base goes by name",
+    "padding": f"; {ONES}",
+}
 SYNONYMS = {  # what an argument is called here, and elsewhere
     "d_model": "embed_dim hidden_size n_embd dim d_in", "num_heads": "n_heads n_head nhead num_attention_heads",
     "num_kv_heads": "num_key_value_heads n_kv_heads", "d_k": "head_dim key_dim", "d_v": "value_dim v_head_dim",
@@ -179,7 +183,7 @@ _CACHE = "what decoding keeps is cache=layer.new_cache(batch, max_len)"
 CALLS = {
     "attn_mask": "use mask=mha.masks.from_torch(attn_mask) for a bool one, bias=attn_mask for one of floats",
     "key_padding_mask": "use mask=mha.masks.from_torch(key_padding_mask=...), or mask=mha.masks.padding(lengths, m)",
-    "attention_mask": "for ones and zeros of shape (B, m) use mask=attention_mask.bool()[:, None, None]",
+    "attention_mask": ONES,
     "average_attn_weights": "the weights of every head come back: weights.mean(-3) is their average",
     "training": "layer.train() and layer.eval() switch dropout on and off",
     **dict.fromkeys(("is_causal", "causal", "use_causal_mask"), _CAUSAL),
