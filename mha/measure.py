@@ -9,7 +9,8 @@ from collections import Counter
 import torch
 from torch import Tensor
 
-from mha.multihead import split_heads
+from mha import _check as check
+from mha.multihead import MultiHeadAttention, split_heads
 
 
 def entropy(weights: Tensor) -> Tensor:
@@ -32,8 +33,9 @@ def at_offset(weights: Tensor, offset: int) -> Tensor:
     Returns:
         (...), from 0 to 1.
     Raises:
-        ValueError: the offset leaves no token.
+        ValueError: the offset leaves no token; or queries that are not the keys' own tokens, n of m.
     """
+    check.maps(weights, square=True)
     n = weights.shape[-1]
     if abs(offset) >= n:
         raise ValueError(f"offset={offset} leaves no token of {n}")
@@ -219,9 +221,13 @@ def carried(weights: Tensor, x: Tensor, attention) -> Tensor:
     Source:
         Kobayashi et al. 2020, section 3.2.
     """
+    check.maps(weights)
+    check.one_layer(attention, MultiHeadAttention, "carried")
     V = split_heads(attention.W_V(x), attention.num_kv_heads)  # (B, h_kv, n, d_v)
     V = V.repeat_interleave(attention.num_heads // attention.num_kv_heads, dim=1)  # (B, h, n, d_v)
-    W_O = attention.W_O.weight.T.unflatten(0, (attention.num_heads, attention.d_v))  # (h, d_v, d_out)
+    unit = torch.eye(attention.num_heads * attention.d_v, dtype=V.dtype, device=V.device)
+    W_O = attention.W_O(unit) - attention.W_O(torch.zeros_like(unit))  # (h d_v, d_out), with what an adapter adds
+    W_O = W_O.unflatten(0, (attention.num_heads, attention.d_v))  # (h, d_v, d_out)
     return weights * (V @ W_O).norm(dim=-1)[..., None, :]
 
 

@@ -7,6 +7,7 @@ import copy
 import linecache
 import traceback
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -15,7 +16,7 @@ from torch import nn
 
 import mha
 from mha import (AsymmetricHead, Head, KVCache, MultiHeadAttention, MultiHeadLatentAttention, MultiHeadLoop,
-                 SymmetricHead, attention, masks, merge_heads, record, split_heads, surgery)
+                 SymmetricHead, attention, masks, measure, merge_heads, record, split_heads, surgery)
 from mha.position import Rope, alibi_bias, alibi_slopes, rope, sinusoids
 
 B, N, D, H = 2, 5, 12, 3
@@ -25,6 +26,7 @@ LAYER = MultiHeadAttention(D, H)
 CAUSAL, TWIN = MultiHeadAttention(D, H, causal=True).eval(), MultiHeadAttention(D, H, causal=True).eval()
 LATENT = MultiHeadLatentAttention(D, H, d_c=4)
 CROSS = MultiHeadAttention(D, H, d_context=7)
+MODEL = nn.Sequential(nn.Linear(D, D), LAYER)
 
 
 def cache():
@@ -239,6 +241,36 @@ SURGERY = {
     "turned_by_nan": (lambda: surgery.turn_heads(LAYER, keys=torch.full((H, 4, 4), torch.nan)), "not orthogonal"),
     "pruned_by_a_dict": (lambda: LAYER.prune({0: [1]}), "keep is a dict"),
     "turned_list": (lambda: surgery.turn_heads(LAYER, keys=[1.0]), "keys is a list"),
+    "inputs_of_a_sentence": (lambda: surgery.one_matrix_for(LAYER, X[0]), r"inputs has shape \(5, 12\).*layers, N"),
+    "inputs_in_a_batch": (lambda: surgery.one_matrix_for(LAYER, X[None]), r"inputs has shape \(1, 2, 5, 12\)"),
+    "inputs_of_more_layers": (lambda: surgery.one_matrix_for(LAYER, X), r"\(2, 5, 12\).*layers=1 and d_model=12"),
+    "inputs_of_fewer_layers": (lambda: surgery.one_matrix_for(nn.ModuleList([LAYER, TWIN]), X[:1]), "layers=2"),
+    "inputs_of_another_size": (lambda: surgery.one_matrix_for(LAYER, X[:1, :, 1:]), r"\(1, 5, 11\).*d_model=12"),
+    "no_inputs": (lambda: surgery.one_matrix_for(LAYER, X[:1, :0]), r"inputs has shape \(1, 0, 12\)"),
+    "inputs_in_a_list": (lambda: surgery.one_matrix_for(LAYER, [X[0]]), "inputs is a list"),
+    "inputs_left_out": (lambda: surgery.one_matrix_for(LAYER), "got no inputs"),
+    "mean_of_one": (lambda: surgery.as_keys_prefer(LAYER, X[0, 0]), r"means has shape \(12,\).*\(layers, d_model\)"),
+    "means_of_tokens": (lambda: surgery.as_keys_prefer(LAYER, X[:1]), r"means has shape \(1, 5, 12\)"),
+    "means_of_more_layers": (lambda: surgery.as_keys_prefer(LAYER, X[0]), r"\(5, 12\).*layers=1 and d_model=12"),
+    "means_left_out": (lambda: surgery.as_keys_prefer(LAYER), "got no means"),
+    "traced_another_model": (lambda: surgery.learned_like(LAYER, SimpleNamespace(real=YES, inputs=X[None, ..., 1:])),
+                             r"inputs has shape \(1, 2, 5, 11\)"),
+    "share_in_a_model": (lambda: surgery.share_heads(MODEL, 1), r"got a Sequential.*one layer.*get_submodule\('1'\)"),
+    "turn_in_a_model": (lambda: surgery.turn_heads(MODEL, keys=torch.eye(4).expand(H, 4, 4)), r"get_submodule\('1'\)"),
+    "circuits_of_a_model": (lambda: surgery.circuits(MODEL), "circuits got a Sequential"),
+    "circuits_of_latents": (lambda: surgery.circuits(LATENT), "got a MultiHeadLatentAttention"),
+    "share_torchs": (lambda: surgery.share_heads(nn.MultiheadAttention(D, H), 1), "from_torch"),
+    "pool_by_name": (lambda: surgery.share_heads(LAYER, 1, pool="mean"), "pool is a str; .*mean_of_group"),
+    "pool_of_nothing": (lambda: surgery.share_heads(LAYER, 1, pool=lambda p: p),
+                        r"pool gave .*\(1, 3, 4, 12\); .*\(1, 4, 12\)"),
+    "pool_of_pairs": (lambda: surgery.share_heads(LAYER, 1, pool=lambda p: p.max(1)), "pool gave a max"),
+    "prune_heads": (lambda: LAYER.prune_heads([1]), r"no prune_heads; .*prune\(keep\).*that stay"),
+    "prune_named": (lambda: LAYER.prune(heads_to_prune=[1]), "no heads_to_prune=; .*keep names the heads that stay"),
+    "offset_in_a_cache": (lambda: measure.at_offset(torch.ones(B, H, 1, N), -1),
+                          r"\(2, 3, 1, 5\); it must be \(..., n, n"),
+    "offset_of_no_weights": (lambda: measure.at_offset(LAYER(X)[1], -1), "weights is a NoneType.*need_weights=True"),
+    "carried_of_no_weights": (lambda: measure.carried(LAYER(X)[1], X, LAYER), "weights is a NoneType"),
+    "carried_by_a_model": (lambda: measure.carried(YES, X, MODEL), "carried got a Sequential"),
     "turned_by_nothing": (lambda: surgery.turn_heads(LAYER), "give keys=, values= or both"),
     "record_called": (lambda: record(LAYER)(X), r"with record\(model\) as weights"),
     "record_indexed": (lambda: record(LAYER)[""], r"with record\(model\) as weights"),
@@ -258,13 +290,37 @@ WRAPPED = {
     "turn": (lambda: surgery.turn_heads(wrapped("W_O"), values=torch.eye(4).expand(H, 4, 4)), "W_O is a LowRank"),
     "from_heads": (lambda: MultiHeadAttention.from_heads([wrapped_head()]), "W_K is a LowRank"),
     "a_linear_with_more": (lambda: wrapped("W_K", lambda W: LowRankLinear(D, D)).qk(0), "W_K is a LowRankLinear"),
+    "reset": (lambda: wrapped().reset_parameters(), "W_Q is a LowRank.*adapter"),
+    "reset_out": (lambda: wrapped("W_O").reset_parameters(), "W_O is a LowRank"),
+    "reset_latents": (lambda: absorbed(W_UK=LowRank(LATENT.W_UK)).reset_parameters(), "W_UK is a LowRank"),
     "packed": (lambda: wrapped("W_Q", packed).head(0), "W_Q is a Linear whose weight is torch.uint8"),
 }
 
 
-def wrapped_head():
+def replaced(name, rows, columns):
+    """A layer whose projection was replaced by one of another width."""
+    return wrapped(name, lambda W: nn.Linear(columns, rows))
+
+
+WIDTHS = {
+    "qk": (lambda: replaced("W_Q", 8, D).qk(2), r"W_Q.weight has shape \(8, 12\).*\(12, 12\)"),
+    "ov": (lambda: replaced("W_O", D, 8).ov(2), r"W_O.weight has shape \(12, 8\)"),
+    "head": (lambda: replaced("W_K", 8, D).head(2), r"W_K.weight has shape \(8, 12\)"),
+    "head_in": (lambda: replaced("W_K", D, 7).head(2), r"W_K.weight has shape \(12, 7\)"),
+    "prune": (lambda: replaced("W_V", 8, D).prune([2]), r"W_V.weight has shape \(8, 12\)"),
+    "prune_out": (lambda: replaced("W_O", 7, D).prune([2]), r"W_O.weight has shape \(7, 12\)"),
+    "to_torch": (lambda: replaced("W_V", 8, D).to_torch(), r"W_V.weight has shape \(8, 12\)"),
+    "operate": (lambda: surgery.operate(replaced("W_Q", 8, D), surgery.symmetric), r"W_Q.weight has shape \(8, 12\)"),
+    "share": (lambda: surgery.share_heads(replaced("W_K", 24, D), 1), r"W_K.weight has shape \(24, 12\)"),
+    "turn": (lambda: surgery.turn_heads(replaced("W_O", D, 8), values=torch.eye(4).expand(H, 4, 4)), "W_O.weight has"),
+    "from_heads": (lambda: MultiHeadAttention.from_heads([wrapped_head(lambda W: nn.Linear(D, 5))]),
+                   r"\(5, 12\).*\(4, 12"),
+}
+
+
+def wrapped_head(wrap=LowRank):
     head = Head(D, 4)
-    head.W_K = LowRank(head.W_K)
+    head.W_K = wrap(head.W_K)
     return head
 
 
@@ -276,6 +332,7 @@ def packed(W):
 
 CALLS = {f"{kind}-{name}": case for kind, cases in dict(
     arguments=ARGUMENTS, tensors=TENSORS, names=NAMES, seats=SEATS, caches=CACHES, surgery=SURGERY, wrapped=WRAPPED,
+    widths=WIDTHS,
 ).items() for name, case in cases.items()}
 
 

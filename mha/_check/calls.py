@@ -111,6 +111,7 @@ ONES = "for ones and zeros of shape (B, m) use mask=attention_mask.bool()[:, Non
 NOTES = {
     "Rope": ": sizes and positions come with the queries, and a base goes by name",
     "padding": f"; {ONES}",
+    "prune": ", where keep names the heads that stay",
 }
 SYNONYMS = {  # what an argument is called here, and elsewhere
     "d_model": "embed_dim hidden_size n_embd dim d_in", "num_heads": "n_heads n_head nhead num_attention_heads",
@@ -142,6 +143,7 @@ _MOVE = "layer.to(...).new_cache(batch, max_len) makes one with the device and d
 ATTRIBUTES = {
     "batch_first": BUILDS["batch_first"],
     "max_len": "the room is cache.K.shape[2]",
+    "prune_heads": "layer.prune(keep) gives a smaller layer, where keep names the heads that stay",
     **dict.fromkeys(("in_proj_weight", "in_proj_bias"), "W_Q, W_K and W_V hold its three parts"),
     **{f"{letter.lower()}_proj": f"here that is W_{letter}" for letter in "QKVO"},
     **dict.fromkeys(("out_proj", "c_proj", "to_out"), "here that is W_O"),

@@ -148,8 +148,8 @@ def lengths(lengths, m: int) -> Tensor:
                         f"sentence; {ONES}")
     if (lengths.ndim > 1 and 1 < m == lengths.shape[-1] and lengths.numel() and type(lengths) is Tensor
             and lengths.is_cpu and not torch.compiler.is_compiling() and lengths.max() <= 1):
-        raise ValueError(f"lengths has shape {tuple(lengths.shape)} and no number above 1, so it is a mask of m={m} keys "
-                         f"and no count of real tokens: {ONES}")
+        raise ValueError(f"lengths has shape {tuple(lengths.shape)} and no number above 1, so it is a mask of m={m} "
+                         f"keys and no count of real tokens: {ONES}")
     return lengths
 
 
@@ -166,6 +166,14 @@ def mask_for_reading(mask) -> None:
     mask_type(mask)
     if not 2 <= mask.ndim <= 4:
         raise ValueError(f"mask has {mask.ndim} axes, {tuple(mask.shape)}; explain reads 2 to 4: (B, h, n, m)")
+
+
+def maps(weights, square: bool = False) -> None:
+    """Weights to be measured, (..., n, m); square where each query is one of the keys."""
+    is_tensor("weights", weights, ", such as layer(x, need_weights=True)[1]")
+    if weights.ndim < 2 or square and weights.shape[-1] != weights.shape[-2]:
+        raise ValueError(f"weights has shape {tuple(weights.shape)}; it must be (..., n, {'n' if square else 'm'})" + (
+            ": an offset counts from a query's own token among the keys, so take the rows of all tokens" * square))
 
 
 def torch_masks(mask, key_padding_mask, num_heads) -> None:
