@@ -120,6 +120,11 @@ ARGUMENTS = {
     "latent_by_position": (lambda: MultiHeadLatentAttention(D, H, 4), "takes 2 values by position, got 3"),
     "latent_kv_heads": (lambda: MultiHeadLatentAttention(D, H, d_c=4, num_kv_heads=1), "no num_kv_heads=; write"),
     "latent_context": (lambda: LATENT(X, context=X), "no context= here; a layer takes mask=, cache="),
+    "latent_window": (lambda: LATENT(X, sliding_window=4), "no sliding_window= here; a layer takes mask=, cache= and"),
+    "head_cache": (lambda: Head(D, 4)(X, past_key_values=None), "no past_key_values= here; .* takes mask=, bias= and"),
+    "layer_nothing_like_it": (lambda: LAYER(X, flash=True), "no flash= here; a layer takes mask="),
+    "attention_heads": (lambda: attention(Q, Q, Q, head_mask=ONES), "no head_mask=; multiply the output"),
+    "built_with_dim_head": (lambda: MultiHeadAttention(D, H, dim_head=4), "no dim_head=; here that is d_k="),
     "latent_nothing": (lambda: LATENT(), "got no x"),
     "symmetric_causal": (lambda: SymmetricHead(D, 4)(X, causal=True), r"SymmetricHead\(...\) has no causal=; .*mask="),
     "symmetric_pair": (lambda: SymmetricHead(D, 4)(X, X), "takes 1 value by position, got 2"),
@@ -160,6 +165,42 @@ ARGUMENTS = {
     "record_nothing": (lambda: record(), "record got no model \\(any module"),
     "record_model_and_input": (lambda: record(LAYER, X), "record takes 1 value by position, got 2"),
 }
+ELSEWHERE = {  # name of an argument elsewhere -> what the sentence names of a layer's call, of a function's, of a build
+    "position_ids": ("on_qk=mha.position.Rope", "mha.position.rope", None),
+    "freqs_cis": ("on_qk=mha.position.Rope", "mha.position.rope", None),
+    "sinks": ("key and value of zeros", "key and value of zeros", "key and value of zeros"),
+    "cu_seqlens": ("masks.padding", "masks.padding", None),
+    "past_key_value": ("cache=layer.new_cache", "cache=layer.new_cache", None),
+    "past_key_values": ("cache=layer.new_cache", "cache=layer.new_cache", None),
+    "kv_cache": ("cache=layer.new_cache", "cache=layer.new_cache", None),
+    "attention_mask": (r"attention_mask.bool\(\)", r"attention_mask.bool\(\)", None),
+    "src_key_padding_mask": ("key_padding_mask", "key_padding_mask", None),
+    "src_mask": ("from_torch", "True = may attend", None),
+    "block_mask": ("use mask=", "use mask=", None),
+    "score_mod": ("use bias=", "use bias=", None),
+    "output_attentions": ("need_weights=True", "need_weights=True", None),
+    "softmax_scale": ("use scale=", "use scale=", None),
+    "sliding_window": ("use window=", "use window=", r"layer\(x, window="),
+    "attn_logit_softcapping": ("use softcap=", "use softcap=", "softcap="),
+    "num_key_value_heads": ("num_kv_heads=", "fewer heads", "here that is num_kv_heads="),
+    "dropout_p": ("build the layer", "use dropout=", "here that is dropout="),
+    "deterministic": (r"layer.eval\(\)", "give dropout= while", None),
+    "encoder_hidden_states": (r"layer\(x, y\)", None, None),
+    "rope_theta": (None, None, "on_qk=mha.position.Rope"),
+    "max_position_embeddings": (None, None, "comes with x"),
+    "qk_norm": (None, None, r"\(Q, K, i, j\)"),
+    "layer_idx": (None, None, "a cache of its own"),
+    "multi_query": (None, None, "num_kv_heads=1"),
+    "resid_pdrop": (None, None, "nn.Dropout"),
+    "attention_bias": (None, None, "here that is bias="),
+    "cross_attention_dim": (None, None, "here that is d_context="),
+    "num_query_groups": (None, None, "here that is num_kv_heads="),
+    "out_features": (None, None, "here that is d_out="),
+}
+PLACES_TO_TYPE = {"layer": lambda **named: LAYER(X, **named), "function": lambda **named: attention(Q, Q, Q, **named),
+                  "build": lambda **named: MultiHeadAttention(D, H, **named)}
+ELSEWHERE = {f"{place}_{name}": (lambda name=name, call=call: call(**{name: 1}), f"no {name}=.*; .*{words}")
+             for name, each in ELSEWHERE.items() for (place, call), words in zip(PLACES_TO_TYPE.items(), each) if words}
 TENSORS = {
     "residual": (lambda: X + LAYER(X), r"\(out, weights\).*out, _ = layer\(x\)"),
     "residual_turned": (lambda: LAYER(X) + X, r"\(out, weights\)"),
@@ -183,6 +224,14 @@ TENSORS = {
     "attended_again": (lambda: attention(attention(Q, Q, Q), Q, Q), r"q is a .*take q\[0\]"),
 }
 NAMES = {
+    "cache_key": (lambda: cache().key, "KVCache has no key$"),
+    "latent_k_proj": (lambda: LATENT.k_proj, "MultiHeadLatentAttention has no k_proj$"),
+    **{f"state_{name}": (lambda name=name: MultiHeadAttention(D, H).load_state_dict(
+        {f"{name}.weight": torch.zeros(D, D)}, strict=False), f"^{name}.weight .*{ours}.*rename")
+       for name, ours in {"q_proj": "W_Q", "k_proj": "W_K", "v_proj": "W_V", "o_proj": "W_O", "out_proj": "W_O",
+                          "wq": "W_Q", "to_k": "W_K", "value": "W_V", "o": "W_O", "c_attn": "W_Q, W_K"}.items()},
+    "state_inside": (lambda: nn.ModuleDict({"a": MultiHeadAttention(D, H)}).load_state_dict(
+        {"a.q_proj.weight": torch.zeros(D, D)}), "^a.q_proj.weight .*W_Q"),
     "out_proj": (lambda: LAYER.out_proj, "no out_proj; .*W_O"),
     "in_proj_weight": (lambda: LAYER.in_proj_weight, "no in_proj_weight; .*W_Q, W_K and W_V"),
     "in_proj_bias": (lambda: LAYER.in_proj_bias, "no in_proj_bias; .*W_Q, W_K and W_V"),
@@ -331,9 +380,32 @@ def packed(W):
 
 
 CALLS = {f"{kind}-{name}": case for kind, cases in dict(
-    arguments=ARGUMENTS, tensors=TENSORS, names=NAMES, seats=SEATS, caches=CACHES, surgery=SURGERY, wrapped=WRAPPED,
-    widths=WIDTHS,
+    arguments=ARGUMENTS, elsewhere=ELSEWHERE, tensors=TENSORS, names=NAMES, seats=SEATS, caches=CACHES,
+    surgery=SURGERY, wrapped=WRAPPED, widths=WIDTHS,
 ).items() for name, case in cases.items()}
+
+
+def test_a_subclass_loads_what_it_has_under_such_a_name():
+    class WithValue(MultiHeadAttention):
+        def __init__(self):
+            super().__init__(D, H)
+            self.value = nn.Linear(D, 1)
+
+    mine, other = WithValue(), WithValue()
+    mine.load_state_dict(other.state_dict())
+    assert torch.equal(mine.value.weight, other.value.weight)
+
+
+def test_a_sink_is_a_key_and_a_value_of_zeros():
+    """As the sentence about sinks says; beside causal=True too."""
+    g = torch.Generator().manual_seed(0)
+    q, k, v = (torch.randn(B, H, N, 4, generator=g, dtype=torch.float64) for _ in range(3))
+    sinks = torch.randn(H, 1, 1, generator=g, dtype=torch.float64)
+    scores = (q @ k.mT / 2).masked_fill(~masks.causal(N), -torch.inf)
+    wanted = torch.cat([sinks.expand(B, H, N, 1), scores], -1).softmax(-1)[..., 1:] @ v
+    bias = torch.cat([sinks, torch.zeros(H, 1, N, dtype=torch.float64)], -1)[None]
+    out, _ = attention(q, *(F.pad(t, (0, 0, 1, 0)) for t in (k, v)), bias=bias, causal=True, offset=1)
+    torch.testing.assert_close(out, wanted)
 
 
 def is_ours(error):

@@ -5,6 +5,7 @@ import inspect
 import torch
 from torch import Tensor
 
+from mha._check.calls import PROJECTIONS
 from mha._check.inputs import is_tensor, is_whole, parameter_of, positive_int, same_device
 
 
@@ -126,12 +127,16 @@ def function(name: str, value, shape: str) -> None:
         raise TypeError(f"{name} is a {type(value).__name__}; it must be a function {shape}")
 
 
-def state(state_dict: dict, prefix: str) -> None:
-    """What a layer is to load, unless it is that of torch's layer."""
+def state(layer, state_dict: dict, prefix: str) -> None:
+    """What a layer is to load, unless it is that of torch's layer, or of another library's."""
     theirs = [prefix + name for name in ("in_proj_weight", "q_proj_weight") if prefix + name in state_dict]
     if theirs:
         raise ValueError(f"{theirs[0]} is a parameter of torch's nn.MultiheadAttention; load it into such a "
                          f"layer, and take that over with MultiHeadAttention.from_torch(layer)")
+    for name, way in PROJECTIONS.items():
+        if f"{prefix}{name}.weight" in state_dict and name not in layer._modules:
+            raise ValueError(f"{prefix}{name}.weight is a parameter of another library's layer; {way}: rename the keys "
+                             f"of what you load")
 
 
 def splits(x: Tensor, num_heads: int) -> None:
