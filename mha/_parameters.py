@@ -20,7 +20,7 @@ class Layer(nn.Module):
             raise check.lacks(self, name) from None
 
     def _load_from_state_dict(self, state_dict: dict, prefix: str, *more) -> None:
-        check.state(state_dict, prefix)
+        check.state(self, state_dict, prefix)
         super()._load_from_state_dict(state_dict, prefix, *more)
 
 

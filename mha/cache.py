@@ -25,7 +25,8 @@ class KVCache:
         d_k: size of a key. d_v: size of a value; d_k by default.
     Attributes:
         K, V: (batch, num_kv_heads, max_len, d_k or d_v), zeros where nothing was written.
-        length: number of tokens kept: an int, which waits for no GPU; (batch,) whole numbers where sequences differ.
+        length: number of tokens kept: an int, which waits for no GPU; (batch,) whole numbers where sequences differ. To
+            set it is to `rewind`.
         filled: number of tokens in the longest sequence.
         per_token: how many numbers one token leaves behind: num_kv_heads (d_k + d_v).
     Raises:
@@ -41,7 +42,7 @@ class KVCache:
         check.size("d_v", d_v)
         check.layer_dtype(dtype)
         self.K, self.V = (torch.zeros(batch, num_kv_heads, max_len, d, device=device, dtype=dtype) for d in (d_k, d_v))
-        self.length: int | Tensor = 0
+        self._length: int | Tensor = 0
         self.filled = 0
         self.filler = None  # a weak reference to the layer that fills it
         self._uncounted = 0  # tokens written behind those that are kept, by a call that was refused afterwards
@@ -51,6 +52,14 @@ class KVCache:
 
     def __getstate__(self) -> dict:
         return {**self.__dict__, "filler": None}  # a copy, or what is stored, goes on with any layer
+
+    @property
+    def length(self) -> int | Tensor:
+        return self._length
+
+    @length.setter
+    def length(self, length) -> None:
+        self.rewind(length)
 
     @property
     def per_token(self) -> int:
@@ -90,7 +99,7 @@ class KVCache:
     def advance(self, n: int) -> None:
         """Count the n tokens that were written last."""
         check.advancing(self, n)
-        self.length, self.filled = self.length + n, self.filled + n
+        self._length, self.filled = self._length + n, self.filled + n
         self._uncounted = max(self._uncounted - n, 0)
 
     @check.call
@@ -105,7 +114,7 @@ class KVCache:
         self.filled = max(lengths)
         alike = min(lengths) == self.filled
         lengths = torch.tensor(lengths, device=self.K.device)
-        self.length, self._uncounted = self.filled if alike else lengths, 0
+        self._length, self._uncounted = self.filled if alike else lengths, 0
         forgotten = torch.arange(self.K.shape[2], device=self.K.device) >= lengths[:, None]  # (batch, max_len)
         for kept in (self.K, self.V):
             kept.masked_fill_(forgotten[:, None, :, None], 0.0)  # a NaN would reach the others, hidden or not

@@ -76,6 +76,7 @@ class MultiHeadLatentAttention(Layer):
         What reads tokens is drawn as W_Q, W_K and W_V there. What reads latents has Xavier's rule without the factor
         1/sqrt(2), which W_DKV has brought in already.
         """
+        check.linear(self, "W_Q", "W_DKV", "W_UK", "W_UV", "W_O", *(["W_QR", "W_KR"] if self.d_r else []))
         for W in (self.W_Q, self.W_DKV, self.W_QR, self.W_KR):
             if W is not None:
                 nn.init.xavier_uniform_(W.weight, 2 ** -0.5)

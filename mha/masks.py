@@ -83,7 +83,8 @@ def padding(lengths, m: int, *, device=None) -> Tensor:
 
     Args:
         lengths: whole numbers from 0 to m, one for each sentence, a list or a tensor (B,); with any number of axes,
-            those of the batch; a single number where x has no batch. In a tensor they are not looked at.
+            those of the batch; a single number where x has no batch. In a tensor they are not looked at, but on a CPU
+            where it has the shape of a mask, (B, m).
         m: number of keys, padding included.
         device: of the mask; by default that of lengths.
     Returns:

@@ -7,9 +7,10 @@ import math
 from collections import Counter
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from mha.multihead import split_heads
+from mha import _check as check
+from mha.multihead import MultiHeadAttention, split_heads
 
 
 def entropy(weights: Tensor) -> Tensor:
@@ -32,8 +33,9 @@ def at_offset(weights: Tensor, offset: int) -> Tensor:
     Returns:
         (...), from 0 to 1.
     Raises:
-        ValueError: the offset leaves no token.
+        ValueError: the offset leaves no token; or queries that are not the keys' own tokens, n of m.
     """
+    check.maps(weights, square=True)
     n = weights.shape[-1]
     if abs(offset) >= n:
         raise ValueError(f"offset={offset} leaves no token of {n}")
@@ -213,16 +215,26 @@ def carried(weights: Tensor, x: Tensor, attention) -> Tensor:
     Args:
         weights: (B, h, n, n).
         x: (B, n, d_model), what the heads read.
-        attention: the `MultiHeadAttention` of that layer.
+        attention: the `MultiHeadAttention` of that layer. What adapters add to its W_V and W_O counts too.
     Returns:
         (B, h, n, n), lengths, 0 or more.
     Source:
         Kobayashi et al. 2020, section 3.2.
     """
+    check.maps(weights)
+    check.one_layer(attention, MultiHeadAttention, "carried")
     V = split_heads(attention.W_V(x), attention.num_kv_heads)  # (B, h_kv, n, d_v)
     V = V.repeat_interleave(attention.num_heads // attention.num_kv_heads, dim=1)  # (B, h, n, d_v)
-    W_O = attention.W_O.weight.T.unflatten(0, (attention.num_heads, attention.d_v))  # (h, d_v, d_out)
+    W_O = _matrix(attention.W_O, V.new_ones(attention.num_heads * attention.d_v))
+    W_O = W_O.unflatten(0, (attention.num_heads, attention.d_v))  # (h, d_v, d_out)
     return weights * (V @ W_O).norm(dim=-1)[..., None, :]
+
+
+def _matrix(projection, ones: Tensor) -> Tensor:
+    """The matrix of a projection, ones (d_in,) -> (d_in, d_out); of one that an adapter wraps, what it makes of 1."""
+    if type(projection) is nn.Linear:
+        return projection.weight.T
+    return projection(ones.diag()) - projection(torch.zeros_like(ones))
 
 
 def asymmetry(A: Tensor) -> Tensor:

@@ -134,7 +134,7 @@ class MultiHeadAttention(Layer):
         # torch draws W_Q, W_K, W_V as one matrix of three times the outputs, by Xavier's rule. That makes each
         # smaller by sqrt(2): the first scores are halved, and training starts nearer to uniform weights.
         gain = 2 ** -0.5 if self.d_context == self.d_model else 1.0
-        for W in (self.W_Q, self.W_K, self.W_V):
+        for W in check.linear(self, "W_Q", "W_K", "W_V", "W_O")[:3]:
             nn.init.xavier_uniform_(W.weight, gain)
         self.W_O.reset_parameters()
         for W in (self.W_Q, self.W_K, self.W_V, self.W_O):

@@ -59,6 +59,7 @@ def operate(model: nn.Module, change) -> nn.Module:
     return _rebuilt(model, lambda number, attention: _changed(attention, change))
 
 
+@check.call
 @torch.no_grad()
 def as_keys_prefer(model: nn.Module, means: Tensor) -> nn.Module:
     """A copy that gives the same weights, by scores that are as symmetric as a free choice allows.
@@ -84,9 +85,10 @@ def as_keys_prefer(model: nn.Module, means: Tensor) -> nn.Module:
 
         return _changed(attention, add)
 
-    return _rebuilt(model, change)
+    return _rebuilt(model, change, "layers, d_model", means=means)
 
 
+@check.call
 @torch.no_grad()
 def one_matrix_for(model: nn.Module, inputs: Tensor, rounds: int = 9, ridge: float = 0.05) -> nn.Module:
     """A copy with one matrix in each head, chosen so that a softmax sees as little of the change as possible.
@@ -121,9 +123,10 @@ def one_matrix_for(model: nn.Module, inputs: Tensor, rounds: int = 9, ridge: flo
 
         return _changed(attention, nearest)
 
-    return _rebuilt(model, change)
+    return _rebuilt(model, change, "layers, N, d_model", inputs=inputs)
 
 
+@check.call
 @torch.enable_grad()
 def learned_like(model: nn.Module, trace, matrices: int = 1, steps: int = 150, rate: float = 3e-3,
                  seed: int = 0) -> nn.Module:
@@ -160,15 +163,19 @@ def learned_like(model: nn.Module, trace, matrices: int = 1, steps: int = 150, r
         with torch.no_grad():
             return _changed(attention, lambda Q, K: (W[0].detach().double(), W[-1].detach().double()))
 
-    return _rebuilt(model, learned)
+    return _rebuilt(model, learned, "layers, B, n, d_model", inputs=trace.inputs)
 
 
-def _rebuilt(model: nn.Module, change) -> nn.Module:
-    """A copy of a model with each attention replaced by change(its number, it), wherever it stands."""
+def _rebuilt(model: nn.Module, change, axes: str = "", **given) -> nn.Module:
+    """A copy of a model with each attention replaced by change(its number, it), wherever it stands.
+
+    What is given for each of them has these axes.
+    """
     check.model(model, "surgery")
     changed = copy.deepcopy(model)
     found = [module for module in changed.modules() if isinstance(module, MultiHeadAttention)]
     check.found(model, found, "operate on")
+    check.of_each(found, axes, **given)
     new = {old: change(number, old) for number, old in enumerate(found)}
     for module in list(changed.modules()):
         for name, child in list(module._modules.items()):
@@ -177,11 +184,13 @@ def _rebuilt(model: nn.Module, change) -> nn.Module:
     return new.get(changed, changed)
 
 
+@check.call
 def circuits(attention: MultiHeadAttention) -> tuple[Tensor, Tensor]:
     """Q (h, d_model + 1, d_k) and K (h, d_context + 1, d_k) of every head, with the bias as the last row.
 
     So x, with a 1 behind it, times Q is the query.
     """
+    check.one_layer(attention, MultiHeadAttention, "circuits")
     check.matrices(attention, "W_Q", "W_K")
     if attention.num_kv_heads != attention.num_heads:
         raise ValueError(
@@ -254,7 +263,9 @@ def share_heads(layer: MultiHeadAttention, num_kv_heads: int, pool=mean_of_group
     Source:
         Ainslie et al. 2023, sections 2.1 and 2.2.
     """
+    check.one_layer(layer, MultiHeadAttention, "share_heads")
     check.positive_ints(num_kv_heads=num_kv_heads)
+    check.function("pool", pool, "(h_kv, group, d, ...) -> (h_kv, d, ...), such as mha.surgery.mean_of_group")
     check.matrices(layer, "W_K", "W_V")
     if layer.num_kv_heads % num_kv_heads:
         raise ValueError(f"the layer has {layer.num_kv_heads} heads of keys and values, which make no equal groups for "
@@ -264,7 +275,7 @@ def share_heads(layer: MultiHeadAttention, num_kv_heads: int, pool=mean_of_group
     for name, d in (("W_K", layer.d_k), ("W_V", layer.d_v)):
         old = getattr(layer, name)
         heads = (p if p is None else p.unflatten(0, (num_kv_heads, -1, d)) for p in (old.weight, old.bias))
-        pooled = (p if p is None else pool(p).flatten(0, 1) for p in heads)  # (h_kv, group, d, ...) -> (h_kv d, ...)
+        pooled = (p if p is None else check.pooled(pool(p), p).flatten(0, 1) for p in heads)  # (h_kv d, ...)
         setattr(new, name, _as(old, *pooled))
     return new
 
@@ -285,6 +296,7 @@ def turn_heads(layer: MultiHeadAttention, keys: Tensor | None = None, values: Te
     Raises:
         ValueError: heads that share keys and values, or matrices that are not orthogonal.
     """
+    check.one_layer(layer, MultiHeadAttention, "turn_heads")
     check.matrices(layer, "W_Q", "W_K", "W_V", "W_O")
     check.turns(layer, keys=keys, values=values)
     if layer.num_kv_heads != layer.num_heads:

@@ -415,6 +415,14 @@ def test_of_tokens_written_and_counted_in_part_the_rest_is_cleared():
     assert torch.equal(K, V) and K[:, 0, :, 0].tolist() == [[1, 2, 3, 0, 0, 0, 0], [1, 1, 1, 1, 1, 2, 3]]
 
 
+def test_to_set_the_length_is_to_rewind():
+    cache, rewound = started(), started()
+    cache.length = [1, 5, 3]
+    rewound.rewind([1, 5, 3])
+    assert repr(cache) == repr(rewound)
+    close(LAYER(ONE, cache=cache)[0], LAYER(ONE, cache=rewound)[0], 0)
+
+
 def append(*shape, dtype=torch.float32, **options):
     KVCache(2, 3, 7, 5).append(torch.zeros(shape, dtype=dtype, **options), torch.zeros(shape, dtype=dtype, **options))
 
@@ -438,6 +446,8 @@ ERRORS = {
                 "K has 1 tokens but V has 2"),
     "full": (lambda: append(2, 3, 8, 5), ValueError, "room for max_len=7 tokens and holds 0; 8 more do not fit"),
     "full_ragged": (lambda: LAYER(FOUR, cache=started(True)), ValueError, "holds 5; 4 more do not fit"),
+    "set_forward": (lambda: setattr(started(), "length", 20), ValueError, "length=20 cannot be kept.*give 0 to 5"),
+    "set_ragged": (lambda: setattr(started(True), "length", [1, 6, 3]), ValueError, "length=6 cannot be kept"),
     "rewind_forward": (lambda: started().rewind(6), ValueError, "length=6 cannot be kept: the sequence has 5 tokens"),
     "rewind_negative": (lambda: started().rewind(-1), ValueError, "length=-1 cannot be kept.*give 0 to 5"),
     "rewind_ragged": (lambda: started(True).rewind(2), ValueError, "the sequence has 1 tokens; give 0 to 1"),

@@ -39,6 +39,8 @@ def test_padding_has_the_axes_of_the_batch():
     many = masks.padding([[1, 2, 3], [4, 5, 6]], M)
     assert many.shape == (2, 3, 1, 1, M) and torch.equal(many.sum(-1).flatten(), torch.arange(1, 7))
     assert masks.padding([], M).shape == (0, 1, 1, M)
+    assert masks.padding(torch.tensor([[1, 2], [1, 1]]), 2).shape == (2, 2, 1, 1, 2)
+    assert masks.padding(torch.zeros(0, M).long(), M).shape == (0, M, 1, 1, M)
 
 
 def test_padding_goes_to_the_device_that_is_named():
@@ -128,6 +130,14 @@ ERRORS = {
     "set_of_lengths": (lambda: masks.padding({3, 5}, M), ValueError, "is no list"),
     "uneven_lengths": (lambda: masks.padding([3, [2]], M), ValueError, "rows of different sizes"),
     "tensors_of_lengths": (lambda: masks.padding([torch.tensor(3), torch.tensor(5)], M), TypeError, "torch.stack"),
+    "mask_for_lengths": (lambda: masks.padding(torch.tensor([[1, 1, 0], [1, 1, 1]]), 3), ValueError,
+                         r"lengths has shape \(2, 3\) and no number above 1.*attention_mask.bool\(\)\[:, None, None\]"),
+    "list_for_lengths": (lambda: masks.padding([[1, 1, 0], [1, 1, 1]], 3), ValueError, r"attention_mask.bool\(\)"),
+    "bools_for_lengths": (lambda: masks.padding(torch.ones(2, 3).bool(), 3), TypeError, r"attention_mask.bool\(\)"),
+    "true_for_lengths": (lambda: masks.padding([[True, False]], 2), TypeError, r"attention_mask.bool\(\)"),
+    "mask_alone": (lambda: masks.padding(torch.ones(2, 3).long()), TypeError, r"got no m.*attention_mask.bool\(\)"),
+    "mask_by_name": (lambda: masks.padding(attention_mask=torch.ones(2, 3), m=3), TypeError,
+                     r"no attention_mask=; .*attention_mask.bool\(\)"),
     "infinite_side": (lambda: masks.window(N, M, float("inf"), 0), TypeError, "left=inf is a float.*None for no limit"),
     "tensor_for_n": (lambda: masks.causal(torch.ones(2, N)), TypeError, r"n is a Tensor of shape \(2, 5\)"),
 }

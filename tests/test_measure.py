@@ -1,4 +1,5 @@
 """mha.measure against sums done by hand, libraries, and exact counts."""
+import copy
 import itertools
 import math
 
@@ -141,6 +142,26 @@ def test_what_is_carried_adds_up_to_the_output():
     V = layer.W_V(x).unflatten(-1, (3, 2)).transpose(1, 2)
     each = torch.stack([(one_hot[:, h] @ V[:, h])[:, 4] @ layer.W_O.weight[:, 2 * h:2 * h + 2].T for h in range(3)], 1)
     assert torch.allclose(measure.carried(w, x, layer)[:, :, 4, 6], each.norm(dim=-1))
+
+
+def test_what_is_carried_holds_what_adapters_add():
+    class Adapted(torch.nn.Module):
+        def __init__(self, inner):
+            super().__init__()
+            self.inner, self.more = inner, torch.nn.Linear(inner.in_features, inner.out_features, False).double()
+
+        def forward(self, x):
+            return self.inner(x) + self.more(x)
+
+    layer, w, x = MultiHeadAttention(6, 2, num_kv_heads=1).double(), weights(1, 2, 5, 5), weights(1, 5, 6)
+    for name in ("W_V", "W_O"):
+        setattr(layer, name, Adapted(getattr(layer, name)))
+    merged = copy.deepcopy(layer)
+    for name in ("W_V", "W_O"):
+        W = getattr(merged, name)
+        W.inner.weight.data += W.more.weight
+        setattr(merged, name, W.inner)
+    assert torch.allclose(measure.carried(w, x, layer), measure.carried(w, x, merged))
 
 
 def test_asymmetry_is_zero_for_symmetric_and_one_for_random_matrices():

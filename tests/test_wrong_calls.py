@@ -7,6 +7,7 @@ import copy
 import linecache
 import traceback
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -15,7 +16,7 @@ from torch import nn
 
 import mha
 from mha import (AsymmetricHead, Head, KVCache, MultiHeadAttention, MultiHeadLatentAttention, MultiHeadLoop,
-                 SymmetricHead, attention, masks, merge_heads, record, split_heads, surgery)
+                 SymmetricHead, attention, masks, measure, merge_heads, record, split_heads, surgery)
 from mha.position import Rope, alibi_bias, alibi_slopes, rope, sinusoids
 
 B, N, D, H = 2, 5, 12, 3
@@ -25,6 +26,7 @@ LAYER = MultiHeadAttention(D, H)
 CAUSAL, TWIN = MultiHeadAttention(D, H, causal=True).eval(), MultiHeadAttention(D, H, causal=True).eval()
 LATENT = MultiHeadLatentAttention(D, H, d_c=4)
 CROSS = MultiHeadAttention(D, H, d_context=7)
+MODEL = nn.Sequential(nn.Linear(D, D), LAYER)
 
 
 def cache():
@@ -118,6 +120,11 @@ ARGUMENTS = {
     "latent_by_position": (lambda: MultiHeadLatentAttention(D, H, 4), "takes 2 values by position, got 3"),
     "latent_kv_heads": (lambda: MultiHeadLatentAttention(D, H, d_c=4, num_kv_heads=1), "no num_kv_heads=; write"),
     "latent_context": (lambda: LATENT(X, context=X), "no context= here; a layer takes mask=, cache="),
+    "latent_window": (lambda: LATENT(X, sliding_window=4), "no sliding_window= here; a layer takes mask=, cache= and"),
+    "head_cache": (lambda: Head(D, 4)(X, past_key_values=None), "no past_key_values= here; .* takes mask=, bias= and"),
+    "layer_nothing_like_it": (lambda: LAYER(X, flash=True), "no flash= here; a layer takes mask="),
+    "attention_heads": (lambda: attention(Q, Q, Q, head_mask=ONES), "no head_mask=; multiply the output"),
+    "built_with_dim_head": (lambda: MultiHeadAttention(D, H, dim_head=4), "no dim_head=; here that is d_k="),
     "latent_nothing": (lambda: LATENT(), "got no x"),
     "symmetric_causal": (lambda: SymmetricHead(D, 4)(X, causal=True), r"SymmetricHead\(...\) has no causal=; .*mask="),
     "symmetric_pair": (lambda: SymmetricHead(D, 4)(X, X), "takes 1 value by position, got 2"),
@@ -158,6 +165,42 @@ ARGUMENTS = {
     "record_nothing": (lambda: record(), "record got no model \\(any module"),
     "record_model_and_input": (lambda: record(LAYER, X), "record takes 1 value by position, got 2"),
 }
+ELSEWHERE = {  # name of an argument elsewhere -> what the sentence names of a layer's call, of a function's, of a build
+    "position_ids": ("on_qk=mha.position.Rope", "mha.position.rope", None),
+    "freqs_cis": ("on_qk=mha.position.Rope", "mha.position.rope", None),
+    "sinks": ("key and value of zeros", "key and value of zeros", "key and value of zeros"),
+    "cu_seqlens": ("masks.padding", "masks.padding", None),
+    "past_key_value": ("cache=layer.new_cache", "cache=layer.new_cache", None),
+    "past_key_values": ("cache=layer.new_cache", "cache=layer.new_cache", None),
+    "kv_cache": ("cache=layer.new_cache", "cache=layer.new_cache", None),
+    "attention_mask": (r"attention_mask.bool\(\)", r"attention_mask.bool\(\)", None),
+    "src_key_padding_mask": ("key_padding_mask", "key_padding_mask", None),
+    "src_mask": ("from_torch", "True = may attend", None),
+    "block_mask": ("use mask=", "use mask=", None),
+    "score_mod": ("use bias=", "use bias=", None),
+    "output_attentions": ("need_weights=True", "need_weights=True", None),
+    "softmax_scale": ("use scale=", "use scale=", None),
+    "sliding_window": ("use window=", "use window=", r"layer\(x, window="),
+    "attn_logit_softcapping": ("use softcap=", "use softcap=", "softcap="),
+    "num_key_value_heads": ("num_kv_heads=", "fewer heads", "here that is num_kv_heads="),
+    "dropout_p": ("build the layer", "use dropout=", "here that is dropout="),
+    "deterministic": (r"layer.eval\(\)", "give dropout= while", None),
+    "encoder_hidden_states": (r"layer\(x, y\)", None, None),
+    "rope_theta": (None, None, "on_qk=mha.position.Rope"),
+    "max_position_embeddings": (None, None, "comes with x"),
+    "qk_norm": (None, None, r"\(Q, K, i, j\)"),
+    "layer_idx": (None, None, "a cache of its own"),
+    "multi_query": (None, None, "num_kv_heads=1"),
+    "resid_pdrop": (None, None, "nn.Dropout"),
+    "attention_bias": (None, None, "here that is bias="),
+    "cross_attention_dim": (None, None, "here that is d_context="),
+    "num_query_groups": (None, None, "here that is num_kv_heads="),
+    "out_features": (None, None, "here that is d_out="),
+}
+PLACES_TO_TYPE = {"layer": lambda **named: LAYER(X, **named), "function": lambda **named: attention(Q, Q, Q, **named),
+                  "build": lambda **named: MultiHeadAttention(D, H, **named)}
+ELSEWHERE = {f"{place}_{name}": (lambda name=name, call=call: call(**{name: 1}), f"no {name}=.*; .*{words}")
+             for name, each in ELSEWHERE.items() for (place, call), words in zip(PLACES_TO_TYPE.items(), each) if words}
 TENSORS = {
     "residual": (lambda: X + LAYER(X), r"\(out, weights\).*out, _ = layer\(x\)"),
     "residual_turned": (lambda: LAYER(X) + X, r"\(out, weights\)"),
@@ -181,6 +224,14 @@ TENSORS = {
     "attended_again": (lambda: attention(attention(Q, Q, Q), Q, Q), r"q is a .*take q\[0\]"),
 }
 NAMES = {
+    "cache_key": (lambda: cache().key, "KVCache has no key$"),
+    "latent_k_proj": (lambda: LATENT.k_proj, "MultiHeadLatentAttention has no k_proj$"),
+    **{f"state_{name}": (lambda name=name: MultiHeadAttention(D, H).load_state_dict(
+        {f"{name}.weight": torch.zeros(D, D)}, strict=False), f"^{name}.weight .*{ours}.*rename")
+       for name, ours in {"q_proj": "W_Q", "k_proj": "W_K", "v_proj": "W_V", "o_proj": "W_O", "out_proj": "W_O",
+                          "wq": "W_Q", "to_k": "W_K", "value": "W_V", "o": "W_O", "c_attn": "W_Q, W_K"}.items()},
+    "state_inside": (lambda: nn.ModuleDict({"a": MultiHeadAttention(D, H)}).load_state_dict(
+        {"a.q_proj.weight": torch.zeros(D, D)}), "^a.q_proj.weight .*W_Q"),
     "out_proj": (lambda: LAYER.out_proj, "no out_proj; .*W_O"),
     "in_proj_weight": (lambda: LAYER.in_proj_weight, "no in_proj_weight; .*W_Q, W_K and W_V"),
     "in_proj_bias": (lambda: LAYER.in_proj_bias, "no in_proj_bias; .*W_Q, W_K and W_V"),
@@ -239,6 +290,36 @@ SURGERY = {
     "turned_by_nan": (lambda: surgery.turn_heads(LAYER, keys=torch.full((H, 4, 4), torch.nan)), "not orthogonal"),
     "pruned_by_a_dict": (lambda: LAYER.prune({0: [1]}), "keep is a dict"),
     "turned_list": (lambda: surgery.turn_heads(LAYER, keys=[1.0]), "keys is a list"),
+    "inputs_of_a_sentence": (lambda: surgery.one_matrix_for(LAYER, X[0]), r"inputs has shape \(5, 12\).*layers, N"),
+    "inputs_in_a_batch": (lambda: surgery.one_matrix_for(LAYER, X[None]), r"inputs has shape \(1, 2, 5, 12\)"),
+    "inputs_of_more_layers": (lambda: surgery.one_matrix_for(LAYER, X), r"\(2, 5, 12\).*layers=1 and d_model=12"),
+    "inputs_of_fewer_layers": (lambda: surgery.one_matrix_for(nn.ModuleList([LAYER, TWIN]), X[:1]), "layers=2"),
+    "inputs_of_another_size": (lambda: surgery.one_matrix_for(LAYER, X[:1, :, 1:]), r"\(1, 5, 11\).*d_model=12"),
+    "no_inputs": (lambda: surgery.one_matrix_for(LAYER, X[:1, :0]), r"inputs has shape \(1, 0, 12\)"),
+    "inputs_in_a_list": (lambda: surgery.one_matrix_for(LAYER, [X[0]]), "inputs is a list"),
+    "inputs_left_out": (lambda: surgery.one_matrix_for(LAYER), "got no inputs"),
+    "mean_of_one": (lambda: surgery.as_keys_prefer(LAYER, X[0, 0]), r"means has shape \(12,\).*\(layers, d_model\)"),
+    "means_of_tokens": (lambda: surgery.as_keys_prefer(LAYER, X[:1]), r"means has shape \(1, 5, 12\)"),
+    "means_of_more_layers": (lambda: surgery.as_keys_prefer(LAYER, X[0]), r"\(5, 12\).*layers=1 and d_model=12"),
+    "means_left_out": (lambda: surgery.as_keys_prefer(LAYER), "got no means"),
+    "traced_another_model": (lambda: surgery.learned_like(LAYER, SimpleNamespace(real=YES, inputs=X[None, ..., 1:])),
+                             r"inputs has shape \(1, 2, 5, 11\)"),
+    "share_in_a_model": (lambda: surgery.share_heads(MODEL, 1), r"got a Sequential.*one layer.*get_submodule\('1'\)"),
+    "turn_in_a_model": (lambda: surgery.turn_heads(MODEL, keys=torch.eye(4).expand(H, 4, 4)), r"get_submodule\('1'\)"),
+    "circuits_of_a_model": (lambda: surgery.circuits(MODEL), "circuits got a Sequential"),
+    "circuits_of_latents": (lambda: surgery.circuits(LATENT), "got a MultiHeadLatentAttention"),
+    "share_torchs": (lambda: surgery.share_heads(nn.MultiheadAttention(D, H), 1), "from_torch"),
+    "pool_by_name": (lambda: surgery.share_heads(LAYER, 1, pool="mean"), "pool is a str; .*mean_of_group"),
+    "pool_of_nothing": (lambda: surgery.share_heads(LAYER, 1, pool=lambda p: p),
+                        r"pool gave .*\(1, 3, 4, 12\); .*\(1, 4, 12\)"),
+    "pool_of_pairs": (lambda: surgery.share_heads(LAYER, 1, pool=lambda p: p.max(1)), "pool gave a max"),
+    "prune_heads": (lambda: LAYER.prune_heads([1]), r"no prune_heads; .*prune\(keep\).*that stay"),
+    "prune_named": (lambda: LAYER.prune(heads_to_prune=[1]), "no heads_to_prune=; .*keep names the heads that stay"),
+    "offset_in_a_cache": (lambda: measure.at_offset(torch.ones(B, H, 1, N), -1),
+                          r"\(2, 3, 1, 5\); it must be \(..., n, n"),
+    "offset_of_no_weights": (lambda: measure.at_offset(LAYER(X)[1], -1), "weights is a NoneType.*need_weights=True"),
+    "carried_of_no_weights": (lambda: measure.carried(LAYER(X)[1], X, LAYER), "weights is a NoneType"),
+    "carried_by_a_model": (lambda: measure.carried(YES, X, MODEL), "carried got a Sequential"),
     "turned_by_nothing": (lambda: surgery.turn_heads(LAYER), "give keys=, values= or both"),
     "record_called": (lambda: record(LAYER)(X), r"with record\(model\) as weights"),
     "record_indexed": (lambda: record(LAYER)[""], r"with record\(model\) as weights"),
@@ -258,13 +339,37 @@ WRAPPED = {
     "turn": (lambda: surgery.turn_heads(wrapped("W_O"), values=torch.eye(4).expand(H, 4, 4)), "W_O is a LowRank"),
     "from_heads": (lambda: MultiHeadAttention.from_heads([wrapped_head()]), "W_K is a LowRank"),
     "a_linear_with_more": (lambda: wrapped("W_K", lambda W: LowRankLinear(D, D)).qk(0), "W_K is a LowRankLinear"),
+    "reset": (lambda: wrapped().reset_parameters(), "W_Q is a LowRank.*adapter"),
+    "reset_out": (lambda: wrapped("W_O").reset_parameters(), "W_O is a LowRank"),
+    "reset_latents": (lambda: absorbed(W_UK=LowRank(LATENT.W_UK)).reset_parameters(), "W_UK is a LowRank"),
     "packed": (lambda: wrapped("W_Q", packed).head(0), "W_Q is a Linear whose weight is torch.uint8"),
 }
 
 
-def wrapped_head():
+def replaced(name, rows, columns):
+    """A layer whose projection was replaced by one of another width."""
+    return wrapped(name, lambda W: nn.Linear(columns, rows))
+
+
+WIDTHS = {
+    "qk": (lambda: replaced("W_Q", 8, D).qk(2), r"W_Q.weight has shape \(8, 12\).*\(12, 12\)"),
+    "ov": (lambda: replaced("W_O", D, 8).ov(2), r"W_O.weight has shape \(12, 8\)"),
+    "head": (lambda: replaced("W_K", 8, D).head(2), r"W_K.weight has shape \(8, 12\)"),
+    "head_in": (lambda: replaced("W_K", D, 7).head(2), r"W_K.weight has shape \(12, 7\)"),
+    "prune": (lambda: replaced("W_V", 8, D).prune([2]), r"W_V.weight has shape \(8, 12\)"),
+    "prune_out": (lambda: replaced("W_O", 7, D).prune([2]), r"W_O.weight has shape \(7, 12\)"),
+    "to_torch": (lambda: replaced("W_V", 8, D).to_torch(), r"W_V.weight has shape \(8, 12\)"),
+    "operate": (lambda: surgery.operate(replaced("W_Q", 8, D), surgery.symmetric), r"W_Q.weight has shape \(8, 12\)"),
+    "share": (lambda: surgery.share_heads(replaced("W_K", 24, D), 1), r"W_K.weight has shape \(24, 12\)"),
+    "turn": (lambda: surgery.turn_heads(replaced("W_O", D, 8), values=torch.eye(4).expand(H, 4, 4)), "W_O.weight has"),
+    "from_heads": (lambda: MultiHeadAttention.from_heads([wrapped_head(lambda W: nn.Linear(D, 5))]),
+                   r"\(5, 12\).*\(4, 12"),
+}
+
+
+def wrapped_head(wrap=LowRank):
     head = Head(D, 4)
-    head.W_K = LowRank(head.W_K)
+    head.W_K = wrap(head.W_K)
     return head
 
 
@@ -275,8 +380,32 @@ def packed(W):
 
 
 CALLS = {f"{kind}-{name}": case for kind, cases in dict(
-    arguments=ARGUMENTS, tensors=TENSORS, names=NAMES, seats=SEATS, caches=CACHES, surgery=SURGERY, wrapped=WRAPPED,
+    arguments=ARGUMENTS, elsewhere=ELSEWHERE, tensors=TENSORS, names=NAMES, seats=SEATS, caches=CACHES,
+    surgery=SURGERY, wrapped=WRAPPED, widths=WIDTHS,
 ).items() for name, case in cases.items()}
+
+
+def test_a_subclass_loads_what_it_has_under_such_a_name():
+    class WithValue(MultiHeadAttention):
+        def __init__(self):
+            super().__init__(D, H)
+            self.value = nn.Linear(D, 1)
+
+    mine, other = WithValue(), WithValue()
+    mine.load_state_dict(other.state_dict())
+    assert torch.equal(mine.value.weight, other.value.weight)
+
+
+def test_a_sink_is_a_key_and_a_value_of_zeros():
+    """As the sentence about sinks says; beside causal=True too."""
+    g = torch.Generator().manual_seed(0)
+    q, k, v = (torch.randn(B, H, N, 4, generator=g, dtype=torch.float64) for _ in range(3))
+    sinks = torch.randn(H, 1, 1, generator=g, dtype=torch.float64)
+    scores = (q @ k.mT / 2).masked_fill(~masks.causal(N), -torch.inf)
+    wanted = torch.cat([sinks.expand(B, H, N, 1), scores], -1).softmax(-1)[..., 1:] @ v
+    bias = torch.cat([sinks, torch.zeros(H, 1, N, dtype=torch.float64)], -1)[None]
+    out, _ = attention(q, *(F.pad(t, (0, 0, 1, 0)) for t in (k, v)), bias=bias, causal=True, offset=1)
+    torch.testing.assert_close(out, wanted)
 
 
 def is_ours(error):

@@ -11,19 +11,22 @@ from mha._check.inputs import (
     FLOATS, autocasting, kept_as, layer_dtype, layer_input, layer_inputs, parameter_of, positive_ints, probability, qkv,
     tensors, truths, untouched,
 )
-from mha._check.masks import lengths, mask_and_bias, mask_for_reading, offset, options, size, torch_masks, window
-from mha._check.modules import (
-    absorbs, changed, fits_heads, found, from_torch, function, head_mask, head_numbers, head_size, heads, kept_groups,
-    kv_heads, matrices, merges, model, of_one_size, seat, splits, state, to_torch, turned, turns,
+from mha._check.masks import (
+    lengths, maps, mask_and_bias, mask_for_reading, offset, options, size, torch_masks, window,
 )
+from mha._check.modules import (
+    absorbs, fits_heads, from_torch, function, head_mask, head_numbers, head_size, heads, kept_groups, kv_heads,
+    linear, matrices, merges, seat, splits, state, to_torch, turned,
+)
+from mha._check.surgery import changed, found, model, of_each, of_one_size, one_layer, pooled, turns
 
 __all__ = [
     "advancing", "base", "caching", "rewinding", "rope", "rope_options", "slopes", "turned_size", "writing",
     "call", "call_of_x_alone", "call_style", "calls", "function_style", "lacks",
     "FLOATS", "autocasting", "kept_as", "layer_dtype", "layer_input", "layer_inputs", "parameter_of", "positive_ints",
     "probability", "qkv", "tensors", "truths", "untouched",
-    "lengths", "mask_and_bias", "mask_for_reading", "offset", "options", "size", "torch_masks", "window",
-    "absorbs", "changed", "fits_heads", "found", "from_torch", "function", "head_mask", "head_numbers", "head_size",
-    "heads", "kept_groups", "kv_heads", "matrices", "merges", "model", "of_one_size", "seat", "splits", "state",
-    "to_torch", "turned", "turns",
+    "lengths", "maps", "mask_and_bias", "mask_for_reading", "offset", "options", "size", "torch_masks", "window",
+    "absorbs", "fits_heads", "from_torch", "function", "head_mask", "head_numbers", "head_size", "heads",
+    "kept_groups", "kv_heads", "linear", "matrices", "merges", "seat", "splits", "state", "to_torch", "turned",
+    "changed", "found", "model", "of_each", "of_one_size", "one_layer", "pooled", "turns",
 ]

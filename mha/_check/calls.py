@@ -122,19 +122,41 @@ def _fault(called: str, parameters: list, args: tuple, named: dict, docs: str) -
     return f"got no {', '.join(missing)}" + (f" ({meaning[1].rstrip(',')})" if meaning else ""), None
 
 
-NOTES = {"Rope": ": sizes and positions come with the queries, and a base goes by name"}
+ONES = "for ones and zeros of shape (B, m) use mask=attention_mask.bool()[:, None, None]"
+NOTES = {
+    "Rope": ": sizes and positions come with the queries, and a base goes by name",
+    "padding": f"; {ONES}",
+    "prune": ", where keep names the heads that stay",
+}
 SYNONYMS = {  # what an argument is called here, and elsewhere
-    "d_model": "embed_dim hidden_size n_embd dim d_in", "num_heads": "n_heads n_head nhead num_attention_heads",
-    "num_kv_heads": "num_key_value_heads n_kv_heads", "d_k": "head_dim key_dim", "d_v": "value_dim v_head_dim",
-    "d_context": "kdim vdim", "d_c": "kv_lora_rank", "d_r": "qk_rope_head_dim", "base": "theta rope_theta",
-    "bias": "use_bias qkv_bias", "dropout": "attention_dropout attn_dropout dropout_p", "causal": "is_causal",
+    "d_model": "embed_dim hidden_size n_embd dim d_in query_dim",
+    "num_heads": "n_heads n_head nhead num_attention_heads",
+    "num_kv_heads": "num_key_value_heads n_kv_heads num_query_groups",
+    "d_k": "head_dim key_dim dim_head head_size d_head", "d_v": "value_dim v_head_dim",
+    "d_context": "kdim vdim context_dim cross_attention_dim", "d_out": "out_features out_dim", "d_c": "kv_lora_rank",
+    "d_r": "qk_rope_head_dim", "base": "theta rope_theta", "bias": "use_bias qkv_bias attention_bias",
+    "dropout": "attention_dropout attn_dropout dropout_p attn_drop attn_pdrop", "causal": "is_causal",
     "batch": "batch_size max_batch_size", "max_len": "max_seq_len max_length", "positions": "position_ids pos",
     "n": "max_len max_seq_len seq_len length", "m": "max_len max_length seq_len", "attn_mask": "mask",
 }
+_ROPE = ("a layer counts positions by itself, from 0 or on from what its cache holds: build it with "
+         "on_qk=mha.position.Rope(), latent heads with d_r=")
+_SINK = ("a sink is one more key and value of zeros, in front of those of mha.attention, with its score in bias=; "
+         "beside causal=True give offset=1")
+_ROOM = "no length is needed: it comes with x, and a cache's with layer.new_cache(batch, max_len)"
 BUILDS = {  # what other libraries' layers are built with, and ours are not
     "batch_first": "the batch always comes first: x is (B, n, d_model)",
     **dict.fromkeys(("add_bias_kv", "add_zero_attn"), "append the extra key and value to the context yourself"),
     **dict.fromkeys(("mask", "scale", "softcap", "window", "need_weights"), "it goes with each call, layer(x, ...)"),
+    **dict.fromkeys(("window_size", "sliding_window"), "each call takes it: layer(x, window=(left, right))"),
+    **dict.fromkeys(("softcapping", "attn_logit_softcapping"), "each call takes it: layer(x, softcap=...)"),
+    **dict.fromkeys(("rope", "use_rope", "rotary", "rotary_emb", "rope_theta", "rope_scaling"), _ROPE),
+    **dict.fromkeys(("sinks", "attention_sinks"), _SINK),
+    **dict.fromkeys(("max_len", "max_seq_len", "max_position_embeddings", "block_size", "context_length"), _ROOM),
+    **dict.fromkeys(("qk_norm", "use_qk_norm", "q_norm"), "on_qk= takes a function (Q, K, i, j) -> (Q, K)"),
+    **dict.fromkeys(("proj_drop", "resid_pdrop"), "dropout= loses weights; put an nn.Dropout behind the layer"),
+    "multi_query": "num_kv_heads=1 is multi-query attention",
+    "layer_idx": "a layer has no number: each has a cache of its own, layer.new_cache(batch, max_len)",
 }
 
 
@@ -144,18 +166,26 @@ BUILDS = {  # what other libraries' layers are built with, and ours are not
 def lacks(thing, name: str) -> AttributeError:
     """The error for an attribute that is not there, with the way to what others call so."""
     ours = [ours for ours, theirs in SYNONYMS.items() if ours in vars(thing) and name in theirs.split()]
-    way = f"here that is {ours[0]}" if ours else ATTRIBUTES.get(name)
+    way = f"here that is {ours[0]}" if ours else ATTRIBUTES.get(name, "")
+    if not {*re.findall(r"W_\w", way)} <= {*vars(thing).get("_modules", ())}:  # a cache has none, latent heads no W_K
+        way = ""
     return AttributeError(f"{type(thing).__name__} has no {name}{f'; {way}' if way else ''}", name=name, obj=thing)
 
 
 _FORGET = "cache.rewind(0) forgets all, cache.rewind(n) all but the first n"
 _MOVE = "layer.to(...).new_cache(batch, max_len) makes one with the device and dtype of the layer"
-ATTRIBUTES = {
+PROJECTIONS = {
+    **dict.fromkeys(("in_proj_weight", "in_proj_bias", "c_attn", "qkv", "qkv_proj", "query_key_value", "Wqkv"),
+                    "W_Q, W_K and W_V hold its three parts"),
+    **{name.format(letter.lower()): f"here that is W_{letter}" for letter in "QKVO"
+       for name in ("{}", "{}_proj", "w{}", "to_{}", "linear_{}")},
+    **{name: f"here that is W_{letter}" for name, letter in zip(("query", "key", "value"), "QKV")},
+    **dict.fromkeys(("out_proj", "c_proj", "to_out"), "here that is W_O"),
+}
+ATTRIBUTES = PROJECTIONS | {
     "batch_first": BUILDS["batch_first"],
     "max_len": "the room is cache.K.shape[2]",
-    **dict.fromkeys(("in_proj_weight", "in_proj_bias"), "W_Q, W_K and W_V hold its three parts"),
-    **{f"{letter.lower()}_proj": f"here that is W_{letter}" for letter in "QKVO"},
-    **dict.fromkeys(("out_proj", "c_proj", "to_out"), "here that is W_O"),
+    "prune_heads": "layer.prune(keep) gives a smaller layer, where keep names the heads that stay",
     **dict.fromkeys(("reset", "clear", "crop"), _FORGET),
     **dict.fromkeys(("to", "cpu", "cuda", "half", "float", "bfloat16", "double"), _MOVE),
     **dict.fromkeys(("update", "add", "extend"), "cache.append(K, V) keeps more tokens"),
@@ -176,7 +206,11 @@ def call_style(more: tuple, unknown: dict, options: str = OURS) -> None:
             f"to y is layer(x, y); keys and values come from one context; by name go {options}"
         )
     for name in unknown:
-        raise TypeError(f"there is no {name}= here; {CALLS.get(name, 'a layer takes ' + options)}")
+        way = CALLS.get(name, "")
+        option = re.search(r"\w+=", way)
+        if not way or option and option[0] in OURS and option[0] not in options:  # some layers take fewer
+            way = f"a layer takes {options}"
+        raise TypeError(f"there is no {name}= here; {way}")
 
 
 def call_of_x_alone(more: tuple, unknown: dict, options: str) -> None:
@@ -190,17 +224,36 @@ def call_of_x_alone(more: tuple, unknown: dict, options: str) -> None:
 _CAUSAL = "build the layer with causal=True, or use mask=mha.masks.causal(n, m)"
 _TOKENS = "self-attention is layer(x), attention from x to y is layer(x, y): keys and values come from one context"
 _WEIGHTS = "need_weights=True asks for the weights of every head"
-_CACHE = "what decoding keeps is cache=layer.new_cache(batch, max_len)"
-CALLS = {
-    "attn_mask": "use mask=mha.masks.from_torch(attn_mask) for a bool one, bias=attn_mask for one of floats",
-    "key_padding_mask": "use mask=mha.masks.from_torch(key_padding_mask=...), or mask=mha.masks.padding(lengths, m)",
-    "attention_mask": "for ones and zeros of shape (B, m) use mask=attention_mask.bool()[:, None, None]",
+_CACHE = "what a layer keeps while it decodes is cache=layer.new_cache(batch, max_len)"
+_HIDDEN = "use mask=mha.masks.from_torch(key_padding_mask=...), or mask=mha.masks.padding(lengths, m)"
+_PACKED = "sequences lie side by side, not end to end: pad them to (B, n, ...), with mask=mha.masks.padding(lengths, m)"
+_POSITIONS = ("position_ids", "positions", "input_pos", "start_pos", "cache_position", "position_embeddings",
+              "rotary_emb", "rotary_pos_emb", "freqs_cis", "cos", "sin")
+BOTH = {  # what layers elsewhere take, and functions
+    "attention_mask": ONES,
+    **dict.fromkeys(("key_padding_mask", "src_key_padding_mask", "padding_mask"), _HIDDEN),
+    **dict.fromkeys(("key_mask", "context_mask", "block_mask"), "use mask=, bool, True = may attend"),
+    **dict.fromkeys(("attn_bias", "position_bias", "score_mod", "rel_pos"), "use bias=, floats added to the scores"),
+    "alibi_slopes": "use bias=mha.position.alibi_bias(num_heads, n)[None]",
+    **dict.fromkeys(("return_attention_scores", "output_attentions", "need_head_weights", "return_attn"), _WEIGHTS),
+    **dict.fromkeys(("softmax_scale", "sm_scale", "scaling"), "use scale="),
+    **dict.fromkeys(("window_size", "sliding_window"), "use window=(left, right)"),
+    **dict.fromkeys(("logits_soft_cap", "softcapping", "attn_logit_softcapping"), "use softcap="),
+    **dict.fromkeys(("sinks", "s_aux", "attention_sinks"), _SINK),
+    **dict.fromkeys(("cu_seqlens", "cu_seqlens_q", "cu_seqlens_k", "max_seqlen", "max_seqlen_q", "seqlens"), _PACKED),
+    **dict.fromkeys(("use_cache", "past_key_value", "past_key_values", "layer_past", "kv_cache"), _CACHE),
+}
+CALLS = BOTH | {
+    **dict.fromkeys(("attn_mask", "src_mask"),
+                    "use mask=mha.masks.from_torch(attn_mask) for a bool one, bias=attn_mask for one of floats"),
     "average_attn_weights": "the weights of every head come back: weights.mean(-3) is their average",
-    "training": "layer.train() and layer.eval() switch dropout on and off",
+    **dict.fromkeys(("training", "deterministic"), "layer.train() and layer.eval() switch dropout on and off"),
+    **dict.fromkeys(("dropout", "dropout_p"), "build the layer with dropout="),
+    **dict.fromkeys(("num_kv_heads", "num_key_value_heads", "enable_gqa"), "build the layer with num_kv_heads="),
     **dict.fromkeys(("is_causal", "causal", "use_causal_mask"), _CAUSAL),
-    **dict.fromkeys(("query", "key", "value", "inputs", "hidden_states"), _TOKENS),
-    **dict.fromkeys(("return_attention_scores", "output_attentions"), _WEIGHTS),
-    **dict.fromkeys(("use_cache", "past_key_value", "past_key_values"), _CACHE),
+    **dict.fromkeys(("query", "key", "value", "q", "k", "v", "inputs", "hidden_states", "encoder_hidden_states",
+                     "key_value_states", "memory", "x_kv"), _TOKENS),
+    **dict.fromkeys(_POSITIONS, _ROPE),
 }
 
 
@@ -213,15 +266,15 @@ def function_style(more: tuple, unknown: dict) -> None:
         raise TypeError(f"attention has no {name}=; {FUNCTION.get(name, 'help(mha.attention) lists its own')}")
 
 
-FUNCTION = {
+FUNCTION = BOTH | {
     **dict.fromkeys(("query", "key", "value"), "the tensors go by position: attention(q, k, v)"),
-    "attn_mask": "use mask=attn_mask for a bool one (True = may attend), bias=attn_mask for one of floats",
-    "key_padding_mask": CALLS["key_padding_mask"],
+    **dict.fromkeys(("attn_mask", "src_mask"),
+                    "use mask=attn_mask for a bool one (True = may attend), bias=attn_mask for one of floats"),
     "is_causal": "use causal=True",
-    **dict.fromkeys(("softmax_scale", "sm_scale"), "use scale="),
-    **dict.fromkeys(("window_size", "sliding_window"), "use window=(left, right)"),
-    **dict.fromkeys(("logits_soft_cap", "softcapping"), "use softcap="),
-    "alibi_slopes": "use bias=mha.position.alibi_bias(num_heads, n)[None]",
     "dropout_p": "use dropout=",
-    "enable_gqa": "heads share keys wherever k and v have fewer heads than q",
+    **dict.fromkeys(("training", "deterministic"), "give dropout= while you train, and else leave it out"),
+    **dict.fromkeys(("enable_gqa", "num_kv_heads", "num_key_value_heads"),
+                    "heads share keys wherever k and v have fewer heads than q"),
+    **dict.fromkeys(_POSITIONS, "turn q and k first, mha.position.rope(q, positions)"),
+    "head_mask": "multiply the output by it: out * head_mask[..., None, None]",
 }

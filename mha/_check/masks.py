@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor
 
+from mha._check.calls import ONES
 from mha._check.inputs import came, is_tensor, number, positive_int, probability, same_device, truth, whole
 
 SIZES = "the weights' shape is (..., h, n, m) = (heads, queries, keys)"
@@ -132,7 +133,8 @@ def lengths(lengths, m: int) -> Tensor:
     size("m", m)
     if not isinstance(lengths, Tensor):
         for length in _numbers(lengths):
-            many = "; of tensors make one: torch.stack(lengths)" if isinstance(length, Tensor) else ""
+            many = ("; of tensors make one: torch.stack(lengths)" if isinstance(length, Tensor) else
+                    f"; {ONES}" if isinstance(length, bool) else "")
             whole("lengths", length, f"the count of real tokens of a sentence{many}")
             if not 0 <= length <= m:
                 raise ValueError(f"lengths has {length}, outside 0 to m={m}: a sentence has at most m tokens")
@@ -142,7 +144,12 @@ def lengths(lengths, m: int) -> Tensor:
             raise ValueError(f"lengths={lengths!r} is no list, or has rows of different sizes; give a list, with one "
                              f"size for each axis of the batch") from None
     if lengths.is_floating_point() or lengths.is_complex() or lengths.dtype == torch.bool:
-        raise TypeError(f"lengths is {lengths.dtype}; it must hold whole numbers: the count of real tokens of each row")
+        raise TypeError(f"lengths is {lengths.dtype}; it must hold whole numbers: the count of real tokens of each "
+                        f"sentence; {ONES}")
+    if (lengths.ndim > 1 and 1 < m == lengths.shape[-1] and lengths.numel() and type(lengths) is Tensor
+            and lengths.is_cpu and not torch.compiler.is_compiling() and lengths.max() <= 1):
+        raise ValueError(f"lengths has shape {tuple(lengths.shape)} and no number above 1, so it is a mask of m={m} "
+                         f"keys and no count of real tokens: {ONES}")
     return lengths
 
 
@@ -159,6 +166,14 @@ def mask_for_reading(mask) -> None:
     mask_type(mask)
     if not 2 <= mask.ndim <= 4:
         raise ValueError(f"mask has {mask.ndim} axes, {tuple(mask.shape)}; explain reads 2 to 4: (B, h, n, m)")
+
+
+def maps(weights, square: bool = False) -> None:
+    """Weights to be measured, (..., n, m); square where each query is one of the keys."""
+    is_tensor("weights", weights, ", such as layer(x, need_weights=True)[1]")
+    if weights.ndim < 2 or square and weights.shape[-1] != weights.shape[-2]:
+        raise ValueError(f"weights has shape {tuple(weights.shape)}; it must be (..., n, {'n' if square else 'm'})" + (
+            ": an offset counts from a query's own token among the keys, so take the rows of all tokens" * square))
 
 
 def torch_masks(mask, key_padding_mask, num_heads) -> None:

@@ -5,6 +5,7 @@ import inspect
 import torch
 from torch import Tensor
 
+from mha._check.calls import PROJECTIONS
 from mha._check.inputs import is_tensor, is_whole, parameter_of, positive_int, same_device
 
 
@@ -77,7 +78,21 @@ def turned(both):
 
 
 def matrices(layer, *names: str) -> None:
-    """Projections whose weight is all that they compute: whoever takes heads apart works on the matrices alone."""
+    """Projections of the layer's own sizes: whoever takes heads apart works on the matrices alone."""
+    plain(layer, *names)
+    h = getattr(layer, "num_heads", 1)  # a `Head` is one, and has no W_O
+    h_kv, d_out = getattr(layer, "num_kv_heads", h), getattr(layer, "d_out", None)
+    sizes = {"W_Q": (h * layer.d_k, layer.d_model), "W_K": (h_kv * layer.d_k, layer.d_context),
+             "W_V": (h_kv * layer.d_v, layer.d_context), "W_O": (d_out, h * layer.d_v)}
+    for name in names:
+        came = tuple(getattr(layer, name).weight.shape)
+        if came != sizes[name]:
+            raise ValueError(f"{name}.weight has shape {came}, but this layer's num_heads, d_k, d_v, ... ask for "
+                             f"{sizes[name]}: put the projection into a layer that was built with its sizes")
+
+
+def plain(layer, *names: str) -> None:
+    """Projections whose weight is all that they compute."""
     for name in names:
         W = getattr(layer, name)
         if not isinstance(W, torch.nn.Linear) or type(W).forward is not torch.nn.Linear.forward:
@@ -90,9 +105,19 @@ def matrices(layer, *names: str) -> None:
                         f"gather it first")
 
 
+def linear(layer, *names: str) -> list[torch.nn.Linear]:
+    """The projections of these names, into which fresh parameters can be drawn."""
+    projections = [getattr(layer, name) for name in names]
+    for name, W in zip(names, projections):
+        if not isinstance(W, torch.nn.Linear) or not W.weight.is_floating_point():
+            raise TypeError(f"{name} is a {type(W).__name__} of {type(W).__module__}; fresh parameters are drawn for "
+                            f"an nn.Linear of floats: take an adapter off first")
+    return projections
+
+
 def absorbs(layer) -> None:
     """A latent layer whose W_UK and W_UV are taken into the queries and the output, matrix by matrix."""
-    matrices(layer, "W_UK", "W_UV")
+    plain(layer, "W_UK", "W_UV")
     if layer.W_UV.bias is not None:
         raise ValueError("W_UV has a bias, which absorbed=True would lose; set layer.absorbed = False")
 
@@ -102,48 +127,16 @@ def function(name: str, value, shape: str) -> None:
         raise TypeError(f"{name} is a {type(value).__name__}; it must be a function {shape}")
 
 
-def of_one_size(Q: Tensor, K: Tensor) -> None:
-    """What makes queries and keys of the same tokens: (h, d_model + 1, d_k) both."""
-    if Q.shape[-2] != K.shape[-2]:
-        raise ValueError(f"queries are made of d_model={Q.shape[-2] - 1} numbers, keys of d_context={K.shape[-2] - 1}; "
-                         f"this change joins the two, so a layer must attend to its own tokens")
-
-
-def changed(both, Q: Tensor, K: Tensor) -> tuple[Tensor, Tensor]:
-    """What a change made of Q (h, d_model + 1, d_k) and K (h, d_context + 1, d_k): the same, of any width."""
-    if not isinstance(both, (tuple, list)) or len(both) != 2 or not all(isinstance(t, Tensor) for t in both):
-        raise TypeError(f"change gave a {type(both).__name__}; it must return two tensors, (Q, K)")
-    shapes, r = [tuple(t.shape) for t in both], both[0].shape[-1:]
-    if shapes != [(*t.shape[:-1], *r) for t in (Q, K)]:
-        raise ValueError(f"change gave Q of shape {shapes[0]} and K of shape {shapes[1]}; they must be ({len(Q)}, "
-                         f"{Q.shape[-2]}, r) and ({len(K)}, {K.shape[-2]}, r), with the same r")
-    return tuple(both)
-
-
-def turns(layer, **turns) -> None:
-    """Orthogonal matrices, one for each head: keys (h, d_k, d_k), values (h, d_v, d_v), one of them perhaps None."""
-    if all(t is None for t in turns.values()):
-        raise ValueError("nothing to turn by: give keys=, values= or both")
-    for (name, t), d in zip(turns.items(), (layer.d_k, layer.d_v)):
-        if t is None:
-            continue
-        is_tensor(name, t)
-        if tuple(t.shape) != (layer.num_heads, d, d):
-            raise ValueError(f"{name} has shape {tuple(t.shape)}; it must be {(layer.num_heads, d, d)}, one a head")
-        if t.dtype != layer.W_Q.weight.dtype:
-            raise TypeError(f"{name} is {t.dtype} but the layer is {layer.W_Q.weight.dtype}; convert one with .to(...)")
-        off = float((t @ t.mT - torch.eye(d, dtype=t.dtype, device=t.device)).abs().max())
-        if not off <= torch.finfo(t.dtype).eps ** 0.5:  # NaN too
-            raise ValueError(f"{name} holds matrices that are not orthogonal: R R^T is {off:.2g} off the identity; "
-                             f"torch.linalg.qr(R)[0] is orthogonal")
-
-
-def state(state_dict: dict, prefix: str) -> None:
-    """What a layer is to load, unless it is that of torch's layer."""
+def state(layer, state_dict: dict, prefix: str) -> None:
+    """What a layer is to load, unless it is that of torch's layer, or of another library's."""
     theirs = [prefix + name for name in ("in_proj_weight", "q_proj_weight") if prefix + name in state_dict]
     if theirs:
         raise ValueError(f"{theirs[0]} is a parameter of torch's nn.MultiheadAttention; load it into such a "
                          f"layer, and take that over with MultiHeadAttention.from_torch(layer)")
+    for name, way in PROJECTIONS.items():
+        if f"{prefix}{name}.weight" in state_dict and name not in layer._modules:
+            raise ValueError(f"{prefix}{name}.weight is a parameter of another library's layer; {way}: rename the keys "
+                             f"of what you load")
 
 
 def splits(x: Tensor, num_heads: int) -> None:
@@ -262,19 +255,3 @@ def to_torch(ours) -> None:
     wrong = [reason for reason, holds in reasons.items() if holds]
     if wrong:
         raise ValueError(f"nn.MultiheadAttention cannot express this layer: {'; '.join(wrong)}")
-
-
-def model(model, what: str) -> None:
-    if not isinstance(model, torch.nn.Module):
-        raise TypeError(f"{what} got a {type(model).__name__}; it takes a model, a torch.nn.Module")
-
-
-def found(model, layers, what: str) -> None:
-    """Layers of ours in a model, of which something is wanted."""
-    if layers:
-        return
-    theirs = [name for name, m in model.named_modules() if isinstance(m, torch.nn.MultiheadAttention)]
-    hint = (f"{theirs[0] or 'it'} is torch's: convert it with MultiHeadAttention.from_torch" if theirs else
-            "any layer of mha gives its weights when asked: layer(x, need_weights=True)" if what == "record" else
-            "give a model that has one, or is one")
-    raise ValueError(f"{type(model).__name__} has no mha.MultiHeadAttention inside to {what}; {hint}")
