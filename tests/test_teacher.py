@@ -47,6 +47,10 @@ def test_what_is_handed_out_is_not_started_and_holds_no_solution(folders):
     assert {row["state"] for row in grading.grade([path])} == {"not started"}
     code = [cell.source for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
     assert "transpose(1, 2).flatten(2)" not in "".join(code)
+    for item in (item for item in EXERCISES.values() if item.in_code):
+        text = (folders[0] / f"{item.chapter}.ipynb").read_text("utf-8")
+        assert "<summary>Hint 2<" in text and "<summary>The solution<" not in text
+        assert json.dumps(item.hints[-1], ensure_ascii=False)[1:-1] not in text, item.id
 
 
 def test_what_is_solved_is_right_for_every_exercise(folders):
@@ -212,7 +216,7 @@ def test_the_table_is_utf8_whatever_the_console_speaks(tmp_path, console):
     done = command("grade", tmp_path, env={**os.environ, **console})
     rows = table(done.stdout.decode("utf-8"))
     assert b"\r\r" not in done.stdout and {row["notebook"] for row in rows} == {"Zoë Ελένη 名.ipynb"}
-    assert next(row for row in rows if row["exercise"] == "5.5")["mistakes"] == "Fehlschläg: 日本"
+    assert next(row for row in rows if row["exercise"] == "5.5")["mistakes"] == "Fehlschläg: 日本, in code cell 2"
 
 
 def test_a_table_for_a_spreadsheet_is_written_to_a_file_with_its_mark(tmp_path):

@@ -36,7 +36,7 @@ def export(folder, solved, repository=None):
     """Write one notebook for each chapter. Returns the paths.
 
     Args:
-        folder: made if it is not there. solved: whether right answers stand in it.
+        folder: made if it is not there. solved: whether right answers stand in it, in the cells and folded away.
         repository: ada/book on GitHub, or an address, of the book; from there a notebook on Colab fetches mha.
     """
     folder = Path(folder)
@@ -44,7 +44,8 @@ def export(folder, solved, repository=None):
     paths, begin = [], set_up(origin(repository))
     for chapter in dict.fromkeys(item.chapter for item in EXERCISES.values()):
         first = [markdown(f"# Exercises: {chapter}") | {"id": "title"}, code(begin) | {"id": "set-up"}]
-        made = [cell for item in EXERCISES.values() if item.chapter == chapter for cell in cells(item, solved)]
+        made = [cell for item in EXERCISES.values() if item.chapter == chapter
+                for cell in cells(item, solved, told=solved)]
         notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": KERNEL}, "cells": first + made}
         paths.append(folder / f"{chapter}.ipynb")
         paths[-1].write_text(json.dumps(notebook, indent=1, ensure_ascii=False), encoding="utf-8")
