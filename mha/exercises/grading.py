@@ -17,7 +17,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mha.exercises import EXERCISES, replay
+from mha.exercises import EXERCISES, alarm, replay
 from mha.exercises.calls import Caught
 
 STATES = ("right", "wrong", "written", "not started", "cannot be run", "missing", "not reached", "no exercises",
@@ -111,8 +111,8 @@ class Run:
         """Whether the process has ended, or must, since a cell or the whole takes too long."""
         if self.process.exitcode is not None:
             return True
-        self.waited = max(self.waited, replay.waited_for_core(self.process.pid))
-        now, size = replay.clock(self.waited), self.lines.stat().st_size if self.lines.exists() else 0
+        self.waited = max(self.waited, alarm.waited_for_core(self.process.pid))
+        now, size = alarm.clock(self.waited), self.lines.stat().st_size if self.lines.exists() else 0
         if size != self.size:
             self.size, self.moved = size, now
         if now - self.began > self.total:
