@@ -277,10 +277,59 @@ def test_the_commands_of_the_page_do_what_it_says(tmp_path, capsys):
 
 
 def test_the_page_explains_each_column_and_each_state():
-    first, second = (re.findall(r"^\| (`.*?) \|", part, re.M) for part in PAGE.split("| state | when |"))
+    columns = PAGE.partition("## What the names")[0].split("| state | when |")
+    first, second = (re.findall(r"^\| (`.*?) \|", part, re.M) for part in columns)
     assert tuple(re.findall(r"`(.*?)`", " ".join(first))) == grading.FIELDS
     assert tuple(name.strip("`") for name in second) == grading.STATES
 
 
 def test_the_page_names_the_magics_that_run_and_the_tag_that_is_skipped():
     assert set(re.findall(r"`%+(\w+)`", PAGE)) == replay.MAGICS and f"`{replay.SKIPPED}`" in PAGE
+
+
+IMPORTS = "import torch\nfrom mha.exercises import check"
+SOLVED = [cell["source"] for cell in cells.cells(EXERCISES["2.1"], solved=True) if cell["cell_type"] == "code"]
+TRIED = cells.code(SOLVED[1]) | {"outputs": [{"output_type": "execute_result", "data": {}, "metadata": {
+    "mha": {"exercise": "2.1", "tries": 3}}}]}
+ADA = [IMPORTS, SOLVED[0], TRIED,
+       "def softmax_backward(w, g):\n    return w * g - (w * g).sum(-1, keepdim=True)",
+       "check('2.2', softmax_backward)", "def combine(o1, l1, o2, l2)\n    return o1", "check('2.3', combine)",
+       "check('2.5', ...)"]
+BOB = [IMPORTS, f"while True:\n    pass\n{SOLVED[0]}", SOLVED[1], "import os\nos._exit(1)"]
+
+
+def test_the_rows_that_the_page_shows_are_those_of_two_such_notebooks(tmp_path):
+    """With the page's limit for a cell in the place of this test's."""
+    for name, made in {"ada": ADA, "bob": BOB}.items():
+        learners.write(tmp_path / f"{name}.ipynb", *made)
+    graded = [[str(value).replace("after 2 s", f"after {grading.CELL} s") for value in row.values()]
+              for row in grading.grade([tmp_path], limit=2)]
+    head, _, *shown = ([cell.strip() for cell in line.strip("|").split("|")]
+                       for line in re.search(r"(\| notebook \| .*?)\n\n", PAGE, re.S)[1].splitlines())
+    assert tuple(head) == grading.FIELDS
+    assert shown == [row for row in graded if row[:2] <= ["ada.ipynb", "2.5"] or row[:2] > ["b"] and row[1] <= "2.2"]
+
+
+def test_the_page_says_the_limits():
+    for said in (f"{grading.CELL} seconds for a cell (`--limit`)", f"{grading.NOTEBOOK} seconds for a notebook "
+                 "(`--total`)", f"{grading.MEMORY} GiB of memory (`--memory`)"):
+        assert said in PAGE
+
+
+def test_each_name_of_a_mistake_is_told_by_the_command_or_by_the_page(capsys):
+    assert teacher.main(["mistakes"]) == 0
+    told = set(re.findall(r"(?m)^   (\S+) +\S", capsys.readouterr().out)) | set(re.findall(r"`([a-z_-]+)`", PAGE))
+    for path in Path(teacher.__file__).parent.glob("[!e]*.py"):
+        source = path.read_text("utf-8")
+        known = re.findall(r'(?:False, |return |mistakes, |or |ids == )\["([A-Za-z_-]+)"[],]', source)
+        known += re.findall(r'\bMistake\(\s*"([\w-]+)"|return "([a-z]+-gradient)"', source)
+        known = {name for found in known for name in ([found] if isinstance(found, str) else found) if name}
+        assert known <= told, (path.name, known - told)
+    assert {"no-scale", "random", "torch-replaced", "no-gradient", "keepdim"} <= told
+
+
+def test_the_names_of_one_chapter_and_what_is_none(capsys):
+    assert teacher.main(["mistakes", "2.1", "05_masks"]) == 0
+    said = capsys.readouterr().out
+    assert "no-scale" in said and "5.1 " in said and "6.1 " not in said
+    assert teacher.main(["mistakes", "2.11"]) == 2 and "is called 2.11" in capsys.readouterr().err

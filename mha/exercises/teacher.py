@@ -3,6 +3,7 @@
     python -m mha.exercises export --no-solutions DIR      one notebook a chapter, with its exercises only
     python -m mha.exercises export --with-solutions DIR    the same, solved
     python -m mha.exercises grade DIR -o marks.csv         a row for each exercise of each notebook in DIR
+    python -m mha.exercises mistakes [2.1 05_masks ...]    the names of mistakes in that table, and what each means
 
 grade runs each notebook again, from its first code cell to its last, in a process of its own with limits of time and,
 on Linux, of memory. The last result of check or predict counts, as the learner saw it. How many tries it took is read
@@ -24,7 +25,7 @@ import sys
 import time
 from pathlib import Path
 
-from mha.exercises import EXERCISES
+from mha.exercises import EXERCISES, raised
 from mha.exercises.cells import cells, code, markdown, set_up
 
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
@@ -75,6 +76,43 @@ def commit():
     return "HEAD"
 
 
+# --- The names of mistakes ------------------------------------------------------------------------------------------
+
+def glossary(wanted=()):
+    """The lines that say what the names of mistakes mean, of some exercises and chapters, or of all.
+
+    Raises:
+        ValueError: there is no such exercise nor chapter.
+    """
+    items = EXERCISES.values()
+    unknown = set(wanted) - {item.id for item in items} - {item.chapter for item in items}
+    if unknown:
+        raise ValueError(f"no exercise or chapter is called {', '.join(sorted(unknown))}; known are 2.1 and 05_masks, "
+                         "for instance")
+    groups = {item.label: mistakes(item) for item in items if not wanted or {item.id, item.chapter} & {*wanted}}
+    groups["What an error means, in any exercise in code"] = general()
+    for title, group in groups.items():
+        if group:
+            yield from (title, *(f"   {id:30} {says}" for id, says in group.items()), "")
+
+
+def mistakes(item):
+    """Name -> what it means, of the mistakes that an exercise foresees."""
+    if item.in_code:
+        return {m.id: m.lead for options in item.switches.values() for m in options.values()}
+    if item.letters:
+        return {option.mistake: f"{letter}: {option.text}" for letter, option in zip(item.letters, item.options)
+                if option.mistake}
+    return {m.id: m.lead for _, m in getattr(item, "mistakes", ())}
+
+
+def general():
+    """The same of what an exception means."""
+    found = [*(m for _, m in raised.MEANINGS), raised.TURNED_BATCH, raised.NO_DEVICE, raised.DEVICES_MEET,
+             raised.INSIDE]
+    return {m.id: m.lead for m in reversed(found)}
+
+
 # --- The command ----------------------------------------------------------------------------------------------------
 
 def main(arguments=None):
@@ -82,6 +120,8 @@ def main(arguments=None):
     options = parser().parse_args(arguments)
     if options.command == "export":
         return hand_out(options)
+    if options.command == "mistakes":
+        return explain(options)
     with table(options.output, options.bom) as file:
         return collect(options, file)
 
@@ -92,6 +132,17 @@ def hand_out(options):
     if not origin(options.repository):
         print("On Colab these notebooks do not find mha: say where it is with --repository NAME.",
               file=sys.stderr)
+    return 0
+
+
+def explain(options):
+    try:
+        lines = list(glossary(options.exercises))
+    except ValueError as wrong:
+        print(wrong, file=sys.stderr)
+        return 2
+    with table(None, bom=False) as file:
+        print(*lines, sep="\n", file=file)
     return 0
 
 
@@ -146,6 +197,8 @@ def parser():
     out.add_argument("--repository", metavar="NAME", help="the book's repository, such as ada/book on GitHub or an "
                      "address, so that a notebook on Colab fetches mha from there (default: where pip got it from)")
     out.add_argument("folder", help="where to write them; made if it is not there")
+    what = commands.add_parser("mistakes", help="say what the names of mistakes in the table mean")
+    what.add_argument("exercises", nargs="*", help="such as 2.1, or chapters such as 05_masks (default: all)")
     marking(commands.add_parser("grade", help="run notebooks again and write a table, as CSV", description=__doc__,
                                 formatter_class=argparse.RawDescriptionHelpFormatter))
     return made
