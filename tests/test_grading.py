@@ -1,4 +1,5 @@
 """A class that is graded gets what it saw, whatever its notebooks do, and one learner spoils his own rows alone."""
+import multiprocessing
 import subprocess
 import sys
 import time
@@ -105,6 +106,17 @@ def test_what_a_learner_solves_is_not_the_teachers_progress(tmp_path, monkeypatc
     assert states(tmp_path / "class")["5.5"] == "wrong"
     assert mine.read_text() == '{"version": 1, "exercises": {}}'
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["05_masks.ipynb", "class", "mine.json"]
+
+
+def test_a_notebook_starts_processes_as_a_learners_kernel_does(tmp_path):
+    """A function of the notebook is known to a process that is forked of it, and to no other."""
+    path = learners.write(tmp_path / "x.ipynb", "import multiprocessing\nfrom mha.exercises import check",
+                          "def put(queue):\n    queue.put(24)\nif multiprocessing.get_start_method() == 'fork':\n"
+                          "    queue = multiprocessing.Queue()\n"
+                          "    multiprocessing.Process(target=put, args=[queue]).start()\n"
+                          "    check('2.5', queue.get(timeout=30))\n"
+                          f"elif {multiprocessing.get_start_method()!r} != 'fork':\n    check('2.5', 24)")
+    assert states(path)["2.5"] == "right"
 
 
 def test_a_helper_beside_the_notebook_is_found_and_shadows_nothing(tmp_path):

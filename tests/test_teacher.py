@@ -185,12 +185,44 @@ def test_what_is_no_notebook_gets_a_row_that_says_so_and_the_next_is_graded(fold
         (tmp_path / file).write_text(text)
     (tmp_path / "empty folder").mkdir()
     (tmp_path / "bytes.ipynb").write_bytes(b"\xff\xfe\x00")
+    notebook = learners.write(tmp_path / "x" / "05_masks.ipynb", EMPTY, "# Zoë").read_text("utf-8")
+    told = {"old.ipynb": (b'{"nbformat": 3, "worksheets": [{"cells": []}]}', "format 3, of 2014"),
+            "page.ipynb": (b"<!DOCTYPE html>", "it is no notebook, or a broken one: no JSON from line 1 on"),
+            "folder.ipynb": (None, "Is a directory" if os.name == "posix" else ""),
+            "latin.ipynb": (notebook.replace("\\u00eb", "ë").encode("latin-1"), "it should be UTF-8")}
+    for file, (data, said) in told.items():
+        (tmp_path / file).mkdir() if data is None else (tmp_path / file).write_bytes(data)
+        (row,) = grading.grade([tmp_path / file])
+        assert row["state"] == "could not be graded" and said in row["mistakes"] and "Error: it" not in row["mistakes"]
     paths = [tmp_path / file for file in (*given, "bytes.ipynb", "missing.ipynb", "empty folder", "no*.ipyn")]
     rows = list(grading.grade([*paths, good]))
     assert [row["state"] for row in rows[: len(paths)]] == ["could not be graded"] * 5 + ["no exercises"] + [
         "could not be graded"] * 4
     assert all(row["mistakes"] for row in rows if row["state"] == "could not be graded")
     assert {row["state"] for row in rows[len(paths):]} == {"not started"}
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32", "utf-8-sig"])
+def test_a_notebook_that_was_saved_again_by_a_text_editor_is_read(tmp_path, encoding):
+    path = learners.write(tmp_path / "x.IPYNB", EMPTY, "check('2.5', 24)")
+    path.write_bytes(path.read_text("utf-8").encode(encoding))
+    assert next(row for row in grading.grade([tmp_path]) if row["exercise"] == "2.5")["state"] == "right"
+    assert not grading.passed_over([tmp_path])
+
+
+@pytest.mark.parametrize("option, value", [("--jobs", "-1"), ("--limit", "0"), ("--total", "nan"), ("--memory", "inf")])
+def test_a_limit_that_is_none_is_refused(tmp_path, capsys, option, value):
+    with pytest.raises(SystemExit):
+        teacher.main(["grade", str(tmp_path), option, value])
+    assert f"argument {option}: it must be above 0, and is {value}" in capsys.readouterr().err
+
+
+def test_what_cannot_be_written_is_told_in_a_line(tmp_path, capsys):
+    (tmp_path / "file").touch()
+    assert teacher.main(["grade", str(tmp_path), "-o", str(tmp_path / "no folder" / "marks.csv")]) == 2
+    assert teacher.main(["export", "--no-solutions", str(tmp_path / "file")]) == 2
+    said = capsys.readouterr().err.splitlines()
+    assert [line.partition(":")[0] for line in said] == ["grade was stopped", "export was stopped"]
 
 
 def test_what_else_lies_in_a_folder_is_told_and_passed_over(tmp_path, capsys):

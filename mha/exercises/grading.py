@@ -214,7 +214,7 @@ def expanded(paths):
     files, folders = [], []
     for path in map(Path, paths):
         if path.is_dir():
-            inside = sorted(p for p in path.rglob("*.ipynb") if not hidden(p.relative_to(path)))
+            inside = sorted(p for p in path.rglob("*") if is_notebook(p) and not hidden(p.relative_to(path)))
             files += inside or [path]
             folders.append(path)
         elif not path.exists() and glob.has_magic(str(path)):
@@ -234,7 +234,12 @@ def expanded(paths):
 def passed_over(paths):
     """What lies in the folders among some paths and is no notebook."""
     return [file for path in map(Path, paths) if path.is_dir() for file in sorted(path.rglob("*"))
-            if file.is_file() and file.suffix != ".ipynb" and not hidden(file.relative_to(path))]
+            if file.is_file() and not is_notebook(file) and not hidden(file.relative_to(path))]
+
+
+def is_notebook(path):
+    """Whether a file is called as notebooks are, in capitals too."""
+    return path.suffix.lower() == ".ipynb"
 
 
 def hidden(path):

@@ -9,6 +9,7 @@ import _thread
 import contextlib
 import functools
 import json
+import multiprocessing
 import os
 import re
 import signal
@@ -81,6 +82,7 @@ def seal(scratch, memory):
     mute()
     os.chdir(scratch)
     tempfile.tempdir = None                 # what was read of TMPDIR before
+    multiprocessing.set_start_method(None, force=True)      # the system's own, as in a learner's kernel
     os.environ.update(MHA_PROGRESS=str(Path(scratch, "progress.json")), IPYTHONDIR=scratch, TMPDIR=scratch,
                       MPLBACKEND="agg", OMP_NUM_THREADS="1")
     torch.set_num_threads(1)
@@ -153,7 +155,10 @@ def replay(path, found, limit):
     """
     try:
         cells = read(path)
-    except (OSError, ValueError) as wrong:
+    except ValueError as wrong:
+        found.write(unreadable=str(wrong))
+        return
+    except OSError as wrong:
         found.write(unreadable=said(wrong))
         return
     found.write(expected=expected(path, cells), tries={id: count for cell in cells for id, count in cell.tries.items()})
@@ -221,8 +226,8 @@ def said(failure):
     text = ""
     with Caught():                                          # a learner's error may not know how to say itself
         text = failure.msg if isinstance(failure, SyntaxError) else str(failure)
-        text = text if isinstance(failure, NotRun) else f"{type(failure).__name__}: {text}"
-    return " ".join((text or type(failure).__name__).split())[:200]
+    kind = [] if isinstance(failure, NotRun) else [type(failure).__name__]
+    return ": ".join([*kind, *filter(None, [" ".join(text.split())])])[:200]
 
 
 def line_of(failure, source):

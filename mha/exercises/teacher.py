@@ -19,6 +19,7 @@ import contextlib
 import csv
 import importlib.metadata
 import json
+import math
 import os
 import subprocess
 import sys
@@ -118,12 +119,29 @@ def general():
 def main(arguments=None):
     """Run the command; its exit status."""
     options = parser().parse_args(arguments)
+    try:
+        return obey(options)
+    except OSError as wrong:                # where the table or the notebooks cannot be written
+        print(f"{options.command} was stopped: {wrong}", file=sys.stderr)
+        return 2
+
+
+def obey(options):
     if options.command == "export":
         return hand_out(options)
     if options.command == "mistakes":
         return explain(options)
     with table(options.output, options.bom) as file:
         return collect(options, file)
+
+
+def above_0(kind):
+    """Reads a number that is above 0."""
+    def number(text):
+        if not 0 < kind(text) < math.inf:
+            raise argparse.ArgumentTypeError(f"it must be above 0, and is {text}")
+        return kind(text)
+    return number
 
 
 def hand_out(options):
@@ -210,9 +228,10 @@ def marking(marks):
     marks.add_argument("notebooks", nargs="+", help="notebooks, folders of them, or patterns such as \"class/*.ipynb\"")
     marks.add_argument("-o", "--output", metavar="FILE", help="where the table goes (default: it is printed)")
     marks.add_argument("--bom", action="store_true", help="begin the table with the mark by which Excel knows UTF-8")
-    marks.add_argument("--jobs", type=int, help="how many notebooks run at a time (default: as many as cores)")
-    marks.add_argument("--limit", type=float, default=grading.CELL, help="seconds for a cell (default: %(default)s)")
-    marks.add_argument("--total", type=float, default=grading.NOTEBOOK,
+    marks.add_argument("--jobs", type=above_0(int), help="how many notebooks run at a time (default: as many as cores)")
+    marks.add_argument("--limit", type=above_0(float), default=grading.CELL,
+                       help="seconds for a cell (default: %(default)s)")
+    marks.add_argument("--total", type=above_0(float), default=grading.NOTEBOOK,
                        help="seconds for a notebook (default: %(default)s)")
-    marks.add_argument("--memory", type=float, default=grading.MEMORY,
+    marks.add_argument("--memory", type=above_0(float), default=grading.MEMORY,
                        help="GiB for a notebook, where the system has such limits (default: %(default)s)")
