@@ -100,10 +100,12 @@ def test_what_is_put_in_place_of_torchs_is_told_and_stays_the_learners(monkeypat
 
 
 def test_what_torch_puts_in_place_of_its_own_is_not_told():
-    """It does when it compiles; in a process of its own, as nothing undoes it."""
-    code = ("from mha.exercises import check, calls\nimport torch\nbefore = torch.manual_seed\n"
-            "import torch._dynamo\n"
-            "assert 'replaced' not in check('2.1', torch.nn.functional.scaled_dot_product_attention).text\n")
+    """It does when it compiles, and for another default dtype; in a process of its own, as nothing undoes it."""
+    code = ("from mha.exercises import check\nimport torch\nfrom torch.nn import functional as F\n"
+            "torch.set_default_dtype(torch.float64)\nimport torch._dynamo\n"
+            "assert 'replaced' not in check('2.1', F.scaled_dot_product_attention).text\n"
+            "F.softmax = F.log_softmax\n"
+            "assert 'replaced F.softmax.' in check('2.1', F.scaled_dot_product_attention).text\n")
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

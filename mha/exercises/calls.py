@@ -87,7 +87,7 @@ def own_torch():
     it is as it was, since the right answers and the comparisons need it too.
     """
     others = {(home, name): getattr(home, name, None) for (home, name), own in OWN.items()
-              if getattr(home, name, None) is not own and not is_torchs(getattr(home, name, None))}
+              if getattr(home, name, None) is not own and not is_torchs(getattr(home, name, None), name)}
     for home, name in others:
         setattr(home, name, OWN[home, name])
     try:
@@ -97,10 +97,15 @@ def own_torch():
             setattr(home, name, other)
 
 
-def is_torchs(value):
-    """Whether a function stands in torch, which replaces some of its own when it compiles."""
+def is_torchs(value, name):
+    """Whether torch itself put something there: it wraps functions when it compiles, and has classes that follow the
+    default dtype.
+    """
+    if isinstance(value, type):
+        return value.__module__.startswith("torch")
     code = getattr(value, "__code__", None)
-    return code is not None and Path(torch.__file__).parent in Path(code.co_filename).parents
+    return (code is not None and value.__name__ == name
+            and Path(torch.__file__).parent in Path(code.co_filename).parents)
 
 
 def observe_run(exercise, answer, args):

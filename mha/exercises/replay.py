@@ -247,8 +247,9 @@ def cause(name, failed):
 def makes(source, name):
     """Whether a cell gives a name something, as far as its text shows."""
     with contextlib.suppress(SyntaxError, ValueError, RecursionError):
-        names = symtable.symtable(re.sub(r"(?m)^\s*[%!].*", "", source), "cell", "exec")
-        return name in names.get_identifiers() and (names.lookup(name).is_assigned() or names.lookup(name).is_imported())
+        cell = symtable.symtable(re.sub(r"(?m)^\s*[%!].*", "", source), "cell", "exec")
+        known = name in cell.get_identifiers() and cell.lookup(name)
+        return known and (known.is_assigned() or known.is_imported())
     return bool(re.search(rf"(?m)^\s*(?:def|class)\s+{name}\b|\b{name}\s*=|\bimport\b.*\b{name}\b", source))
 
 
@@ -265,7 +266,8 @@ def record(found, failed):
         report = examine(id, answer)
         missed = re.search(r"NameError: name '(\w+)' is not defined", report.text)
         error = missed and cause(missed[1], failed)
-        found.write(exercise=report.exercise, state=state(report), mistakes=report.mistakes + [f"({error})"] * bool(error))
+        found.write(exercise=report.exercise, state=state(report),
+                    mistakes=report.mistakes + [f"({error})"] * bool(error))
         return report
 
     @functools.wraps(draw)
