@@ -85,6 +85,30 @@ def test_the_seed_of_the_learner_goes_on_as_if_nothing_had_been_checked():
     assert torch.equal(drawn(0), drawn(2))
 
 
+# --- Whose torch it is ----------------------------------------------------------------------------------------------
+
+def test_what_is_put_in_place_of_torchs_is_told_and_stays_the_learners(monkeypatch):
+    def mine(*args, **named):
+        raise RuntimeError("mine")
+    for home, name in ((torch, "allclose"), (F, "softmax"), (torch.Tensor, "softmax"), (math, "sqrt")):
+        monkeypatch.setattr(home, name, mine)
+    right, wrong = (check("2.1", lambda q, k, v, sign=sign: sign * shares(q, k) @ v) for sign in (1, -1))
+    assert right.ok and not right.mistakes and not wrong.ok and wrong.mistakes[-1] == "torch-replaced"
+    for report in (right, wrong):
+        assert "has replaced torch.allclose, torch.Tensor.softmax, F.softmax, math.sqrt. The answer" in report.text
+    assert torch.allclose is F.softmax is torch.Tensor.softmax is math.sqrt is mine
+
+
+def test_what_torch_puts_in_place_of_its_own_is_not_told():
+    """It does when it compiles, and for another default dtype; in a process of its own, as nothing undoes it."""
+    code = ("from mha.exercises import check\nimport torch\nfrom torch.nn import functional as F\n"
+            "torch.set_default_dtype(torch.float64)\nimport torch._dynamo\n"
+            "assert 'replaced' not in check('2.1', F.scaled_dot_product_attention).text\n"
+            "F.softmax = F.log_softmax\n"
+            "assert 'replaced F.softmax.' in check('2.1', F.scaled_dot_product_attention).text\n")
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 # --- Who raised it --------------------------------------------------------------------------------------------------
 
 def own_assert(q, k, v):
@@ -190,6 +214,17 @@ def test_in_another_thread_nothing_is_ended_and_nothing_breaks():
     thread.start()
     thread.join()
     assert found == [True]
+
+
+def test_time_in_which_others_had_the_core_ends_no_answer(monkeypatch):
+    """A right answer takes long where many graders share a core: here it has none at all for a while."""
+    monkeypatch.setattr("mha.exercises.calls.LIMIT", 0.05)
+    monkeypatch.setattr("mha.exercises.alarm.waited_for_core", time.monotonic, raising=False)
+
+    def slow(q, k, v):
+        time.sleep(0.2)
+        return shares(q, k) @ v
+    assert check("2.1", slow).ok
 
 
 def test_the_alarm_leaves_no_timer_behind():

@@ -1,4 +1,5 @@
 """A class that is graded gets what it saw, whatever its notebooks do, and one learner spoils his own rows alone."""
+import multiprocessing
 import subprocess
 import sys
 import time
@@ -107,6 +108,17 @@ def test_what_a_learner_solves_is_not_the_teachers_progress(tmp_path, monkeypatc
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["05_masks.ipynb", "class", "mine.json"]
 
 
+def test_a_notebook_starts_processes_as_a_learners_kernel_does(tmp_path):
+    """A function of the notebook is known to a process that is forked of it, and to no other."""
+    path = learners.write(tmp_path / "x.ipynb", "import multiprocessing\nfrom mha.exercises import check",
+                          "def put(queue):\n    queue.put(24)\nif multiprocessing.get_start_method() == 'fork':\n"
+                          "    queue = multiprocessing.Queue()\n"
+                          "    multiprocessing.Process(target=put, args=[queue]).start()\n"
+                          "    check('2.5', queue.get(timeout=30))\n"
+                          f"elif {multiprocessing.get_start_method()!r} != 'fork':\n    check('2.5', 24)")
+    assert states(path)["2.5"] == "right"
+
+
 def test_a_helper_beside_the_notebook_is_found_and_shadows_nothing(tmp_path):
     (tmp_path / "helper.py").write_text("answer = 24")
     (tmp_path / "colorsys.py").write_text("1 / 0")
@@ -148,7 +160,38 @@ def test_an_answer_that_could_not_be_made_names_the_error_that_made_it_so(tmp_pa
     (rows,) = graded(path).values()
     assert rows["2.1"][0] == rows["2.2"][0] == rows["2.5"][0] == "cannot be run" and rows["2.6"] == ("missing", "")
     assert rows["2.1"][1].startswith("SyntaxError") and "softmax_bakward" in rows["2.2"][1]
-    assert rows["2.5"][1] == "ZeroDivisionError: division by zero"
+    assert rows["2.5"][1] == "ZeroDivisionError: division by zero, in code cell 5"
+
+
+IMPORT = "from mha.exercises import check"
+SKIPPED = {"cell_type": "code", "source": "attention = 1", "metadata": {"tags": ["skip-execution"]}}
+
+
+@pytest.mark.parametrize("made, said", [
+    ("while True:\n    pass\ndef attention(q, k, v):\n    return v", "stopped after 2 s, in code cell 2"),
+    ("%time\nwhile True:\n    pass\nimport torch as attention", "stopped after 2 s, in code cell 2"),
+    ("while True:\n    pass\n_, attention = 1, 2", "stopped after 2 s, in code cell 2"),
+    ("\n \n\ndef attention(q, k, v:\n    return v", "SyntaxError: '(' was never closed, in line 4 of code cell 2"),
+    ("eval('1 +')\nattention = 1", "SyntaxError: invalid syntax, in code cell 2"),
+    (SKIPPED, "skipped: its tag is skip-execution, in code cell 2"),
+])
+def test_a_name_that_is_missing_tells_what_befell_its_cell_as_jupyter_counts(tmp_path, made, said):
+    path = learners.write(tmp_path / "x.ipynb", " \n", IMPORT, made, "check('2.1', attention)",
+                          "check('2.2', lambda dp, p: attention(dp, p, p))")
+    (rows,) = graded(path, limit=2).values()
+    assert rows["2.1"] == ("cannot be run", f"{said}, so attention is not defined")
+    assert rows["2.2"] == ("wrong", f"name ({said}, so attention is not defined)")
+
+
+def test_what_a_notebook_puts_in_place_of_torchs_judges_nobody_and_is_told(tmp_path):
+    """Whether it breaks the checker, or lets everything pass."""
+    for name, cell in {"breaks": "F.scaled_dot_product_attention = torch.softmax = lambda *args, **named: 1 / 0",
+                       "passes": "torch.allclose = lambda *args, **named: True"}.items():
+        learners.write(tmp_path / name / "02_one_head.ipynb", f"import torch, torch.nn.functional as F\n{cell}", IMPORT,
+                       *(cell["source"] for cell in cells_of(EXERCISES["2.1"], solved=True)[1:]),
+                       "check('2.2', lambda dp, p: dp)")
+    for rows in graded(tmp_path).values():
+        assert rows["2.1"] == ("right", "") and rows["2.2"] == ("wrong", "torch-replaced")
 
 
 def test_a_cell_with_the_tag_that_jupyter_skips_is_skipped(tmp_path):

@@ -47,6 +47,10 @@ def test_what_is_handed_out_is_not_started_and_holds_no_solution(folders):
     assert {row["state"] for row in grading.grade([path])} == {"not started"}
     code = [cell.source for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
     assert "transpose(1, 2).flatten(2)" not in "".join(code)
+    for item in (item for item in EXERCISES.values() if item.in_code):
+        text = (folders[0] / f"{item.chapter}.ipynb").read_text("utf-8")
+        assert "<summary>Hint 2<" in text and "<summary>The solution<" not in text
+        assert json.dumps(item.hints[-1], ensure_ascii=False)[1:-1] not in text, item.id
 
 
 def test_what_is_solved_is_right_for_every_exercise(folders):
@@ -181,12 +185,44 @@ def test_what_is_no_notebook_gets_a_row_that_says_so_and_the_next_is_graded(fold
         (tmp_path / file).write_text(text)
     (tmp_path / "empty folder").mkdir()
     (tmp_path / "bytes.ipynb").write_bytes(b"\xff\xfe\x00")
+    notebook = learners.write(tmp_path / "x" / "05_masks.ipynb", EMPTY, "# Zoë").read_text("utf-8")
+    told = {"old.ipynb": (b'{"nbformat": 3, "worksheets": [{"cells": []}]}', "format 3, of 2014"),
+            "page.ipynb": (b"<!DOCTYPE html>", "it is no notebook, or a broken one: no JSON from line 1 on"),
+            "folder.ipynb": (None, "Is a directory" if os.name == "posix" else ""),
+            "latin.ipynb": (notebook.replace("\\u00eb", "ë").encode("latin-1"), "it should be UTF-8")}
+    for file, (data, said) in told.items():
+        (tmp_path / file).mkdir() if data is None else (tmp_path / file).write_bytes(data)
+        (row,) = grading.grade([tmp_path / file])
+        assert row["state"] == "could not be graded" and said in row["mistakes"] and "Error: it" not in row["mistakes"]
     paths = [tmp_path / file for file in (*given, "bytes.ipynb", "missing.ipynb", "empty folder", "no*.ipyn")]
     rows = list(grading.grade([*paths, good]))
     assert [row["state"] for row in rows[: len(paths)]] == ["could not be graded"] * 5 + ["no exercises"] + [
         "could not be graded"] * 4
     assert all(row["mistakes"] for row in rows if row["state"] == "could not be graded")
     assert {row["state"] for row in rows[len(paths):]} == {"not started"}
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32", "utf-8-sig"])
+def test_a_notebook_that_was_saved_again_by_a_text_editor_is_read(tmp_path, encoding):
+    path = learners.write(tmp_path / "x.IPYNB", EMPTY, "check('2.5', 24)")
+    path.write_bytes(path.read_text("utf-8").encode(encoding))
+    assert next(row for row in grading.grade([tmp_path]) if row["exercise"] == "2.5")["state"] == "right"
+    assert not grading.passed_over([tmp_path])
+
+
+@pytest.mark.parametrize("option, value", [("--jobs", "-1"), ("--limit", "0"), ("--total", "nan"), ("--memory", "inf")])
+def test_a_limit_that_is_none_is_refused(tmp_path, capsys, option, value):
+    with pytest.raises(SystemExit):
+        teacher.main(["grade", str(tmp_path), option, value])
+    assert f"argument {option}: it must be above 0, and is {value}" in capsys.readouterr().err
+
+
+def test_what_cannot_be_written_is_told_in_a_line(tmp_path, capsys):
+    (tmp_path / "file").touch()
+    assert teacher.main(["grade", str(tmp_path), "-o", str(tmp_path / "no folder" / "marks.csv")]) == 2
+    assert teacher.main(["export", "--no-solutions", str(tmp_path / "file")]) == 2
+    said = capsys.readouterr().err.splitlines()
+    assert [line.partition(":")[0] for line in said] == ["grade was stopped", "export was stopped"]
 
 
 def test_what_else_lies_in_a_folder_is_told_and_passed_over(tmp_path, capsys):
@@ -212,7 +248,7 @@ def test_the_table_is_utf8_whatever_the_console_speaks(tmp_path, console):
     done = command("grade", tmp_path, env={**os.environ, **console})
     rows = table(done.stdout.decode("utf-8"))
     assert b"\r\r" not in done.stdout and {row["notebook"] for row in rows} == {"Zoë Ελένη 名.ipynb"}
-    assert next(row for row in rows if row["exercise"] == "5.5")["mistakes"] == "Fehlschläg: 日本"
+    assert next(row for row in rows if row["exercise"] == "5.5")["mistakes"] == "Fehlschläg: 日本, in code cell 2"
 
 
 def test_a_table_for_a_spreadsheet_is_written_to_a_file_with_its_mark(tmp_path):
@@ -273,10 +309,59 @@ def test_the_commands_of_the_page_do_what_it_says(tmp_path, capsys):
 
 
 def test_the_page_explains_each_column_and_each_state():
-    first, second = (re.findall(r"^\| (`.*?) \|", part, re.M) for part in PAGE.split("| state | when |"))
+    columns = PAGE.partition("## What the names")[0].split("| state | when |")
+    first, second = (re.findall(r"^\| (`.*?) \|", part, re.M) for part in columns)
     assert tuple(re.findall(r"`(.*?)`", " ".join(first))) == grading.FIELDS
     assert tuple(name.strip("`") for name in second) == grading.STATES
 
 
 def test_the_page_names_the_magics_that_run_and_the_tag_that_is_skipped():
     assert set(re.findall(r"`%+(\w+)`", PAGE)) == replay.MAGICS and f"`{replay.SKIPPED}`" in PAGE
+
+
+IMPORTS = "import torch\nfrom mha.exercises import check"
+SOLVED = [cell["source"] for cell in cells.cells(EXERCISES["2.1"], solved=True) if cell["cell_type"] == "code"]
+TRIED = cells.code(SOLVED[1]) | {"outputs": [{"output_type": "execute_result", "data": {}, "metadata": {
+    "mha": {"exercise": "2.1", "tries": 3}}}]}
+ADA = [IMPORTS, SOLVED[0], TRIED,
+       "def softmax_backward(w, g):\n    return w * g - (w * g).sum(-1, keepdim=True)",
+       "check('2.2', softmax_backward)", "def combine(o1, l1, o2, l2)\n    return o1", "check('2.3', combine)",
+       "check('2.5', ...)"]
+BOB = [IMPORTS, f"while True:\n    pass\n{SOLVED[0]}", SOLVED[1], "import os\nos._exit(1)"]
+
+
+def test_the_rows_that_the_page_shows_are_those_of_two_such_notebooks(tmp_path):
+    """With the page's limit for a cell in the place of this test's."""
+    for name, made in {"ada": ADA, "bob": BOB}.items():
+        learners.write(tmp_path / f"{name}.ipynb", *made)
+    graded = [[str(value).replace("after 2 s", f"after {grading.CELL} s") for value in row.values()]
+              for row in grading.grade([tmp_path], limit=2)]
+    head, _, *shown = ([cell.strip() for cell in line.strip("|").split("|")]
+                       for line in re.search(r"(\| notebook \| .*?)\n\n", PAGE, re.S)[1].splitlines())
+    assert tuple(head) == grading.FIELDS
+    assert shown == [row for row in graded if row[:2] <= ["ada.ipynb", "2.5"] or row[:2] > ["b"] and row[1] <= "2.2"]
+
+
+def test_the_page_says_the_limits():
+    for said in (f"{grading.CELL} seconds for a cell (`--limit`)", f"{grading.NOTEBOOK} seconds for a notebook "
+                 "(`--total`)", f"{grading.MEMORY} GiB of memory (`--memory`)"):
+        assert said in PAGE
+
+
+def test_each_name_of_a_mistake_is_told_by_the_command_or_by_the_page(capsys):
+    assert teacher.main(["mistakes"]) == 0
+    told = set(re.findall(r"(?m)^   (\S+) +\S", capsys.readouterr().out)) | set(re.findall(r"`([a-z_-]+)`", PAGE))
+    for path in Path(teacher.__file__).parent.glob("[!e]*.py"):
+        source = path.read_text("utf-8")
+        known = re.findall(r'(?:False, |return |mistakes, |or |ids == )\["([A-Za-z_-]+)"[],]', source)
+        known += re.findall(r'\bMistake\(\s*"([\w-]+)"|return "([a-z]+-gradient)"', source)
+        known = {name for found in known for name in ([found] if isinstance(found, str) else found) if name}
+        assert known <= told, (path.name, known - told)
+    assert {"no-scale", "random", "torch-replaced", "no-gradient", "keepdim"} <= told
+
+
+def test_the_names_of_one_chapter_and_what_is_none(capsys):
+    assert teacher.main(["mistakes", "2.1", "05_masks"]) == 0
+    said = capsys.readouterr().out
+    assert "no-scale" in said and "5.1 " in said and "6.1 " not in said
+    assert teacher.main(["mistakes", "2.11"]) == 2 and "is called 2.11" in capsys.readouterr().err

@@ -10,7 +10,7 @@ import re
 from dataclasses import replace
 
 from mha.exercises import memory
-from mha.exercises.calls import on_the_cpu
+from mha.exercises.calls import on_the_cpu, own_torch
 from mha.exercises.exercise import Exercise
 from mha.exercises.item import Item
 from mha.exercises.report import Report
@@ -28,6 +28,8 @@ def _all():
             + importlib.import_module(f"{__name__}.zoo").SPECIMENS}
 
 
+REPLACED = ("A cell of this notebook, or something that it imports, has replaced {}. The answer was judged with the "
+            "original; to have it back, restart the kernel.")
 with on_the_cpu():
     EXERCISES: dict[str, Item] = _all()
 
@@ -62,10 +64,13 @@ def check(id, answer=...):
         ValueError: there is no exercise of that id.
     """
     item = _item(id)
-    with on_the_cpu():
+    with on_the_cpu(), own_torch() as replaced:
         report = item.examine(answer)
     if not report.started:
         return replace(report, exercise=item.id)
+    if replaced and item.in_code:
+        report = replace(report.followed_by(REPLACED.format(", ".join(replaced))),
+                         mistakes=report.mistakes if report.ok else [*report.mistakes, "torch-replaced"])
     record = memory.note(item.id, tries=1, solved=report.ok)
     return replace(report, exercise=item.id, tries=record["tries"])
 

@@ -1,7 +1,10 @@
 """Ends a call that takes too long, whatever the code that runs does with exceptions."""
+import contextlib
 import signal
 import sys
 import threading
+import time
+from pathlib import Path
 
 SOON = 1e-4                                                     # seconds to the next ring, after the first
 
@@ -15,7 +18,7 @@ class Ring(BaseException):
 
 
 class Alarm:
-    """`with Alarm(10):` raises TooLong after 10 seconds.
+    """`with Alarm(10):` raises TooLong after 10 seconds, those not counted in which others had the core.
 
     A bare `except:` catches one ring and meets the next: once it has rung, it rings again after SOON, and at the next
     line that is run, where the `except` itself is no longer inside its `try`.
@@ -33,7 +36,7 @@ class Alarm:
             return
         self.caller, self.tracer = sys._getframe(1), sys.gettrace()
         self.before = signal.signal(signal.SIGALRM, self.ring)
-        self.active = True
+        self.active, self.due = True, clock() + self.seconds
         self.others = signal.setitimer(signal.ITIMER_REAL, self.seconds)
 
     def __exit__(self, kind, failure, where):
@@ -51,6 +54,10 @@ class Alarm:
         """The handler of the signal."""
         if not self.active or frame.f_code is Alarm.__exit__.__code__:
             return
+        left = self.due - clock()
+        if left > 0 and not self.rang:
+            signal.setitimer(signal.ITIMER_REAL, max(left, SOON))
+            return
         self.rang = True
         sys.settrace(self.ring_again)
         while frame and frame is not self.caller:
@@ -67,3 +74,15 @@ class Alarm:
             signal.setitimer(signal.ITIMER_REAL, SOON)
             raise Ring
         return self.ring_again
+
+
+def clock(waited=None):
+    """Seconds that count against a limit: not those in which a process waited for a core that others had."""
+    return time.monotonic() - (waited_for_core() if waited is None else waited)
+
+
+def waited_for_core(pid="self"):
+    """Seconds in which a process could have run and had no core; 0 where the system does not tell."""
+    with contextlib.suppress(OSError, IndexError, ValueError):
+        return int(Path(f"/proc/{pid}/schedstat").read_text("ascii").split()[1]) / 1e9
+    return 0.0

@@ -5,12 +5,16 @@ import copy
 import functools
 import io
 import itertools
+import math
 import types
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from contextvars import ContextVar
 from dataclasses import dataclass
+from pathlib import Path
 
 import torch
+from torch import nn
+from torch.nn import functional as F
 
 from mha.exercises.alarm import Alarm
 from mha.exercises.probe import same
@@ -70,6 +74,38 @@ def on_the_cpu():
     """A context in which new tensors are made where the inputs of the exercises are, whatever torch's default device.
     """
     return nullcontext() if torch.get_default_device().type == "cpu" else torch.device("cpu")
+
+
+TORCH = {torch: "torch", torch.Tensor: "torch.Tensor", F: "F", nn: "nn", torch.linalg: "torch.linalg", math: "math"}
+OWN = {(home, name): getattr(home, name) for home in TORCH for name in dir(home)
+       if name[0] != "_" and callable(getattr(home, name))}
+
+
+@contextmanager
+def own_torch():
+    """The names of what somebody has replaced in torch and in math since this module was read. In this context all of
+    it is as it was, since the right answers and the comparisons need it too.
+    """
+    others = {(home, name): getattr(home, name, None) for (home, name), own in OWN.items()
+              if getattr(home, name, None) is not own and not is_torchs(getattr(home, name, None), name)}
+    for home, name in others:
+        setattr(home, name, OWN[home, name])
+    try:
+        yield [f"{TORCH[home]}.{name}" for home, name in others]
+    finally:
+        for (home, name), other in others.items():
+            setattr(home, name, other)
+
+
+def is_torchs(value, name):
+    """Whether torch itself put something there: it wraps functions when it compiles, and has classes that follow the
+    default dtype.
+    """
+    if isinstance(value, type):
+        return value.__module__.startswith("torch")
+    code = getattr(value, "__code__", None)
+    return (code is not None and value.__name__ == name
+            and Path(torch.__file__).parent in Path(code.co_filename).parents)
 
 
 def observe_run(exercise, answer, args):

@@ -9,7 +9,6 @@ What an answer with the right values may still get wrong is asked in beyond_valu
 in raised.py.
 """
 import itertools
-from dataclasses import replace
 
 import torch
 
@@ -72,7 +71,7 @@ def with_prints(exercise, found, heard):
     case = exercise.describe(exercise.cases[index])
     lines = (f"It was called {len(heard)} times for this report. In the call for {case} it printed:",
              *(f"   {line[:WIDE]}" for line in printed[:LONG]), *["   ..."] * (len(printed) > LONG))
-    return replace(report, text="\n".join([report.text, *lines]), evidence=(*report.evidence, *lines))
+    return report.followed_by(*lines)
 
 
 # --- Before the values -----------------------------------------------------------------------------------------------

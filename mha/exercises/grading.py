@@ -17,7 +17,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mha.exercises import EXERCISES, replay
+from mha.exercises import EXERCISES, alarm, replay
 from mha.exercises.calls import Caught
 
 STATES = ("right", "wrong", "written", "not started", "cannot be run", "missing", "not reached", "no exercises",
@@ -111,8 +111,8 @@ class Run:
         """Whether the process has ended, or must, since a cell or the whole takes too long."""
         if self.process.exitcode is not None:
             return True
-        self.waited = max(self.waited, replay.waited_for_core(self.process.pid))
-        now, size = replay.clock(self.waited), self.lines.stat().st_size if self.lines.exists() else 0
+        self.waited = max(self.waited, alarm.waited_for_core(self.process.pid))
+        now, size = alarm.clock(self.waited), self.lines.stat().st_size if self.lines.exists() else 0
         if size != self.size:
             self.size, self.moved = size, now
         if now - self.began > self.total:
@@ -214,7 +214,7 @@ def expanded(paths):
     files, folders = [], []
     for path in map(Path, paths):
         if path.is_dir():
-            inside = sorted(p for p in path.rglob("*.ipynb") if not hidden(p.relative_to(path)))
+            inside = sorted(p for p in path.rglob("*") if is_notebook(p) and not hidden(p.relative_to(path)))
             files += inside or [path]
             folders.append(path)
         elif not path.exists() and glob.has_magic(str(path)):
@@ -234,7 +234,12 @@ def expanded(paths):
 def passed_over(paths):
     """What lies in the folders among some paths and is no notebook."""
     return [file for path in map(Path, paths) if path.is_dir() for file in sorted(path.rglob("*"))
-            if file.is_file() and file.suffix != ".ipynb" and not hidden(file.relative_to(path))]
+            if file.is_file() and not is_notebook(file) and not hidden(file.relative_to(path))]
+
+
+def is_notebook(path):
+    """Whether a file is called as notebooks are, in capitals too."""
+    return path.suffix.lower() == ".ipynb"
 
 
 def hidden(path):

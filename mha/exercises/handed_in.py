@@ -27,12 +27,18 @@ def read(path):
     Raises:
         OSError: the file cannot be read. ValueError: it holds no notebook.
     """
+    data = Path(path).read_bytes()
+    if not data.strip():
+        raise ValueError("the file is empty")
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-        if not text.strip():
-            raise ValueError("the file is empty")
-        notebook = json.loads(text)
+        notebook = json.loads(data)                         # in UTF-8, UTF-16 or UTF-32
+        if "worksheets" in notebook:
+            raise ValueError("it is in format 3, of 2014: open and save it in Jupyter")
         return [cell(raw) for raw in notebook["cells"]]
+    except json.JSONDecodeError as wrong:
+        raise ValueError(f"it is no notebook, or a broken one: no JSON from line {wrong.lineno} on") from None
+    except UnicodeDecodeError:
+        raise ValueError("it is no notebook, or one whose encoding was changed: it should be UTF-8") from None
     except (KeyError, TypeError, AttributeError, RecursionError):
         raise ValueError("it holds no cells of a notebook") from None
 

@@ -9,13 +9,14 @@ import _thread
 import contextlib
 import functools
 import json
+import multiprocessing
 import os
 import re
 import signal
+import symtable
 import sys
 import tempfile
 import threading
-import time
 from pathlib import Path
 
 import torch
@@ -24,6 +25,7 @@ from traitlets.config import Config
 
 from mha import exercises
 from mha.exercises import EXERCISES
+from mha.exercises.alarm import clock
 from mha.exercises.calls import Caught
 from mha.exercises.handed_in import asked, expected, read
 
@@ -80,6 +82,7 @@ def seal(scratch, memory):
     mute()
     os.chdir(scratch)
     tempfile.tempdir = None                 # what was read of TMPDIR before
+    multiprocessing.set_start_method(None, force=True)      # the system's own, as in a learner's kernel
     os.environ.update(MHA_PROGRESS=str(Path(scratch, "progress.json")), IPYTHONDIR=scratch, TMPDIR=scratch,
                       MPLBACKEND="agg", OMP_NUM_THREADS="1")
     torch.set_num_threads(1)
@@ -147,25 +150,36 @@ def shell():
 
 def replay(path, found, limit):
     """Run the code cells of a notebook. The lines: which exercises are expected, and the learner's own count of tries;
-    then the number of each code cell as it begins, each result as it comes, each error; and the end.
+    then the number of each code cell as it begins, each result as it comes, each error; and the end. Cells are
+    counted as Jupyter counts them: one with nothing in it has no number.
     """
     try:
         cells = read(path)
-    except (OSError, ValueError) as wrong:
+    except ValueError as wrong:
+        found.write(unreadable=str(wrong))
+        return
+    except OSError as wrong:
         found.write(unreadable=said(wrong))
         return
     found.write(expected=expected(path, cells), tries={id: count for cell in cells for id, count in cell.tries.items()})
-    record(found)
     runner, failed = shell(), []
+    record(found, failed)
     sys.dont_write_bytecode = True
     sys.path = ["", *sys.path, str(Path(path).parent)]
-    for number, cell in enumerate((cell for cell in cells if cell.kind == "code"), start=1):
+    code = [cell for cell in cells if cell.kind == "code" and cell.source.strip()]
+    for number, cell in enumerate(code, start=1):
         found.write(cell=number, asks=asked(cell.source))
-        failure = run(runner, cell.source, limit) if SKIPPED not in cell.tags else None
+        failure = NotRun(f"skipped: its tag is {SKIPPED}") if SKIPPED in cell.tags else run(runner, cell.source, limit)
         if failure:
-            found.write(error=cause(failure, failed) or said(failure))
-            failed.append((cell.source, said(failure)))
+            name = failure.name if isinstance(failure, NameError) else None
+            error = cause(name, failed) or f"{said(failure)}, in {line_of(failure, cell.source)}code cell {number}"
+            found.write(error=error)
+            failed.append((cell.source, error))
     found.write(end=True)
+
+
+class NotRun(Exception):
+    """Why a cell did not run, or not to its end, where that is no error of its own."""
 
 
 def run(runner, source, limit):
@@ -176,10 +190,10 @@ def run(runner, source, limit):
     watch = Watch(limit)
     with contextlib.suppress(KeyboardInterrupt), Caught() as caught:    # it may come when the cell has just ended
         result = runner.run_cell(source, store_history=True)
-        runner.failure = runner.failure or result.error_before_exec or result.error_in_exec
+        runner.failure = result.error_before_exec or runner.failure or result.error_in_exec
     watch.ended.set()
     failure = caught.failure or runner.failure              # the first is of IPython itself, which a cell can break
-    return TimeoutError(f"took longer than {limit:g} s") if watch.late else failure
+    return NotRun(f"stopped after {limit:g} s") if watch.late else failure
 
 
 class Watch(threading.Thread):
@@ -207,45 +221,53 @@ class Watch(threading.Thread):
                 _thread.interrupt_main()
 
 
-def clock(waited=None):
-    """Seconds that count against a limit: not those in which a process waited for a core that others had."""
-    return time.monotonic() - (waited_for_core() if waited is None else waited)
-
-
-def waited_for_core(pid="self"):
-    """Seconds in which a process could have run and had no core; 0 where the system does not tell."""
-    with contextlib.suppress(OSError, IndexError, ValueError):
-        return int(Path(f"/proc/{pid}/schedstat").read_text("ascii").split()[1]) / 1e9
-    return 0.0
-
-
 def said(failure):
     """An error on one line, in at most 200 characters."""
     text = ""
     with Caught():                                          # a learner's error may not know how to say itself
-        text = str(failure)
-    return " ".join(f"{type(failure).__name__}: {text}".split())[:200]
+        text = failure.msg if isinstance(failure, SyntaxError) else str(failure)
+    kind = [] if isinstance(failure, NotRun) else [type(failure).__name__]
+    return ": ".join([*kind, *filter(None, [" ".join(text.split())])])[:200]
 
 
-def cause(failure, failed):
-    """Why a name is missing: the error of the cell that should have made it, where there is one."""
-    name = failure.name if isinstance(failure, NameError) else None
-    makes = re.compile(rf"(?m)^\s*(?:def|class)\s+{name}\b|\b{name}\s*=")
-    return next((error for source, error in reversed(failed) if name and makes.search(source)), None)
+def line_of(failure, source):
+    """The line of a cell that is no Python, as it is counted there; nothing where something else is the matter."""
+    if not isinstance(failure, SyntaxError) or not str(failure.filename).startswith("<ipython-input"):
+        return ""
+    above = re.match(r"\s*\n|", source)[0].count("\n")       # IPython drops empty lines at the top
+    return f"line {failure.lineno + above} of "
+
+
+def cause(name, failed):
+    """Why a name is missing: what befell the cell that should have made it, where there is one."""
+    error = next((error for source, error in reversed(failed) if name and makes(source, name)), None)
+    return error and f"{error}, so {name} is not defined"
+
+
+def makes(source, name):
+    """Whether a cell gives a name something, as far as its text shows."""
+    with contextlib.suppress(SyntaxError, ValueError, RecursionError):
+        cell = symtable.symtable(re.sub(r"(?m)^\s*[%!].*", "", source), "cell", "exec")
+        known = name in cell.get_identifiers() and cell.lookup(name)
+        return known and (known.is_assigned() or known.is_imported())
+    return bool(re.search(rf"(?m)^\s*(?:def|class)\s+{name}\b|\b{name}\s*=|\bimport\b.*\b{name}\b", source))
 
 
 # --- What the learner hands in --------------------------------------------------------------------------------------
 
-def record(found):
-    """From now on `check`, and with it `predict`, leaves each result in the file; and a picture is drawn only when
-    something is asked of it.
+def record(found, failed):
+    """From now on `check`, and with it `predict`, leaves each result in the file, and what befell the cell that should
+    have made a name that it misses; and a picture is drawn only when something is asked of it.
     """
     examine, draw = exercises.check, exercises.show
 
     @functools.wraps(examine)
     def check(id, answer=...):
         report = examine(id, answer)
-        found.write(exercise=report.exercise, state=state(report), mistakes=report.mistakes)
+        missed = re.search(r"NameError: name '(\w+)' is not defined", report.text)
+        error = missed and cause(missed[1], failed)
+        found.write(exercise=report.exercise, state=state(report),
+                    mistakes=report.mistakes + [f"({error})"] * bool(error))
         return report
 
     @functools.wraps(draw)

@@ -1,6 +1,6 @@
 """What a check found: as a value, as text, and as a box with a sign, a word and a border."""
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from textwrap import fill
 
@@ -36,6 +36,10 @@ class Report:
     evidence: tuple[str, ...] = ()
     exercise: str = ""
     tries: int = 0
+
+    def followed_by(self, *lines):
+        """The same report, and these lines after what was seen."""
+        return replace(self, text="\n".join([self.text, *lines]), evidence=(*self.evidence, *lines))
 
     def __repr__(self):
         """The text, in lines that fit a page; lines that start with a space keep their shape."""
