@@ -13,7 +13,7 @@ HEAD = '<p class="where-head" role="status">{count} exercises, {core} of them on
 START = '<p class="where-start"><a href="{first}">Start: {question}</a></p>'
 END = """<aside class="where-end" aria-labelledby="where-end"><p class="where-title" id="where-end">Where you are</p>
 <p class="where-won"></p><p class="where-open"></p>{coming}</aside>"""
-COMING = '<p>What comes: <a href="{link}">{title}</a>. {about}</p>'
+COMING = '<p>What comes: <a href="{link}">{title}</a>{stop} {about}</p>'
 
 
 # The parts of the picture in chapter 0 that a chapter is about, and the step of that picture to begin with.
@@ -68,7 +68,8 @@ def coming(app, pagename):
     if not following:
         return ""
     link = relative_uri(app.builder.get_target_uri(pagename), app.builder.get_target_uri(following))
-    return COMING.format(link=link, title=escape(app.env.titles[following].astext()),
+    title = app.env.titles[following].astext()
+    return COMING.format(link=link, title=escape(title), stop="" if title.endswith("?") else ".",
                          about=escape(description(app.env.get_doctree(following))))
 
 

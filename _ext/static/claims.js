@@ -103,7 +103,7 @@
     const score = judged().length
       ? `You judged ${judged().length} of ${cards.length}: ${hits().length} came out as you said.`
       : `${cards.length} claims. Say of each what you think, and see what came out.`;
-    sum.textContent = count === cards.length ? score : `${score} ${count} are shown.`;
+    sum.textContent = count === cards.length ? score : `${score} ${count} ${count === 1 ? "is" : "are"} shown.`;
     share.hidden = again.hidden = !judged().length;
   }
 

@@ -119,6 +119,7 @@
     const [body, end] = [code.slice(0, at), code.slice(at + 1)];
     if (!/^mha1(-\w+\.[0-9a-f]+)*$/.test(body)) {
       const like = encode(["1.1", "2.1"]);
+      if (!written.trim()) throw new Error(`Paste a code first. It looks like ${like}.`);
       throw new Error(`A code looks like ${like}; this is \u201c${code}\u201d.`);
     }
     const lost = `\u201c${code}\u201d was not copied whole: its last two signs do not fit the rest.`;
@@ -305,7 +306,7 @@
       try {
         const ids = decode(form.querySelector("#progress-in").value);
         solve(ids);
-        tell(true, "added.", `${ids.length} exercises are in the code.`);
+        tell(true, "added.", `${ids.length} ${ids.length === 1 ? "exercise is" : "exercises are"} in the code.`);
       } catch (error) {
         tell(false, "not added.", error.message, "Nothing was changed.");
       }
@@ -324,13 +325,13 @@
     function forget() {
       if (!confirm("Forget all that was solved, bet, judged and written in this browser?")) return;
       solved = new Set();
-      save();
       try {
         const names = [KEY, WORDS, BLANKS, "mha-bets", "mha-bets-off", "mha-claims", "mha-where"];
         for (const name of names) localStorage.removeItem(name);
       } catch {
         // A browser that keeps nothing.
       }
+      show();
       tell(true, "forgotten.");
     }
     form.addEventListener("click", (event) => {

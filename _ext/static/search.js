@@ -1,11 +1,12 @@
 // What Sphinx's search shows of a page that it found: the section that says most of it, by its name and as the place to
 // go to, and an excerpt of that section's prose, not of its formulas, figures, code and lists of links. Where a word of
 // the glossary is looked for, _ext/terms.py has said which section explains it.
-/* global Search */
+/* global Documentation, Search */
 (() => {
   const NO_PROSE = "annotation, figure, table, .cell, .on-paper, .headerlink, .toctree-wrapper, nav, aside, details, "
     + "noscript, .where-head, .where-start, .you-are-here, .meaning, .bet-only, .bet-came, .bet-count, "
     + "[hidden]:not(.bet-cover)";
+  const NO_TEXT = "annotation, .headerlink, .meaning, .claim-came";
   const EXCERPT = 240;
   const countOf = (text, word) => text.split(word).length - 1;
 
@@ -36,11 +37,16 @@
     return before + text.slice(from, from + EXCERPT).trim() + after;
   }
 
-  Search.makeSearchSummary = (source, keywords, anchor) => {
+  function parse(source, without) {
     const page = new DOMParser().parseFromString(source, "text/html");
-    page.querySelectorAll(NO_PROSE).forEach((el) => el.remove());
+    page.querySelectorAll(without).forEach((el) => el.remove());
+    return [page, [...page.querySelectorAll("article section[id]")].map(read)];
+  }
+
+  Search.makeSearchSummary = (source, keywords, anchor) => {
     const words = [...keywords].map((word) => word.toLowerCase());
-    const sections = [...page.querySelectorAll("article section[id]")].map(read);
+    let [page, sections] = parse(source, NO_PROSE);
+    if (!anchor && !sections.some((one) => fits(one, words))) [page, sections] = parse(source, NO_TEXT); // in a table
     const term = anchor && page.querySelector(`dt${anchor}`);
     const given = term ? readTerm(term) : sections.find(({ id }) => `#${id}` === anchor);
     const best = given ?? [...sections].sort((a, b) => fits(b, words) - fits(a, words))[0];
@@ -56,6 +62,10 @@
     });
     return summary;
   };
+
+  // One page or many
+  const found = "Search finished, found ${resultCount} page(s) matching the search query.";
+  Documentation.TRANSLATIONS[found] = "Pages found: ${resultCount}.";
 
   // ---- what is found ---------------------------------------------------------------------------------
   // A page that is found by the place that explains a word is not found a second time as a whole.

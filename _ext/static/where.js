@@ -40,15 +40,17 @@
     }
   }
 
+  const line = document.querySelector(".where-start");
+  const start = [...(line?.childNodes ?? [])];
+
   function goOn() {
-    const line = document.querySelector(".where-start");
     let last = null;
     try {
       last = JSON.parse(localStorage.getItem(KEY));
     } catch {
       // A browser that keeps nothing.
     }
-    if (!line || !/^[\w.]+\.html$/.test(last?.page ?? "")) return;
+    if (!line || !/^[\w.]+\.html$/.test(last?.page ?? "")) return line?.replaceChildren(...start);
     const link = Object.assign(document.createElement("a"), { href: `${last.page}#${last.anchor}` });
     link.textContent = `Go on: ${last.title} · in ${last.of}`;
     line.replaceChildren(link);
@@ -56,6 +58,7 @@
 
   goOn();
   show();
+  addEventListener("progressed", goOn); // all may be forgotten
   for (const name of ["progressed", "uncovered", "DOMContentLoaded"]) addEventListener(name, show);
   if (!document.querySelector(".where-head")) return;
   const seen = new IntersectionObserver((entries) => {

@@ -48,10 +48,11 @@ function render({ model, el }) {
     set(svg, { viewBox: `0 0 ${room} ${high}`, width: room, height: high });
     const step = model.get("step");
     const [blocks, rows] = namesOf(step);
+    const aside = step ? 0 : Math.max(0, 24 - wide); // uncut and narrow, the names make room for each other
     const begin = (block) => (step ? block * apart : 2 * block * wide); // uncut, one head's columns join the other's
     const name = (x, y, look, text) => h("text", { x, y, class: look }, text);
     labels.replaceChildren(
-      ...blocks.map((text, b) => name(begin(b) + LEFT + wide, TOP - 7, "block-name", text)),
+      ...blocks.map((text, b) => name(begin(b) + LEFT + wide + (2 * b - 1) * aside, TOP - 7, "block-name", text)),
       ...blocks.slice(step ? 0 : 1).flatMap((_, b) =>
         rows.map((text, r) => name(begin(b) + LEFT - 7, TOP + r * HIGH + 18, "row-name", text))));
     const order = step === 2 ? transposed : boxes.map((_, i) => i);
@@ -61,6 +62,7 @@ function render({ model, el }) {
       const { box, frame, text } = boxes[at];
       set(frame, { width: wide });
       set(text, { x: wide / 2 });
+      text.style.fontSize = wide < 20 ? "11px" : "";
       box.style.transform = `translate(${begin(block) + LEFT + column * wide}px, ${TOP + row * HIGH}px)`;
       box.classList.toggle("astray", wrong[i]);
     });

@@ -148,6 +148,14 @@ IN_SIGHT = """
     return bottom > top && top > -1 && bottom < innerHeight + 1;
   }
 """
+# All that was asked for by now is drawn and measured, and nothing moves any more
+DRAWN = """
+  async () => {
+    await new Promise(requestAnimationFrame);
+    await new Promise(requestAnimationFrame);
+    await Promise.allSettled(document.getAnimations().map((animation) => animation.finished));
+  }
+"""
 SETTLED = """
   async () => {
     await document.fonts.ready;

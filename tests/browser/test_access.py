@@ -1,4 +1,7 @@
 """What a figure is to those who read it by ear, by keyboard, magnified or in their own colours."""
+import io
+
+import matplotlib.image
 import pytest
 from playwright.sync_api import expect
 
@@ -40,7 +43,7 @@ def test_the_ring_of_weights_is_named_for_what_it_draws_and_says_its_weights(vis
 
     assert said() == [True] * 6
     figure.locator("input[type=range]").first.press("Home")
-    tab.evaluate("new Promise(requestAnimationFrame)")
+    tab.evaluate(served.DRAWN)
     assert said() == [True] * 6
 
 
@@ -121,7 +124,7 @@ def test_at_400_percent_the_window_is_for_the_figure(visit, page):
     assert tab.evaluate(COVERED) < .2
     tab.evaluate(served.TO_THE_FOOT, ".go.next")
     tab.get_by_role("button", name="next step").press("Enter")
-    tab.evaluate("new Promise(requestAnimationFrame)")
+    tab.evaluate(served.DRAWN)
     assert tab.evaluate(served.IN_SIGHT, ".go.next")         # to be pressed again, beside the sentence
 
 
@@ -149,11 +152,31 @@ def test_the_names_of_columns_stand_on_one_line_and_before_and_after_at_one_heig
 
 
 @of_the_whole
+def test_nothing_that_the_sentence_covers_stands_out_beside_it(visit, page):
+    tab = visit(page, width=390).page
+    tab.evaluate(served.TO_THE_FOOT, ".glance .names .here") # where the mark of a word is behind the sentence
+    tab.evaluate(served.DRAWN)
+    box = tab.locator(".speech").bounding_box()
+    strip = {"x": box["x"] - 9, "y": box["y"] + 2, "width": 8, "height": box["height"] - 4}
+    shown = matplotlib.image.imread(io.BytesIO(tab.screenshot(clip=strip)))
+    assert (shown == shown[0, 0]).all()
+
+
+def test_forced_colours_keep_the_search_icon(visit):
+    tab = visit("chapters/index.html").page
+    tab.emulate_media(forced_colors="active")
+    ink, paper = tab.locator(".sidebar-search-container").evaluate("""(box) =>
+      [getComputedStyle(box, "::before"), getComputedStyle(box)].map((look) => look.backgroundColor)""")
+    assert ink != paper and ink.startswith("rgb(")
+
+
+@of_the_whole
 def test_forced_colours_keep_the_frames_what_is_used_and_the_next_arrow(visit, page):
     tab = visit(page).page
     tab.emulate_media(forced_colors="active")
     for _ in range(5):
         tab.get_by_role("button", name="next step").press("Enter")
+    tab.evaluate(served.DRAWN)
     width = "(el) => getComputedStyle(el).outlineStyle === 'none' ? 0 : parseFloat(getComputedStyle(el).outlineWidth)"
     plain, used = (tab.locator(f".entry{look}").first.evaluate(width) for look in (":not(.used, .made)", ".used"))
     assert 0 < plain < used

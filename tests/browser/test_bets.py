@@ -249,8 +249,7 @@ def test_a_live_figure_that_was_covered_is_laid_out_like_any_other(chrome, addre
     tab.evaluate(served.SETTLED)
     assert not is_open(tab, 0)
     box(tab, 0).get_by_role("button", name="I have my answer").click()
-    tab.wait_for_timeout(600)
-    assert tab.evaluate(SIZES) == plain
+    tab.wait_for_function(f"(plain) => JSON.stringify(({SIZES})()) === JSON.stringify(plain)", arg=plain)
     context.close()
 
 
@@ -261,7 +260,7 @@ def test_axe_finds_nothing_wrong_before_and_after_bets(bet, page, width, scheme)
     for number in range(1, 6):
         if number > 1:                                                # and the first stays as it is
             box(tab, number).locator(".bet-option, .bet-show").first.click()
-    tab.wait_for_timeout(400)
+    tab.evaluate(served.DRAWN)
     assert axe(tab) == []
 
 
@@ -276,11 +275,10 @@ def test_bets_and_the_place_survive_a_reload_and_the_tally_counts(bet):
     summed = f"1 of 2 came as you said, 1 shown without a bet, {total - 3} still covered."
     assert tab.locator(".bet-sum").inner_text() == summed
     box(tab, 4).scroll_into_view_if_needed()
-    tab.wait_for_timeout(100)
+    tab.evaluate(served.DRAWN)
     place = tab.evaluate("scrollY")
     tab.reload(wait_until="load")
-    tab.evaluate(served.SETTLED)
-    assert abs(tab.evaluate("scrollY") - place) < 2
+    tab.wait_for_function("(place) => Math.abs(scrollY - place) < 2", arg=place)
     assert [is_open(tab, number) for number in (1, 2, 3, 4)] == [True, True, True, False]
     assert reply(tab, 2).startswith("You said otherwise: book 5 wins")
     assert tab.locator(".bet-sum").inner_text() == summed

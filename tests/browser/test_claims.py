@@ -23,6 +23,7 @@ def test_a_verdict_is_said_first_and_then_shown_kept_and_counted(visit, width, s
         f"You judged 2 of {len(CLAIMS)}: 1 came out as you said.")
     page.locator(".claims-panel select").first.select_option("otherwise than you said")
     assert page.locator(".claim:visible").count() == 1 and page.locator(f"#claim-{WRONG.number}").is_visible()
+    assert page.locator(".claims-panel [role=status]").inner_text().endswith("as you said. 1 is shown.")
     page.locator(".claims-panel select").first.select_option("all claims")
     page.locator(".claims-panel select").last.select_option("chapter 9")
     assert page.locator(".claim:visible").count() == sum(claim.chapter.startswith("09") for claim in CLAIMS)

@@ -180,6 +180,12 @@ def test_progress_survives_a_reload_shows_in_the_contents_and_can_be_carried(vis
     page.locator("#progress-in").fill(code[:-1] + "?")
     page.locator("#progress-in").press("Enter")
     assert "Nothing was changed" in page.locator(".progress-panel .ask-reply").inner_text()
+    page.locator("#progress-in").fill(memory.encode(["2.1"]))
+    page.locator("#progress-in").press("Enter")
+    assert "1 exercise is in the code." in page.locator(".progress-panel .ask-reply").inner_text()
+    page.locator("#progress-in").fill(" ")
+    page.locator("#progress-in").press("Enter")
+    assert "Paste a code first. It looks like mha1-" in page.locator(".progress-panel .ask-reply").inner_text()
     page.on("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Forget everything").click()
     assert (page.locator('[data-chapter="02_one_head"]').inner_text() == "0 of 9"

@@ -219,7 +219,7 @@ def test_a_map_has_the_colours_of_its_weights(visit, name, page, width):
     tab, figure = open_figure(visit, page, 0, width=width)
     for setting in few_settings(figure)[::5]:
         shown = operate(tab, 0, figure, [setting])[0]["weight"]
-        tab.wait_for_timeout(50)
+        tab.evaluate(served.DRAWN)                      # a map is as large as its canvas was measured to be
         rows = [np.array(row) for row in tab.evaluate(MARKED_ROWS, shown.size)]
         n = len(rows[0])
         maps = shown.reshape(-1, n, n)

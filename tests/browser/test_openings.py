@@ -1,6 +1,7 @@
 """What a reader first meets of each figure: controls that bite, words that can be told apart, no hole in it."""
 import pytest
 
+import served
 from mha.widgets import WholeLayer
 from operate import after_each
 from test_figures import every_figure, moves_from_opening, one_at_a_time, open_figure
@@ -82,6 +83,17 @@ def test_no_words_of_a_figure_lie_on_each_other_when_it_opens(opened, page, inde
         pytest.skip("its narration stays in sight and goes over it")
     words = tab.evaluate(WORDS, index)
     assert words and overlaps(words) == []
+
+
+def test_at_320_px_the_numbers_and_names_of_heads_stand_apart(visit):
+    tab = visit("chapters/06_multi_head.html", width=320).page
+    names = tab.locator(".live-figure [data-figure]").evaluate_all("(all) => all.map((one) => one.dataset.figure)")
+    figure = tab.locator(".live-figure").nth(names.index("split-heads"))
+    for step in range(3):
+        tab.evaluate(served.DRAWN)
+        words = tab.evaluate(WORDS, names.index("split-heads"))
+        assert words and overlaps(words) == [], step
+        figure.locator("input[type=range]").press("ArrowRight")
 
 
 # The tallest band of a figure in which nothing is drawn or said, in px, and where it begins

@@ -58,6 +58,15 @@ def test_nothing_is_cut_at_200_and_400_percent_of_a_screen_of_1200(visit, page, 
     assert visit(page, width=width).page.evaluate(CUT) == []
 
 
+@pytest.mark.parametrize("width", [390, 320])
+@pytest.mark.parametrize("page, table", [("chapters/index.html", "#the-map"),
+                                         ("chapters/06_multi_head.html", "#the-folklore-tested"),
+                                         ("chapters/11_sharing_heads.html", "#the-folklore-tested")])
+def test_on_a_phone_no_column_of_a_table_with_links_is_cut(visit, page, table, width):
+    box = visit(page, width=width).page.locator(f"{table} .table-wrapper")
+    assert box.evaluate("(box) => box.scrollWidth - box.clientWidth") <= 0
+
+
 @every_page
 @every_screen
 def test_every_picture_and_control_has_a_name(look, page, width, scheme):

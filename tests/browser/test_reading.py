@@ -4,6 +4,7 @@ import html
 import re
 
 import pytest
+from playwright.sync_api import expect
 
 import served
 from _ext import terms
@@ -90,12 +91,22 @@ def test_search_finds_the_field_s_own_words_where_they_are_taught_and_shows_them
     assert words in page.locator(f"[id='{page.url.rpartition('#')[2]}']").inner_text()
 
 
+@pytest.mark.parametrize("words", ["GQA", "MQA"])
+def test_search_shows_the_word_of_every_page_that_it_finds_and_counts_them(visit, words):
+    page = visit(f"search.html?q={words}").page
+    page.wait_for_function("() => /\\d/.test(document.querySelector('.search-summary').textContent)")
+    found = page.locator("#search-results li")
+    for hit in found.all():
+        expect(hit).to_contain_text(words)
+    assert page.locator(".search-summary").inner_text() == f"Pages found: {found.count()}."
+
+
 @pytest.mark.parametrize("words", ["temperature", "head", "softmax"])
 def test_what_the_glossary_says_runs_into_no_excerpt(visit, words):
     page = visit(f"search.html?q={words}").page
     page.wait_for_selector("#search-results li p.context")
-    page.wait_for_function("""() => [...document.querySelectorAll("#search-results li")].length
-      === document.querySelectorAll("#search-results p.context").length""")
+    page.wait_for_function("""() => document.querySelectorAll("#search-results li").length
+      === document.querySelectorAll("#search-results p.context").length && /\\d/.test(Search.status.textContent)""")
     told = " ".join(page.locator("#search-results li:not(:has(a[href*=glossary])) p.context").all_inner_texts())
     meanings = [meaning for chapter in CHAPTERS for meaning in re.findall(r'<span class="meaning"[^>]*>([^<]{30})',
                 (served.HTML / chapter).read_text("utf8"))]

@@ -2,6 +2,7 @@
 import json
 
 import pytest
+from playwright.sync_api import expect
 
 import served
 
@@ -97,7 +98,7 @@ def test_a_figure_out_of_sight_is_shown_and_a_button_leads_back(visit):
 
 def test_a_link_asks_for_a_step(visit):
     tab = visit(WHOLE + "#step=5").page
-    assert tab.locator(".live-figure output").first.inner_text() == "5 · scores"
+    expect(tab.locator(".live-figure output").first).to_have_text("5 · scores")
 
 
 # What the controls and the numbers of all figures of a page are
@@ -143,12 +144,13 @@ def test_a_setting_that_was_found_is_shared_by_its_address_whatever_figure_it_is
     assert len(shares) == len(opening)
     for i, share in enumerate(shares):
         share.press("Enter")
+        address = tab.evaluate("location.href")             # which Playwright hears of a little later
         other = tab.context.new_page()
         other.add_init_script(served.FRAMES + served.WITHOUT_BETS)
-        other.goto(tab.url)
+        other.goto(address)
         other.evaluate(served.SETTLED)
         shown = other.evaluate(SHOWN)
-        assert shown[i] == found[i] != opening[i], tab.url
+        assert shown[i] == found[i] != opening[i], address
         assert shown[:i] + shown[i + 1:] == opening[:i] + opening[i + 1:]
         other.close()
 
@@ -170,7 +172,8 @@ def test_an_address_opens_the_cover_over_its_figure_and_the_copied_one_is_told(v
     share.focus()
     tab.keyboard.press("Enter")
     tab.get_by_role("button", name="Copied").wait_for()
-    assert tab.evaluate("navigator.clipboard.readText()") == tab.url and "#" in tab.url
+    address = tab.evaluate("location.href")
+    assert tab.evaluate("navigator.clipboard.readText()") == address and "#" in address
     tab.evaluate("""document.querySelector(".bet-cover[hidden]").append(document.querySelector(".live-figure"));
                     location.hash = "soft-lookup?temperature=2";""")
     tab.wait_for_function("() => !document.querySelector('[data-figure=soft-lookup]').closest('[hidden]')")
@@ -190,5 +193,5 @@ def test_reset_sets_everything_back(visit):
     tab.wait_for_function(f"(first) => ({shown})() !== first", arg=first)
     tab.get_by_role("button", name="Reset").first.click()
     tab.wait_for_function(f"(first) => ({shown})() === first", arg=first)
-    assert tab.locator(".live-figure output").first.inner_text() == "the whole"
-    assert tab.get_by_role("checkbox", name="head 1").is_checked()
+    expect(tab.locator(".live-figure output").first).to_have_text("the whole")
+    expect(tab.get_by_role("checkbox", name="head 1")).to_be_checked()

@@ -1,6 +1,10 @@
 """The book says where its reader is: in a chapter's head, at its end, and on the front page."""
-import pytest
+import re
 
+import pytest
+from playwright.sync_api import expect
+
+import served
 from mha.exercises import EXERCISES
 
 PAGE, ITEMS = "chapters/02_one_head.html", [item for item in EXERCISES.values() if item.chapter == "02_one_head"]
@@ -22,6 +26,11 @@ def test_a_chapter_counts_what_is_done_and_names_what_is_open(visit):
         assert page.locator(link.get_attribute("href")).count() == 1
 
 
+def test_what_comes_has_one_stop_behind_its_title():
+    ends = [(served.HTML / page).read_text("utf8").partition("What comes: ")[2] for page in served.chapters()]
+    assert all(re.search(r"(\?</a>|[^?]</a>\.) ", end) for end in filter(None, ends))
+
+
 def test_a_chapter_shows_its_place_in_the_whole_and_leads_there(visit):
     page = visit("chapters/03_query_and_key.html").page
     place = page.locator(".you-are-here")
@@ -29,7 +38,7 @@ def test_a_chapter_shows_its_place_in_the_whole_and_leads_there(visit):
     assert place.locator(".is-lit").count() == 6               # three parts of two heads
     with page.expect_navigation():
         place.click()
-    assert page.locator(".live-figure output").first.inner_text() == "2 \u00b7 queries"
+    expect(page.locator(".live-figure output").first).to_have_text("2 \u00b7 queries")
 
 
 def test_the_map_counts_minutes_and_exercises(visit):
@@ -54,6 +63,10 @@ def test_the_front_page_goes_on_where_the_reader_was(visit):
     assert page.url.split("#")[0].endswith(PAGE)
     place = "document.getElementById(location.hash.slice(1)).closest('section').querySelector('h2').textContent"
     assert title in page.evaluate(place)
+    page.goto(front)
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Forget everything").click()
+    assert page.locator(".where-start").inner_text().startswith("Start: ")
 
 
 # Is the current chapter's line all in its list, which scrolls, and in the window?
@@ -73,11 +86,11 @@ def test_the_list_of_chapters_shows_the_one_that_is_read(visit, page, size):
     tab.set_viewport_size({"width": size[0], "height": size[1]})
     if size[0] < 1000:
         tab.evaluate("document.getElementById('__navigation').click()")
-    tab.wait_for_function(HERE, timeout=3000)
+    tab.wait_for_function(HERE)
     tab.reload(wait_until="load")
     if size[0] < 1000:
         tab.evaluate("document.getElementById('__navigation').click()")
-    tab.wait_for_function(HERE, timeout=3000)
+    tab.wait_for_function(HERE)
 
 
 @pytest.mark.parametrize("width", [1280, 390])

@@ -134,18 +134,17 @@ def brightness(colour):
 
 @pytest.fixture
 def narrow(at):
-    """A chapter in a narrow window, and whether a drawer of it can be seen."""
+    """A chapter in a narrow window, and whether a drawer of it is in sight or out of it, and nothing between."""
     browser = at("chapters/06_multi_head.html", 600)             # a drawer leaves more than half of it free
     # WebKitGTK lays a bar for scrolling over the last 20 px, which would take the click.
     browser.evaluate("() => { document.documentElement.style.overflow = 'hidden'; }")
-    seen = """
-      async (selector) => {
-        await new Promise((done) => setTimeout(done, 1500));
-        const { left, right } = document.querySelector(selector).getBoundingClientRect();
-        return left < innerWidth && right > 0;
+    where = """
+      (selector) => {
+        const { left, right } = document.querySelector(selector)?.getBoundingClientRect() ?? {};
+        return left >= innerWidth || right <= 0 ? "out" : left >= -1 && right <= innerWidth + 1 ? "in" : "between";
       }
     """
-    return browser, lambda drawer: browser.evaluate(seen, drawer)
+    return browser, lambda drawer, place: wait_for(lambda: browser.evaluate(where, drawer) == place)
 
 
 @pytest.mark.parametrize("drawer, opener, way_out", [
@@ -153,14 +152,14 @@ def narrow(at):
     (".toc-drawer", ".toc-overlay-icon", ".toc-drawer a[href='#exercises']"),
     (".toc-drawer", ".toc-overlay-icon", ".toc-overlay")], ids=("chapters", "this page", "this page, left"))
 def test_a_drawer_opens_and_closes_when_it_has_served(narrow, drawer, opener, way_out):
-    browser, seen = narrow
-    assert not seen(drawer)
+    browser, is_seen = narrow
+    is_seen(drawer, "out")
     browser.click(f".mobile-header {opener}")
-    assert seen(drawer)
+    is_seen(drawer, "in")
     browser.click(way_out)
     if way_out.startswith(".sidebar"):
         browser.is_at("01_soft_lookup.html")
-    assert not seen(drawer)
+    is_seen(drawer, "out")
 
 
 @every_live_page
@@ -221,14 +220,14 @@ def test_bets_are_covered_made_kept_and_opened_by_a_link(at):
     assert seen == [number in (2, 4) for number in range(1, len(seen) + 1)]
     browser = at("chapters/01_soft_lookup.html?bets=again")
     assert browser.evaluate(replies) == said and [height > 20 for height in browser.evaluate(heights)] == seen
-    at_target = """async () => {
+    browser.evaluate("""() => {
       document.querySelector("#bet-6 + .bet-cover p").id = "inside";
       location.hash = "inside";
-      await new Promise((done) => setTimeout(done, 1500));
+    }""")
+    wait_for(lambda: browser.evaluate("""() => {
       const { top, height } = document.getElementById("inside").getBoundingClientRect();
       return height > 0 && top >= 0 && top < innerHeight;
-    }"""
-    assert browser.evaluate(at_target)
+    }"""))
     assert browser.evaluate("() => window.heard") == []
     browser.evaluate("() => localStorage.clear()")
 
