@@ -189,7 +189,7 @@ def raw(html):
 
 GO = {"numbers": "That is my bet", "several": "That is my bet"}
 OFF = '<button type="button" class="bet-off">Read on without bets</button>'
-ON = ('<p class="bet-are-off">You read without bets: nothing is covered. '
+ON = ('<p class="bet-are-off">You read without bets: none of the text is covered. '
       '<button type="button" class="bet-on">Bet after all</button></p>')
 
 
