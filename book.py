@@ -135,7 +135,7 @@ def answers(address, seconds):
 
 def build():
     """Run the notebooks whose last run no longer counts, build every page, and of all one PDF. Warnings are errors."""
-    python("-m", "tools.runs", **ONE_THREAD)
+    python("-m", "stored.runs", **ONE_THREAD)
     run(PROGRAMS / "jupyter-book", "build", ".", "--all", "--warningiserror", "--nitpick", "--keep-going", "--quiet")
     python("-m", "tools.make_pdf")
     print("Built: _build/html/index.html")

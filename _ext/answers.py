@@ -3,7 +3,7 @@ import re
 from html import escape
 
 from .quotes import curly
-from mha.exercises.cells import solution
+from mha.exercises.engine.cells import solution
 
 
 WITHOUT_SCRIPT = """<noscript><p class="live-note">Turn on JavaScript to have it checked.</p>

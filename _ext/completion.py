@@ -1,5 +1,5 @@
 """Makes the code of an exercise something to complete in the page: its program with a choice in each blank, and all
-that `check` says to any filling (mha/exercises/replies.py).
+that `check` says to any filling (mha/exercises/engine/replies.py).
 """
 import json
 import re
@@ -11,9 +11,9 @@ from pygments.lexers import PythonLexer
 
 from .quotes import all_curly
 from mha.exercises import EXERCISES
-from mha.exercises.blanks import BLANK
-from mha.exercises.replies import shuffled
-from tools import kept_replies
+from mha.exercises.engine.blanks import BLANK
+from mha.exercises.engine.replies import shuffled
+from stored import replies
 
 FORM = """\
 <form class="ask complete" id="complete-{name}" data-exercise="{id}" aria-label="Complete the code of exercise {id}">\
@@ -41,7 +41,7 @@ def form(app, item):
         raise ValueError(f"{item.id}: {count} of {len(blanks)} blanks found in the page's code")
     lists = "".join(f'<li value="{i + 1}"><ul>{"".join(f"<li><code>{shown(text)}</code></li>" for _, text in choices)}'
                     "</ul></li>" for i, choices in enumerate(offered(item, name) for name in blanks))
-    found = all_curly(kept_replies.replies_to(item))
+    found = all_curly(replies.replies_to(item))
     data = json.dumps(found, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
     return FORM.format(name=item.id.replace(".", "-"), id=item.id, data=data, code=code, options=lists)
 
@@ -69,7 +69,7 @@ def prepare(app, env, docnames):
     """Judge the programs of the pages that are about to be read, on all cores."""
     chapters = {docname.rpartition("/")[2] for docname in docnames}
     if app.builder.format == "html":
-        kept_replies.prepare([item for item in EXERCISES.values()
+        replies.prepare([item for item in EXERCISES.values()
                               if item.in_code and item.program and item.chapter in chapters])
 
 

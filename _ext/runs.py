@@ -1,10 +1,10 @@
-"""Shows each chapter with what its last run gave. The build itself runs nothing: tools/runs.py does, before it."""
+"""Shows each chapter with what its last run gave. The build itself runs nothing: stored/runs.py does, before it."""
 from pathlib import Path
 
 import nbformat
 from sphinx.errors import ExtensionError
 
-from tools import runs
+from stored import runs
 
 
 def fill(app, docname, source):

@@ -4,7 +4,7 @@
   fails.
 * Then, in the same kernel, as a learner would who has read so far: every stub of its exercises is replaced by its
   reference, every question is answered, and every check must find that right.
-* A chapter whose own cells all pass leaves its run, figures and widgets and all, for the build (tools/runs.py).
+* A chapter whose own cells all pass leaves its run, figures and widgets and all, for the build (stored/runs.py).
 """
 import os
 import re
@@ -15,7 +15,8 @@ from nbclient import NotebookClient
 from nbval.plugin import IPyNbCell, IPyNbFile
 
 from mha.exercises import EXERCISES
-from tools import notebooks, runs
+from stored import runs
+from tools import notebooks
 
 # What a test solves is nobody's progress.
 os.environ["MHA_PROGRESS"] = os.path.join(tempfile.mkdtemp(), "progress.json")

@@ -9,8 +9,8 @@ import nbformat
 from nbclient import NotebookClient
 
 from mha.exercises import EXERCISES
-from mha.exercises.cells import cells, code
-from mha.exercises.teacher import KERNEL
+from mha.exercises.engine.cells import cells, code
+from mha.exercises.classroom.teacher import KERNEL
 
 
 def notebook(*sources):

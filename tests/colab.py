@@ -25,7 +25,8 @@ from nbclient.exceptions import CellExecutionError
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 from _ext import publishing  # noqa: E402
-from tools import notebooks, runs  # noqa: E402
+from stored import runs  # noqa: E402
+from tools import notebooks  # noqa: E402
 
 COLAB = ["ipywidgets==7.7.1", "ipython==7.34.0", "ipykernel==6.17.1", "anywidget==0.9.21", "matplotlib==3.10.*",
          "numpy==2.0.*", "torch==2.13.0"]

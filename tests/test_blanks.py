@@ -7,10 +7,10 @@ import torch
 import torch.nn.functional as F
 
 from mha.exercises import EXERCISES, check
-from mha.exercises.blanks import BLANK, Blank, Program
-from mha.exercises.replies import FAR, NEAR, STOPS, WRONG, shuffled
-from mha.exercises.report import Mistake
-from tools.kept_replies import replies_to
+from mha.exercises.engine.blanks import BLANK, Blank, Program
+from mha.exercises.engine.replies import FAR, NEAR, STOPS, WRONG, shuffled
+from mha.exercises.engine.report import Mistake
+from stored.replies import replies_to
 
 IN_CODE = [item for item in EXERCISES.values() if item.in_code]
 WITH_BLANKS = [item for item in IN_CODE if item.program]

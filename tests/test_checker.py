@@ -14,8 +14,8 @@ import torch.nn.functional as F
 from torch import nn
 
 from mha.exercises import EXERCISES, check
-from mha.exercises.alarm import Alarm, TooLong
-from mha.exercises.exercise import Exercise
+from mha.exercises.engine.alarm import Alarm, TooLong
+from mha.exercises.engine.exercise import Exercise
 
 SIZED = [item for item in EXERCISES.values() if isinstance(item, Exercise) and item.sized]
 
@@ -195,7 +195,7 @@ def caught_and_answered(q, k, v):
 
 @pytest.mark.parametrize("answer", [swallowed, swallowed_twice, caught_and_answered])
 def test_no_except_keeps_an_answer_running(answer, monkeypatch):
-    monkeypatch.setattr("mha.exercises.calls.LIMIT", 0.2)
+    monkeypatch.setattr("mha.exercises.engine.calls.LIMIT", 0.2)
     trace, start = sys.gettrace(), time.monotonic()
     assert check("2.1", answer).mistakes == ["does-not-end"]
     assert sys.gettrace() is trace and time.monotonic() - start < 60
@@ -218,8 +218,8 @@ def test_in_another_thread_nothing_is_ended_and_nothing_breaks():
 
 def test_time_in_which_others_had_the_core_ends_no_answer(monkeypatch):
     """A right answer takes long where many graders share a core: here it has none at all for a while."""
-    monkeypatch.setattr("mha.exercises.calls.LIMIT", 0.05)
-    monkeypatch.setattr("mha.exercises.alarm.waited_for_core", time.monotonic, raising=False)
+    monkeypatch.setattr("mha.exercises.engine.calls.LIMIT", 0.05)
+    monkeypatch.setattr("mha.exercises.engine.alarm.waited_for_core", time.monotonic, raising=False)
 
     def slow(q, k, v):
         time.sleep(0.2)
@@ -284,7 +284,7 @@ def test_the_size_that_decides_is_told(id, answer, where):
 
 @pytest.mark.parametrize("exercise", SIZED, ids=lambda exercise: exercise.id)
 def test_the_reference_is_right_for_all_sizes_that_are_tried(exercise):
-    from mha.exercises.sizes import condition, probes, tried
+    from mha.exercises.engine.sizes import condition, probes, tried
     assert all(all(right) for right in tried(exercise, exercise.reference).values())
     assert condition(exercise, exercise.reference, little=True) == ("", "") and len(probes(exercise)) > 3
 

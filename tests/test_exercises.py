@@ -12,8 +12,8 @@ import torch
 import torch.nn.functional as F
 
 from mha.exercises import EXERCISES, check, find
-from mha.exercises.exercise import Exercise
-from mha.exercises.probe import same
+from mha.exercises.engine.exercise import Exercise
+from mha.exercises.engine.probe import same
 from support import needs_cuda
 
 IN_CODE = [item for item in EXERCISES.values() if isinstance(item, Exercise)]
@@ -203,7 +203,7 @@ def test_a_way_back_that_fails_does_not_make_it_raise():
 
 
 def test_what_never_ends_is_stopped(monkeypatch):
-    monkeypatch.setattr("mha.exercises.calls.LIMIT", 0.2)
+    monkeypatch.setattr("mha.exercises.engine.calls.LIMIT", 0.2)
     report = check("1.1", lambda s: next(iter(int, 1)) or [1 for _ in iter(int, 1)])
     assert report.mistakes == ["does-not-end"] and "loop" in report.text
 

@@ -7,8 +7,9 @@ import time
 import pytest
 
 import class_of_learners as learners
-from mha.exercises import EXERCISES, grading, handed_in
-from mha.exercises.cells import cells as cells_of
+from mha.exercises import EXERCISES
+from mha.exercises.classroom import grading, handed_in
+from mha.exercises.engine.cells import cells as cells_of
 
 MASKS = [item for item in EXERCISES.values() if item.chapter == "05_masks"]
 RIGHT = {item.id: [cell["source"] for cell in cells_of(item, solved=True) if cell["cell_type"] == "code"]

@@ -9,7 +9,8 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from tools import notebooks, refresh, runs, sentences
+from stored import imports, runs
+from tools import notebooks, refresh, sentences
 from mha.exercises import EXERCISES
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from mha.exercises import EXERCISES, check, hint, memory, progress, solution
+from mha.exercises import EXERCISES, check, hint, progress, solution
+from mha.exercises.engine import memory
 
 
 @pytest.fixture(autouse=True)

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from mha.exercises import EXERCISES, check, predict, show
-from mha.exercises.exercise import Exercise
-from mha.exercises.question import Choice, Explanation, Number, read_letters, read_number
+from mha.exercises.engine.exercise import Exercise
+from mha.exercises.engine.question import Choice, Explanation, Number, read_letters, read_number
 
 QUESTIONS = [item for item in EXERCISES.values() if not isinstance(item, Exercise)]
 every_question = pytest.mark.parametrize("item", QUESTIONS, ids=lambda item: item.id)

@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from mha.exercises import EXERCISES, check, find
-from mha.exercises.calls import refilled
-from mha.exercises.exercise import Exercise
-from mha.exercises.probe import same
+from mha.exercises.engine.calls import refilled
+from mha.exercises.engine.exercise import Exercise
+from mha.exercises.engine.probe import same
 from right_answers import ANSWERS
 
 IN_CODE = [item for item in EXERCISES.values() if isinstance(item, Exercise)]

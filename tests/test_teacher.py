@@ -16,7 +16,9 @@ import pytest
 
 import class_of_learners as learners
 from _ext import publishing
-from mha.exercises import EXERCISES, cells, grading, replay, teacher
+from mha.exercises import EXERCISES
+from mha.exercises.classroom import grading, replay, teacher
+from mha.exercises.engine import cells
 
 ROOT = Path(__file__).parents[1]
 

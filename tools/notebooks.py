@@ -10,7 +10,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from mha.exercises import EXERCISES
-from mha.exercises.cells import cells
+from mha.exercises.engine.cells import cells
 from tools.sentences import one_a_line
 
 HEADING = "## Exercises"                          # where the exercises of a chapter go

@@ -4,7 +4,8 @@ import sys
 import nbformat
 
 from _ext.publishing import SET_UP
-from tools import notebooks, runs
+from stored import runs
+from tools import notebooks
 
 
 def prepare(path, set_up):

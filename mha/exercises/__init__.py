@@ -9,20 +9,20 @@ import pkgutil
 import re
 from dataclasses import replace
 
-from mha.exercises import memory
-from mha.exercises.calls import on_the_cpu, own_torch
-from mha.exercises.exercise import Exercise
-from mha.exercises.item import Item
-from mha.exercises.report import Report
+from mha.exercises.engine import memory
+from mha.exercises.engine.calls import on_the_cpu, own_torch
+from mha.exercises.engine.exercise import Exercise
+from mha.exercises.engine.item import Item
+from mha.exercises.engine.report import Report
 
 
 def _all():
-    """Every exercise in order: one in code in each module whose name starts as e1_2_, the questions of a chapter in a
-    module such as questions_1.
+    """Every exercise in order. In a chapter's folder each module whose name starts as e1_2_ has one in code, and
+    `questions` the others; the specimens of the zoo come last.
     """
-    names = [module.name for module in pkgutil.iter_modules(__path__)]
-    code = [importlib.import_module(f"{__name__}.{name}").EXERCISE for name in names if re.match(r"e\d", name)]
-    asked = [importlib.import_module(f"{__name__}.{name}").QUESTIONS for name in names if name[:10] == "questions_"]
+    names = [module.name for module in pkgutil.walk_packages(__path__, f"{__name__}.") if ".chapter_" in module.name]
+    code = [importlib.import_module(name).EXERCISE for name in names if re.search(r"\.e\d+_\d+_", name)]
+    asked = [importlib.import_module(name).QUESTIONS for name in names if name.endswith(".questions")]
     return {item.id: item for item in sorted(code + sum(asked, []),
                                              key=lambda item: tuple(map(int, item.id.split("."))))
             + importlib.import_module(f"{__name__}.zoo").SPECIMENS}

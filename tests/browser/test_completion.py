@@ -6,9 +6,10 @@ import json
 import pytest
 
 import served
-from mha.exercises import EXERCISES, check, memory
-from mha.exercises.replies import FAR
-from tools.kept_replies import replies_to
+from mha.exercises import EXERCISES, check
+from mha.exercises.engine import memory
+from mha.exercises.engine.replies import FAR
+from stored.replies import replies_to
 
 PROGRAMS = [item for item in EXERCISES.values() if item.in_code and item.program]
 every_program = pytest.mark.parametrize("item", PROGRAMS if served.chromium() else [], ids=lambda item: item.id)

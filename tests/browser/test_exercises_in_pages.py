@@ -8,9 +8,10 @@ import pytest
 import served
 from _ext.publishing import colab_url
 from _ext.quotes import curly
-from mha.exercises import EXERCISES, check, memory
-from mha.exercises.exercise import Exercise
-from mha.exercises.question import Choice, Explanation, Number, shown
+from mha.exercises import EXERCISES, check
+from mha.exercises.engine import memory
+from mha.exercises.engine.exercise import Exercise
+from mha.exercises.engine.question import Choice, Explanation, Number, shown
 
 QUESTIONS = [item for item in EXERCISES.values() if not isinstance(item, Exercise) and not item.predicted]
 PREDICTED = [item for item in EXERCISES.values() if item.predicted]

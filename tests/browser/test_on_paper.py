@@ -9,7 +9,7 @@ import pytest
 
 import served
 from mha.exercises import EXERCISES
-from mha.exercises.cells import solution
+from mha.exercises.engine.cells import solution
 from tools import make_pdf
 
 CHAPTERS = served.chapters() if served.chromium() else []

@@ -4,8 +4,8 @@ import random
 
 import served
 from mha.exercises import EXERCISES
-from mha.exercises.exercise import Exercise
-from mha.exercises.question import Choice, Number
+from mha.exercises.engine.exercise import Exercise
+from mha.exercises.engine.question import Choice, Number
 from mha.widgets import FIGURES
 from operate import HEIGHT, READ, after_each, unpack
 from test_exercises_in_pages import form_of, page_of

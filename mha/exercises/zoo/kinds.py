@@ -4,7 +4,7 @@ from typing import Callable
 
 import torch
 
-from mha.exercises.question import Choice, Option
+from mha.exercises.engine.question import Choice, Option
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Room 2: a few lines of code, and one slip."""
 import torch
 
-from mha.exercises.question import Option
+from mha.exercises.engine.question import Option
 from mha.exercises.zoo.kinds import Case, WhichLine, WhichPicture
 from mha.exercises.zoo.staged import GITHUB, OLD, REAL, WORDS, X, run, weights
 

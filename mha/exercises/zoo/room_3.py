@@ -1,7 +1,7 @@
 """Room 3: who depends on whom. Here the weights may all be right."""
 import torch
 
-from mha.exercises.question import Option
+from mha.exercises.engine.question import Option
 from mha.exercises.zoo.kinds import Case, Check, WhichBug, WhichLine, WhichPicture, WhichTest
 from mha.exercises.zoo.staged import (GITHUB, N, TOKENS, W_O, attend, follows_the_batch,
                                       influence, keeps_sentences_apart, keeps_the_shape, layer, listens, merge_by_view,

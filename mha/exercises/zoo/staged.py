@@ -6,7 +6,7 @@ import math
 
 import torch
 
-from mha.exercises.probe import numbers
+from mha.exercises.engine.probe import numbers
 
 GITHUB = "https://github.com/"
 B, N, D, H = 2, 4, 8, 2

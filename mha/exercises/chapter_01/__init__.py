@@ -1,0 +1,1 @@
+"""Chapter 1: its exercises in code, and its questions."""

@@ -1,0 +1,1 @@
+"""Chapter 2: its exercises in code, and its questions."""

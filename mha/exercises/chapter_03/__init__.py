@@ -1,0 +1,1 @@
+"""Chapter 3: its exercises in code, and its questions."""

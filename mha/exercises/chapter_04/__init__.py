@@ -1,0 +1,1 @@
+"""Chapter 4: its exercises in code, and its questions."""

@@ -1,0 +1,1 @@
+"""Chapter 5: its exercises in code, and its questions."""

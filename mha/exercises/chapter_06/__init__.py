@@ -1,0 +1,1 @@
+"""Chapter 6: its exercises in code, and its questions."""

@@ -1,0 +1,1 @@
+"""Chapter 7: its exercises in code, and its questions."""

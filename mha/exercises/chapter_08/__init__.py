@@ -1,0 +1,1 @@
+"""Chapter 8: its exercises in code, and its questions."""

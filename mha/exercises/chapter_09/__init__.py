@@ -1,0 +1,1 @@
+"""Chapter 9: its exercises in code, and its questions."""

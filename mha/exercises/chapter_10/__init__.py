@@ -1,0 +1,1 @@
+"""Chapter 10: its exercises in code, and its questions."""

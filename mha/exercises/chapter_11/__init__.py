@@ -1,0 +1,1 @@
+"""Chapter 11: its exercises in code, and its questions."""

@@ -1,0 +1,1 @@
+"""Notebooks handed out, replayed and graded to a table."""

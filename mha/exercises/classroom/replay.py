@@ -1,0 +1,295 @@
+"""One notebook, run again from its first code cell to its last, as its learner's kernel ran it.
+
+This runs in a process of its own, which grading.py starts, watches and ends. The cells run in an IPython shell, each
+with a time limit; its error is kept, and the next cell runs. `check` and `predict`, however they are spelled, examine
+there and then, as they did for the learner. What is found goes to a file line by line, each line when it is known, so
+that nothing of it is lost when the process is.
+"""
+import _thread
+import contextlib
+import functools
+import json
+import multiprocessing
+import os
+import re
+import signal
+import symtable
+import sys
+import tempfile
+import threading
+from pathlib import Path
+
+import torch
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
+
+from mha import exercises
+from mha.exercises import EXERCISES
+from mha.exercises.engine.alarm import clock
+from mha.exercises.engine.calls import Caught
+from mha.exercises.classroom.handed_in import asked, expected, read
+
+try:
+    import resource
+except ImportError:                         # on Windows
+    resource = None
+
+SKIPPED = "skip-execution"                  # the tag of Jupyter's own tools for a cell that is not to be run
+MAGICS = {"time", "capture", "prun", "run", "writefile"}     # those that run Python or write it; all others do nothing
+
+
+def main(path, lines, scratch, limit, memory):
+    """Run a notebook and end this process.
+
+    Args:
+        path: of the notebook. lines: of the file that takes what is found. scratch: an empty folder to run in.
+        limit: seconds for each cell. memory: bytes for the process.
+    """
+    found = Lines(lines)
+    with Caught() as caught:
+        seal(scratch, memory)
+        replay(path, found, limit)
+    if caught.failure is not None:
+        found.write(stopped=said(caught.failure))
+    os._exit(0)
+
+
+class Lines:
+    """A file that takes what is found, one JSON object a line."""
+
+    def __init__(self, path):
+        self.path, self.owner = path, os.getpid()
+
+    def write(self, **found):
+        """Add a line. A copy of this process, which a learner's os.fork made, ends here."""
+        if os.getpid() != self.owner:
+            os._exit(0)
+        with open(self.path, "a", encoding="utf-8") as file:
+            file.write(json.dumps(found) + "\n")
+
+
+# --- The process ----------------------------------------------------------------------------------------------------
+
+def seal(scratch, memory):
+    """Cut this process off from the teacher's: a group of its own, nothing to read, nowhere to print, a folder and a
+    progress file of its own, and limits where the system has them.
+    """
+    if hasattr(os, "setsid"):
+        os.setsid()
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(nothing, number)
+    mute()
+    os.chdir(scratch)
+    tempfile.tempdir = None                 # what was read of TMPDIR before
+    multiprocessing.set_start_method(None, force=True)      # the system's own, as in a learner's kernel
+    os.environ.update(MHA_PROGRESS=str(Path(scratch, "progress.json")), IPYTHONDIR=scratch, TMPDIR=scratch,
+                      MPLBACKEND="agg", OMP_NUM_THREADS="1")
+    torch.set_num_threads(1)
+    if resource:
+        for kind, most in (("DATA", held() + memory), ("FSIZE", memory), ("CORE", 0)):
+            restrict(getattr(resource, f"RLIMIT_{kind}"), most)
+
+
+def restrict(kind, most):
+    """Set a limit of this process, or lower it: no process may raise its own."""
+    hard = resource.getrlimit(kind)[1]
+    most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(kind, (most, most))
+
+
+def held():
+    """Bytes that this process holds already, most of them torch's; 0 where the system does not tell."""
+    with contextlib.suppress(OSError):
+        return int(Path("/proc/self/statm").read_text("ascii").split()[5]) * resource.getpagesize()
+    return 0
+
+
+def mute():
+    """Nothing to read, nowhere to print."""
+    sys.stdin, sys.stdout, sys.stderr = (open(os.devnull, mode, encoding="utf-8") for mode in "rww")
+
+
+class Shell(InteractiveShell):
+    """IPython without a face: nothing is shown, no command of the system is run, and few magics do anything."""
+
+    failure = None                          # of the cell that runs
+
+    def run_line_magic(self, magic_name, line, _stack_depth=1):
+        if magic_name in MAGICS:
+            return super().run_line_magic(magic_name, line, _stack_depth=_stack_depth + 1)
+
+    def run_cell_magic(self, magic_name, line, cell):
+        if magic_name in MAGICS:
+            return super().run_cell_magic(magic_name, line, cell)
+
+    def system(self, cmd):
+        """Nothing."""
+
+    def getoutput(self, cmd, split=True, depth=0):
+        return [] if split else ""
+
+    def showtraceback(self, *args, **kwargs):
+        self.failure = sys.exc_info()[1]
+
+    def showsyntaxerror(self, *args, **kwargs):
+        self.failure = sys.exc_info()[1]
+
+
+def shell():
+    """A shell that keeps no history and formats no output."""
+    config = Config()
+    config.HistoryManager.enabled = False
+    made = Shell.instance(config=config)
+    made.display_formatter.format = lambda *args, **kwargs: ({}, {})
+    return made
+
+
+# --- The cells ------------------------------------------------------------------------------------------------------
+
+def replay(path, found, limit):
+    """Run the code cells of a notebook. The lines: which exercises are expected, and the learner's own count of tries;
+    then the number of each code cell as it begins, each result as it comes, each error; and the end. Cells are
+    counted as Jupyter counts them: one with nothing in it has no number.
+    """
+    try:
+        cells = read(path)
+    except ValueError as wrong:
+        found.write(unreadable=str(wrong))
+        return
+    except OSError as wrong:
+        found.write(unreadable=said(wrong))
+        return
+    found.write(expected=expected(path, cells), tries={id: count for cell in cells for id, count in cell.tries.items()})
+    runner, failed = shell(), []
+    record(found, failed)
+    sys.dont_write_bytecode = True
+    sys.path = ["", *sys.path, str(Path(path).parent)]
+    code = [cell for cell in cells if cell.kind == "code" and cell.source.strip()]
+    for number, cell in enumerate(code, start=1):
+        found.write(cell=number, asks=asked(cell.source))
+        failure = NotRun(f"skipped: its tag is {SKIPPED}") if SKIPPED in cell.tags else run(runner, cell.source, limit)
+        if failure:
+            name = failure.name if isinstance(failure, NameError) else None
+            error = cause(name, failed) or f"{said(failure)}, in {line_of(failure, cell.source)}code cell {number}"
+            found.write(error=error)
+            failed.append((cell.source, error))
+    found.write(end=True)
+
+
+class NotRun(Exception):
+    """Why a cell did not run, or not to its end, where that is no error of its own."""
+
+
+def run(runner, source, limit):
+    """Run one cell; what it raised, or None."""
+    runner.failure = None
+    if any(stream is None or getattr(stream, "closed", False) for stream in (sys.stdin, sys.stdout, sys.stderr)):
+        mute()                                              # the cell before took a stream away
+    watch = Watch(limit)
+    with contextlib.suppress(KeyboardInterrupt), Caught() as caught:    # it may come when the cell has just ended
+        result = runner.run_cell(source, store_history=True)
+        runner.failure = result.error_before_exec or runner.failure or result.error_in_exec
+    watch.ended.set()
+    failure = caught.failure or runner.failure              # the first is of IPython itself, which a cell can break
+    return NotRun(f"stopped after {limit:g} s") if watch.late else failure
+
+
+class Watch(threading.Thread):
+    """Interrupts what runs longer, as a learner would who presses the button, and again each second until it ends."""
+
+    def __init__(self, seconds):
+        super().__init__(daemon=True)
+        self.seconds, self.late, self.ended = seconds, False, threading.Event()
+        signal.signal(signal.SIGINT, self.interrupt)
+        self.start()
+
+    def interrupt(self, *_):
+        if not self.ended.is_set():
+            raise KeyboardInterrupt
+
+    def run(self):
+        due = clock() + self.seconds
+        while not self.ended.wait(0.1):
+            if clock() < due:
+                continue
+            self.late, due = True, due + 1
+            if hasattr(signal, "pthread_kill"):             # which also ends a sleep
+                signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+            else:
+                _thread.interrupt_main()
+
+
+def said(failure):
+    """An error on one line, in at most 200 characters."""
+    text = ""
+    with Caught():                                          # a learner's error may not know how to say itself
+        text = failure.msg if isinstance(failure, SyntaxError) else str(failure)
+    kind = [] if isinstance(failure, NotRun) else [type(failure).__name__]
+    return ": ".join([*kind, *filter(None, [" ".join(text.split())])])[:200]
+
+
+def line_of(failure, source):
+    """The line of a cell that is no Python, as it is counted there; nothing where something else is the matter."""
+    if not isinstance(failure, SyntaxError) or not str(failure.filename).startswith("<ipython-input"):
+        return ""
+    above = re.match(r"\s*\n|", source)[0].count("\n")       # IPython drops empty lines at the top
+    return f"line {failure.lineno + above} of "
+
+
+def cause(name, failed):
+    """Why a name is missing: what befell the cell that should have made it, where there is one."""
+    error = next((error for source, error in reversed(failed) if name and makes(source, name)), None)
+    return error and f"{error}, so {name} is not defined"
+
+
+def makes(source, name):
+    """Whether a cell gives a name something, as far as its text shows."""
+    with contextlib.suppress(SyntaxError, ValueError, RecursionError):
+        cell = symtable.symtable(re.sub(r"(?m)^\s*[%!].*", "", source), "cell", "exec")
+        known = name in cell.get_identifiers() and cell.lookup(name)
+        return known and (known.is_assigned() or known.is_imported())
+    return bool(re.search(rf"(?m)^\s*(?:def|class)\s+{name}\b|\b{name}\s*=|\bimport\b.*\b{name}\b", source))
+
+
+# --- What the learner hands in --------------------------------------------------------------------------------------
+
+def record(found, failed):
+    """From now on `check`, and with it `predict`, leaves each result in the file, and what befell the cell that should
+    have made a name that it misses; and a picture is drawn only when something is asked of it.
+    """
+    examine, draw = exercises.check, exercises.show
+
+    @functools.wraps(examine)
+    def check(id, answer=...):
+        report = examine(id, answer)
+        missed = re.search(r"NameError: name '(\w+)' is not defined", report.text)
+        error = missed and cause(missed[1], failed)
+        found.write(exercise=report.exercise, state=state(report),
+                    mistakes=report.mistakes + [f"({error})"] * bool(error))
+        return report
+
+    @functools.wraps(draw)
+    def show(id):
+        return Undrawn(functools.partial(draw, id))
+
+    exercises.check, exercises.show = check, show
+
+
+def state(report):
+    if not report.started:
+        return "not started"
+    if EXERCISES[report.exercise].kind == "explain":
+        return "written" if report.ok else "wrong"
+    return "right" if report.ok else "wrong"
+
+
+class Undrawn:
+    """A picture that nobody has looked at yet."""
+
+    def __init__(self, draw):
+        self._draw = draw
+
+    def __getattr__(self, name):
+        return getattr(self._draw(), name)

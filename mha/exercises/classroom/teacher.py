@@ -1,0 +1,238 @@
+"""For teachers: exercises as notebooks to hand out, and the notebooks that come back graded to a table.
+
+    python -m mha.exercises export --no-solutions DIR      one notebook a chapter, with its exercises only
+    python -m mha.exercises export --with-solutions DIR    the same, solved
+    python -m mha.exercises grade DIR -o marks.csv         a row for each exercise of each notebook in DIR
+    python -m mha.exercises mistakes [2.1 05_masks ...]    the names of mistakes in that table, and what each means
+
+grade runs each notebook again, from its first code cell to its last, in a process of its own with limits of time and,
+on Linux, of memory. The last result of check or predict counts, as the learner saw it. How many tries it took is read
+from the notebook's own outputs, if they were kept. Nothing is sent anywhere.
+
+The processes guard one learner's rows against another's mistakes: endless loops, sys.exit, too much memory. They do not
+guard against malice. The learners' code runs on this machine with your rights: it can read and change your files, use
+the network, and fake its own results. Where you would not run a notebook yourself, grade it in a container or a virtual
+machine.
+"""
+import argparse
+import contextlib
+import csv
+import importlib.metadata
+import json
+import math
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from mha.exercises import EXERCISES
+from mha.exercises.engine import raised
+from mha.exercises.engine.cells import cells, code, markdown, set_up
+
+KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
+
+
+# --- Export ---------------------------------------------------------------------------------------------------------
+
+def export(folder, solved, repository=None):
+    """Write one notebook for each chapter. Returns the paths.
+
+    Args:
+        folder: made if it is not there. solved: whether right answers stand in it, in the cells and folded away.
+        repository: ada/book on GitHub, or an address, of the book; from there a notebook on Colab fetches mha.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    paths, begin = [], set_up(origin(repository))
+    for chapter in dict.fromkeys(item.chapter for item in EXERCISES.values()):
+        first = [markdown(f"# Exercises: {chapter}") | {"id": "title"}, code(begin) | {"id": "set-up"}]
+        made = [cell for item in EXERCISES.values() if item.chapter == chapter
+                for cell in cells(item, solved, told=solved)]
+        notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": KERNEL}, "cells": first + made}
+        paths.append(folder / f"{chapter}.ipynb")
+        paths[-1].write_text(json.dumps(notebook, indent=1, ensure_ascii=False), encoding="utf-8")
+    return paths
+
+
+def origin(repository=None):
+    """(address, commit) from which pip can fetch this package; None where nobody said, and pip did not fetch it so."""
+    repository = repository or os.environ.get("BOOK_REPOSITORY")
+    if repository:
+        server = os.environ.get("GITHUB_SERVER_URL", "https://github.com")
+        return repository if "://" in repository else f"{server}/{repository}", commit()
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+        known = json.loads(importlib.metadata.distribution("mha").read_text("direct_url.json") or "{}")
+        if "vcs_info" in known:
+            return known["url"], known["vcs_info"]["commit_id"]
+    return None
+
+
+def commit():
+    """The commit of the clone that this package stands in; HEAD, the newest that there will be, where it is no clone.
+    """
+    root = Path(__file__).resolve().parents[3]
+    with contextlib.suppress(OSError):
+        asked = subprocess.run(["git", "rev-parse", "HEAD"], cwd=root, capture_output=True, encoding="utf-8")
+        return asked.stdout.strip() if (root / ".git").exists() and asked.returncode == 0 else "HEAD"
+    return "HEAD"
+
+
+# --- The names of mistakes ------------------------------------------------------------------------------------------
+
+def glossary(wanted=()):
+    """The lines that say what the names of mistakes mean, of some exercises and chapters, or of all.
+
+    Raises:
+        ValueError: there is no such exercise nor chapter.
+    """
+    items = EXERCISES.values()
+    unknown = set(wanted) - {item.id for item in items} - {item.chapter for item in items}
+    if unknown:
+        raise ValueError(f"no exercise or chapter is called {', '.join(sorted(unknown))}; known are 2.1 and 05_masks, "
+                         "for instance")
+    groups = {item.label: mistakes(item) for item in items if not wanted or {item.id, item.chapter} & {*wanted}}
+    groups["What an error means, in any exercise in code"] = general()
+    for title, group in groups.items():
+        if group:
+            yield from (title, *(f"   {id:30} {says}" for id, says in group.items()), "")
+
+
+def mistakes(item):
+    """Name -> what it means, of the mistakes that an exercise foresees."""
+    if item.in_code:
+        return {m.id: m.lead for options in item.switches.values() for m in options.values()}
+    if item.letters:
+        return {option.mistake: f"{letter}: {option.text}" for letter, option in zip(item.letters, item.options)
+                if option.mistake}
+    return {m.id: m.lead for _, m in getattr(item, "mistakes", ())}
+
+
+def general():
+    """The same of what an exception means."""
+    found = [*(m for _, m in raised.MEANINGS), raised.TURNED_BATCH, raised.NO_DEVICE, raised.DEVICES_MEET,
+             raised.INSIDE]
+    return {m.id: m.lead for m in reversed(found)}
+
+
+# --- The command ----------------------------------------------------------------------------------------------------
+
+def main(arguments=None):
+    """Run the command; its exit status."""
+    options = parser().parse_args(arguments)
+    try:
+        return obey(options)
+    except OSError as wrong:                # where the table or the notebooks cannot be written
+        print(f"{options.command} was stopped: {wrong}", file=sys.stderr)
+        return 2
+
+
+def obey(options):
+    if options.command == "export":
+        return hand_out(options)
+    if options.command == "mistakes":
+        return explain(options)
+    with table(options.output, options.bom) as file:
+        return collect(options, file)
+
+
+def above_0(kind):
+    """Reads a number that is above 0."""
+    def number(text):
+        if not 0 < kind(text) < math.inf:
+            raise argparse.ArgumentTypeError(f"it must be above 0, and is {text}")
+        return kind(text)
+    return number
+
+
+def hand_out(options):
+    for path in export(options.folder, options.with_solutions, options.repository):
+        print(path)
+    if not origin(options.repository):
+        print("On Colab these notebooks do not find mha: say where it is with --repository NAME.",
+              file=sys.stderr)
+    return 0
+
+
+def explain(options):
+    try:
+        lines = list(glossary(options.exercises))
+    except ValueError as wrong:
+        print(wrong, file=sys.stderr)
+        return 2
+    with table(None, bom=False) as file:
+        print(*lines, sep="\n", file=file)
+    return 0
+
+
+def collect(options, file):
+    """Write the table, notebook by notebook; what came of it goes to the other stream."""
+    from mha.exercises.classroom import grading
+    begun, notebooks, stopped = time.monotonic(), set(), False
+    for path in grading.passed_over(options.notebooks):
+        print(f"Passed over, since it is no notebook: {path}", file=sys.stderr)
+    written = csv.DictWriter(file, grading.FIELDS)
+    written.writeheader()
+    try:
+        for row in grading.grade(options.notebooks, options.limit, options.total, options.memory, options.jobs,
+                                 counter):
+            written.writerow(row)
+            notebooks.add(row["notebook"])
+            file.flush()
+    except KeyboardInterrupt:
+        stopped = True
+    print(f"{'Stopped: the table has' if stopped else 'Graded:'} {len(notebooks)} notebooks, "
+          f"{time.monotonic() - begun:.0f} s", file=sys.stderr)
+    return 130 if stopped else 0
+
+
+def counter(done, of):
+    """A line that counts, where somebody looks."""
+    if sys.stderr.isatty():
+        print(f"\r{done} of {of}", end="\r", file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def table(path, bom):
+    """A file for the table, in UTF-8 whatever the console speaks."""
+    encoding = "utf-8-sig" if bom else "utf-8"
+    if path:
+        with open(path, "w", encoding=encoding, newline="") as file:
+            yield file
+        return
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(encoding=encoding, newline="")
+    yield sys.stdout
+
+
+def parser():
+    made = argparse.ArgumentParser(prog="python -m mha.exercises", description=__doc__,
+                                   formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = made.add_subparsers(dest="command", required=True)
+    out = commands.add_parser("export", help="write notebooks to hand out")
+    which = out.add_mutually_exclusive_group(required=True)
+    which.add_argument("--with-solutions", action="store_true")
+    which.add_argument("--no-solutions", action="store_true")
+    out.add_argument("--repository", metavar="NAME", help="the book's repository, such as ada/book on GitHub or an "
+                     "address, so that a notebook on Colab fetches mha from there (default: where pip got it from)")
+    out.add_argument("folder", help="where to write them; made if it is not there")
+    what = commands.add_parser("mistakes", help="say what the names of mistakes in the table mean")
+    what.add_argument("exercises", nargs="*", help="such as 2.1, or chapters such as 05_masks (default: all)")
+    marking(commands.add_parser("grade", help="run notebooks again and write a table, as CSV", description=__doc__,
+                                formatter_class=argparse.RawDescriptionHelpFormatter))
+    return made
+
+
+def marking(marks):
+    """The options of `grade`."""
+    from mha.exercises.classroom import grading
+    marks.add_argument("notebooks", nargs="+", help="notebooks, folders of them, or patterns such as \"class/*.ipynb\"")
+    marks.add_argument("-o", "--output", metavar="FILE", help="where the table goes (default: it is printed)")
+    marks.add_argument("--bom", action="store_true", help="begin the table with the mark by which Excel knows UTF-8")
+    marks.add_argument("--jobs", type=above_0(int), help="how many notebooks run at a time (default: as many as cores)")
+    marks.add_argument("--limit", type=above_0(float), default=grading.CELL,
+                       help="seconds for a cell (default: %(default)s)")
+    marks.add_argument("--total", type=above_0(float), default=grading.NOTEBOOK,
+                       help="seconds for a notebook (default: %(default)s)")
+    marks.add_argument("--memory", type=above_0(float), default=grading.MEMORY,
+                       help="GiB for a notebook, where the system has such limits (default: %(default)s)")
