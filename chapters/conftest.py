@@ -1,9 +1,10 @@
-"""What `pytest --nbval chapters` does with a chapter beyond nbval itself: it is run once, and three things come of it.
+"""What `pytest --nbval chapters` does with a chapter beyond nbval itself: it is run once, and four things come of it.
 
 * Every output is compared with what is stored: words exactly, numbers up to the last digits. A cell that was never run
   fails.
 * Then, in the same kernel, as a learner would who has read so far: every stub of its exercises is replaced by its
   reference, every question is answered, and every check must find that right.
+* What the kernel imported by then is what its run is said to depend on (stored/imports.py).
 * A chapter whose own cells all pass leaves its run, figures and widgets and all, for the build (stored/runs.py).
 """
 import os
@@ -11,11 +12,12 @@ import re
 import tempfile
 from collections import defaultdict
 
+import nbformat
 from nbclient import NotebookClient
 from nbval.plugin import IPyNbCell, IPyNbFile
 
 from mha.exercises import EXERCISES
-from stored import runs
+from stored import imports, runs
 from tools import notebooks
 
 # What a test solves is nobody's progress.
@@ -56,10 +58,26 @@ def solved(file):
     for item in EXERCISES.values():
         for cell in notebooks.exercise_cells(item, solved=True) if item.chapter == file.path.stem else []:
             if cell.cell_type == "code":
-                cell.execution_count = 1
-                name = f"{item.id} solved: {cell.id.rpartition('-')[2]}"
-                yield IPyNbCell.from_parent(file, name=name, cell_num=len(file.nb.cells), cell=cell,
-                                            options=defaultdict(bool, check=True))
+                yield behind(file, f"{item.id} solved: {cell.id.rpartition('-')[2]}", cell)
+
+
+def imported(file):
+    """A cell that fails where the kernel has imported more than what the run is said to depend on. Exercises of other
+    chapters are imported by name, and nothing that they say enters a run.
+    """
+    code = [cell for cell in file.nb.cells if cell.cell_type == "code"]
+    known = {imports.name_of(path) for path in imports.reached(*runs.python_of(code))}
+    yield behind(file, "what was imported", nbformat.v4.new_code_cell(
+        f"import sys\nfound = {{name for name in sys.modules if name.split('.')[0] == 'mha'}} - {known!r}\n"
+        "more = [name for name in found if not name.startswith(('mha.exercises.chapter_', 'mha.exercises.zoo'))]\n"
+        "assert not more, f'stored/imports.py does not see that a run depends on {more}'"))
+
+
+def behind(file, name, cell):
+    """A test of a cell that stands behind the chapter's own."""
+    cell.execution_count = 1
+    return IPyNbCell.from_parent(file, name=f"behind: {name}", cell_num=len(file.nb.cells), cell=cell,
+                                 options=defaultdict(bool, check=True))
 
 
 # --- What nbval does, and then what it does here --------------------------------------------------------------------
@@ -71,6 +89,7 @@ run_cell = IPyNbCell.runtest
 def collect(file):
     yield from collect_cells(file)
     yield from solved(file)
+    yield from imported(file)
 
 
 def setup(file):
@@ -91,17 +110,17 @@ def runtest(cell):
     if cell.cell.execution_count is None:
         cell.raise_cell_error("this cell was never run: run `python3 book.py refresh`")
     run_cell(cell)
-    if "solved" not in cell.name:
+    if not cell.name.startswith("behind: "):
         cell.parent.chapter.outputs[cell.cell.id] = cell.test_outputs
 
 
 def compare_outputs(cell, fresh, stored, skip_compare=None):
     """Text against text; images and widgets are compared through the text that stands for them."""
-    if "solved" in cell.name and "check" in cell.cell.metadata.get("tags", []):
+    if cell.name.startswith("behind: ") and "check" in cell.cell.metadata.get("tags", []):
         said = notebooks.text_of(notebooks.text_outputs(fresh)[0])
         right = re.search(r": (right|written|as you said)\.", said.splitlines()[0])
         found = None if right else f"the reference is not found right: {said}"
-    elif "solved" in cell.name:
+    elif cell.name.startswith("behind: "):
         found = None
     else:
         found = notebooks.difference(fresh, stored)

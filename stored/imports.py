@@ -54,6 +54,12 @@ def modules(name):
         yield place / "__init__.py"
 
 
+def name_of(path):
+    """The dotted name of a module's file."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
 def exercises_of(number):
     """The modules that hold the exercises of a chapter, "4" or "B"; "*" for all."""
     folder = {"B": "zoo", "*": "*"}.get(number) or f"chapter_{int(number):02}"
