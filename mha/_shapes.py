@@ -11,18 +11,18 @@ from mha import _check as check
 from mha import masks
 
 
-def cut(x: Tensor, d: int) -> Tensor:
+def to_heads(x: Tensor, d: int) -> Tensor:
     """`mha.split_heads` by the size of a head: (..., n, h d) -> (..., h, n, d), however many heads x holds."""
     *lead, width = x.shape
     return x.view(*lead, width // d, d).transpose(-3, -2)  # (..., n, h, d), then (..., h, n, d)
 
 
-def merge(y: Tensor) -> Tensor:
+def concat_heads(y: Tensor) -> Tensor:
     """`mha.merge_heads`, unchecked."""
     return y.transpose(-3, -2).flatten(-2)  # (..., n, h, d), then (..., n, h d)
 
 
-def four_axes(t, lead) -> Tensor | None:
+def to_bhnd(t, lead) -> Tensor | None:
     """One batch axis, one head axis, whatever stood there: (..., h, n, d) -> (B, h, n, d)."""
     if t is None or t.ndim == 4:
         return t
@@ -31,14 +31,14 @@ def four_axes(t, lead) -> Tensor | None:
     return t.expand(*lead, *t.shape[-3:]).flatten(0, -4)
 
 
-def fold_groups(Q, K, mask, bias, triangle) -> tuple[Tensor, Tensor | None, Tensor | None, bool]:
+def fold_groups(Q, K, mask, bias, is_causal) -> tuple[Tensor, Tensor | None, Tensor | None, bool]:
     """Where g heads share one key head, queue their queries one after the other: (B, h, n, .) -> (B, h_kv, g n, .).
 
     Copying K and V g times instead would move g times the memory.
     """
     h, n, h_kv = *Q.shape[1:3], K.shape[1]
     group = (h_kv, h // h_kv)
-    if triangle:
+    if is_causal:
         mask = masks.causal(n, device=Q.device)[None, None]  # (1, 1, n, n)
     return Q.unflatten(1, group).flatten(2, 3), fold_rows(mask, group, n), fold_rows(bias, group, n), False
 
@@ -57,14 +57,14 @@ def unfold_groups(t, h) -> Tensor:
     return t.unflatten(2, (h // t.shape[1], -1)).flatten(1, 2) if t.shape[1] != h else t
 
 
-def in_both(a, b) -> Tensor | None:
+def combine_masks(a, b) -> Tensor | None:
     """Two masks in one; None is no mask."""
     if a is None or b is None:
         return b if a is None else a
     return a & b
 
 
-def lowered(q, k, v) -> tuple[Tensor, Tensor, Tensor]:
+def to_autocast_dtype(q, k, v) -> tuple[Tensor, Tensor, Tensor]:
     """Under torch.autocast, what a matrix product would do there: go to the lower precision."""
     if not check.autocasting(q):
         return q, k, v
@@ -75,7 +75,7 @@ def lowered(q, k, v) -> tuple[Tensor, Tensor, Tensor]:
 FAR = 100.0  # an offset of scores that costs a float32 gradient 1e-5 at most
 
 
-def levelled(bias, mask) -> Tensor:
+def subtract_row_max(bias, mask) -> Tensor:
     """The bias, each row lowered by its largest number over the visible keys, which a softmax ignores.
 
     A row of -1e9 would swallow its scores: float32 numbers of that size are 64 apart. And for its gradient torch's
@@ -84,7 +84,7 @@ def levelled(bias, mask) -> Tensor:
     """
     if 0 in bias.shape or mask is not None and 0 in mask.shape:
         return bias
-    kept, read = bias.detach(), may_be_read(bias)
+    kept, read = bias.detach(), is_readable(bias)
     if read and mask is not None:
         low, high = kept.aminmax()
         if -FAR <= low and high <= FAR:
@@ -102,13 +102,13 @@ def cast_bias(bias, dtype) -> Tensor:
     return torch.where(bias.isinf(), bias, bias.clamp(-most, most)).to(dtype)
 
 
-def may_be_read(t) -> bool:
+def is_readable(t) -> bool:
     """Whether Python may look at the numbers of a tensor: on a CPU no one waits for them, and nothing is being traced.
     """
-    return t.is_cpu and type(t) in (Tensor, Parameter) and eager(forward=True)
+    return t.is_cpu and type(t) in (Tensor, Parameter) and in_eager_mode(forward=True)
 
 
-def eager(forward: bool = False) -> bool:
+def in_eager_mode(forward: bool = False) -> bool:
     """Whether torch computes as it is told to, with nothing that traces or transforms it; perhaps in forward mode.
 
     Whether torch.func or a dispatch mode is at work, torch tells in these private places alone.
@@ -118,6 +118,6 @@ def eager(forward: bool = False) -> bool:
                 or not forward and forward_ad._current_level >= 0)
 
 
-def differentiates_forward() -> bool:
+def in_forward_mode_ad() -> bool:
     """Whether derivatives are taken in forward mode: torch.func.jvp, or forward_ad.dual_level."""
     return not torch.compiler.is_compiling() and forward_ad._current_level >= 0

@@ -2,10 +2,10 @@
 
 Read `definition` first: it is the formula, a line for each of its steps. Everything after it is comfort and speed.
 `attention` is the door, which takes any number of axes, masks in every form, and heads that share their keys (grouped
-and multi-query attention). Behind it three roads lead to the same numbers:
+and multi-query attention). Behind it three backends give the same numbers:
 
-* torch's fused kernel (`_roads.fused`), which never writes the weights to memory: where nobody wants them;
-* the definition in a single buffer (`_roads.in_one_buffer`): where they are wanted, or torch has no kernel;
+* torch's fused kernel (`_backends.fused`), which never writes the weights to memory: where nobody wants them;
+* the definition in a single buffer (`_backends.inplace_attention`): where they are wanted, or torch has no kernel;
 * `definition` itself: with a softcap; and, where the kernel does not serve, with dropout, torch.compile or torch.func.
 """
 
@@ -18,10 +18,13 @@ from torch import Tensor
 
 from mha import _check as check
 from mha import masks
+from mha._backends import (
+    InplaceAttention, fully_masked_rows, fused, inplace_attention, kernel_is_unsupported, sdpa_fast_path, unmask_rows,
+)
 from mha._result import pair
-from mha._roads import OneBuffer, blind_rows, fused, in_one_buffer, kernel_is_unsuitable, opened, straight
 from mha._shapes import (
-    cast_bias, differentiates_forward, fold_groups, four_axes, in_both, levelled, lowered, unfold_groups,
+    cast_bias, combine_masks, fold_groups, in_forward_mode_ad, subtract_row_max, to_autocast_dtype, to_bhnd,
+    unfold_groups,
 )
 
 
@@ -93,7 +96,7 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *more, mask: Tensor | None = None
         A query that may see no key has zero weights, a zero output and zero gradients.
         A query is NaN if it holds NaN, or infinity without a softcap, or sees NaN in a key, value or bias; in bfloat16
         on a processor with AMX, torch's product may carry it into the query before. A hidden NaN leaves the output
-        alone, with three exceptions. In a value it does not, on every road. In a key it may not without weights, where
+        alone, with three exceptions. In a value it does not. In a key it may not without weights, where
         torch's CPU kernel may also overlook a NaN or infinite key that is seen. And a bias of -inf hides a key's score,
         not its NaN. The gradients of all queries of its head are NaN even where it is hidden: 0 times NaN is NaN.
     Derivatives:
@@ -105,14 +108,14 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *more, mask: Tensor | None = None
         softcap: Gemma Team 2024 (Gemma 2), section 2.
     """
     check.function_style(more, unknown)
-    # For what small layers are called with, and a step of decoding; the long road comes to the same.
+    # What small layers are called with, and a step of decoding, needs nothing of what follows.
     if (need_weights is False and mask is bias is window is scale is softcap is None and type(dropout) is float
             and not dropout and (causal is False or causal is True)):
-        out = straight(q, k, v, causal, offset)
+        out = sdpa_fast_path(q, k, v, causal, offset)
         if out is not None:
             return pair(out, None)
     check.tensors(q=q, k=k, v=v)
-    q, k, v = lowered(q, k, v)
+    q, k, v = to_autocast_dtype(q, k, v)
     check.qkv(q, k, v)
     n, m = q.shape[-2], k.shape[-2]
     check.options(q, m, causal, offset, window, scale, softcap, dropout, need_weights)
@@ -122,18 +125,18 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *more, mask: Tensor | None = None
     offset = 0 if offset is None else offset
     # The plain triangle (causal, n = m, nothing else hidden or added, a scale above 0) needs no mask: the fused kernel
     # skips the half of the scores that it hides. (Two `if`s, since under torch.compile such comparisons are no bool.)
-    triangle = causal and window is None and mask is None and bias is None
+    is_causal = causal and window is None and mask is None and bias is None
     if n != m or isinstance(offset, Tensor) or offset:
-        triangle = False
+        is_causal = False
     if scale is not None and scale <= 0:  # the kernel multiplies the hidden scores, minus infinity, by it
-        triangle = False
-    if not triangle:
-        mask = in_both(mask, masks.visible(n, m, causal, window, offset, q.device))
-    bias = None if bias is None else cast_bias(levelled(bias, mask), q.dtype)
+        is_causal = False
+    if not is_causal:
+        mask = combine_masks(mask, masks.visible(n, m, causal, window, offset, q.device))
+    bias = None if bias is None else cast_bias(subtract_row_max(bias, mask), q.dtype)
     scale = q.shape[-1] ** -0.5 if scale is None else scale
     lead = shape[:-3]
-    Q, K, V = (four_axes(t, lead) for t in (q, k, v))  # (B, h, n or m, .)
-    out, weights = _on_a_road(Q, K, V, four_axes(mask, lead), four_axes(bias, lead), scale, triangle, softcap, dropout,
+    Q, K, V = (to_bhnd(t, lead) for t in (q, k, v))  # (B, h, n or m, .)
+    out, weights = _dispatch(Q, K, V, to_bhnd(mask, lead), to_bhnd(bias, lead), scale, is_causal, softcap, dropout,
                               need_weights)
     if q.ndim != 4:
         out = out.reshape(*shape[:-1], v.shape[-1])
@@ -141,37 +144,37 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *more, mask: Tensor | None = None
     return pair(out, weights)
 
 
-def _on_a_road(Q, K, V, mask, bias, scale, triangle, softcap, dropout, need_weights) -> tuple[Tensor, Tensor | None]:
+def _dispatch(Q, K, V, mask, bias, scale, is_causal, softcap, dropout, need_weights) -> tuple[Tensor, Tensor | None]:
     """Attention over four axes, by torch's kernel or without it; heads that share their keys are folded."""
     # Unsuitable: no tokens; on a CPU also d_k != d_v, or a bias that learns.
-    use_kernel = not (need_weights or softcap or kernel_is_unsuitable(Q, K, V, bias))
-    kernel_shares_heads = use_kernel and triangle and (Q.is_cuda or Q.is_cpu)  # its own flag for it, enable_gqa
+    use_kernel = not (need_weights or softcap or kernel_is_unsupported(Q, K, V, bias))
+    kernel_shares_heads = use_kernel and is_causal and (Q.is_cuda or Q.is_cpu)  # its own flag for it, enable_gqa
     h = Q.shape[1]
     if h != K.shape[1] and not kernel_shares_heads:
-        Q, mask, bias, triangle = fold_groups(Q, K, mask, bias, triangle)  # (B, h_kv, h/h_kv n, d_k)
+        Q, mask, bias, is_causal = fold_groups(Q, K, mask, bias, is_causal)  # (B, h_kv, h/h_kv n, d_k)
     if use_kernel:
-        return unfold_groups(fused(Q, K, V, mask, bias, scale, triangle, dropout), h), None
-    out, weights = _without_kernel(Q, K, V, mask, bias, scale, triangle, softcap, dropout)
+        return unfold_groups(fused(Q, K, V, mask, bias, scale, is_causal, dropout), h), None
+    out, weights = _without_kernel(Q, K, V, mask, bias, scale, is_causal, softcap, dropout)
     return unfold_groups(out, h), unfold_groups(weights, h) if need_weights else None
 
 
-def _without_kernel(Q, K, V, mask, bias, scale, triangle, softcap, dropout) -> tuple[Tensor, Tensor]:
-    """Attention that writes its weights to memory, wanted or not: by `in_one_buffer`, or by the definition."""
+def _without_kernel(Q, K, V, mask, bias, scale, is_causal, softcap, dropout) -> tuple[Tensor, Tensor]:
+    """Attention that writes its weights to memory, wanted or not: by `inplace_attention`, or by the definition."""
     # A CPU multiplies float16 matrices many times slower than float32 ones.
     if Q.dtype == torch.float16 and Q.device.type == "cpu":
         wide = (None if t is None else t.float() for t in (Q, K, V))
         bias = None if bias is None else bias.float()
-        return tuple(t.half() for t in _without_kernel(*wide, mask, bias, scale, triangle, softcap, dropout))
-    blind = blind_rows(mask, bias)  # in the triangle each query sees itself
-    mask = masks.causal(Q.shape[2], device=Q.device) if triangle else mask
+        return tuple(t.half() for t in _without_kernel(*wide, mask, bias, scale, is_causal, softcap, dropout))
+    fully_masked = fully_masked_rows(mask, bias)  # in the triangle each query sees itself
+    mask = masks.causal(Q.shape[2], device=Q.device) if is_causal else mask
     # torch.compile fuses the plain lines by itself, and torch.func can differentiate and batch only those. Whether
     # torch.func is at work, torch tells in this private place alone.
-    plain = torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active() or differentiates_forward()
+    plain = torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active() or in_forward_mode_ad()
     if not (softcap or dropout or plain):
         learns = torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in (Q, K, V, bias))
-        return (OneBuffer.apply if learns else in_one_buffer)(Q, K, V, mask, bias, blind, scale)
-    mask, bias = opened(mask, bias, blind)
+        return (InplaceAttention.apply if learns else inplace_attention)(Q, K, V, mask, bias, fully_masked, scale)
+    mask, bias = unmask_rows(mask, bias, fully_masked)
     out, weights = definition(Q, K, V, mask, bias, scale=scale, softcap=softcap, dropout=dropout)
-    if blind is None:
+    if fully_masked is None:
         return out, weights
-    return out.masked_fill(blind, 0.0), weights.masked_fill(blind, 0.0)
+    return out.masked_fill(fully_masked, 0.0), weights.masked_fill(fully_masked, 0.0)

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from mha import _check as check
 from mha._result import pair
 from mha.attention import attention
-from mha.position import following
+from mha.position import positions_from
 
 
 @check.calls
@@ -101,7 +101,7 @@ class Head(nn.Module):
         check.truths(bias=bias, causal=causal)
         check.probability("dropout", dropout)
         check.layer_dtype(dtype)
-        check.seat(on_qk)
+        check.on_qk(on_qk)
         self.d_model, self.d_k, self.d_v, self.d_context = d_model, d_k, d_v, d_context
         self.dropout, self.causal, self.on_qk = dropout, causal, on_qk
         self.W_Q = nn.Linear(d_model, d_k, bias, device, dtype)
@@ -125,7 +125,7 @@ class Head(nn.Module):
         K = self.W_K(context)  # (..., m, d_k)
         V = self.W_V(context)  # (..., m, d_v)
         if self.on_qk is not None:
-            Q, K = check.turned(self.on_qk(Q, K, following(0, x), following(0, context)))
+            Q, K = check.turned(self.on_qk(Q, K, positions_from(0, x), positions_from(0, context)))
         return _attend(Q, K, V, mask=mask, bias=bias, causal=self.causal,
                        dropout=self.dropout if self.training else 0.0, need_weights=need_weights)
 

@@ -12,11 +12,11 @@ from torch import Tensor, nn
 from mha import _check as check
 from mha._parameters import Layer, copy_packed, copy_rows, has_bias, rows_of
 from mha._result import pair
-from mha._shapes import cut, merge
+from mha._shapes import concat_heads, to_heads
 from mha.attention import attention
 from mha.cache import KVCache
 from mha.heads import Head
-from mha.position import following
+from mha.position import positions_from
 
 
 @check.call
@@ -30,7 +30,7 @@ def split_heads(x: Tensor, num_heads: int) -> Tensor:
 def merge_heads(y: Tensor) -> Tensor:
     """Put the heads side by side again, undoing `split_heads`: (..., h, n, d) -> (..., n, h d)."""
     check.merges(y)
-    return merge(y)
+    return concat_heads(y)
 
 
 @check.calls
@@ -120,7 +120,7 @@ class MultiHeadAttention(Layer):
         check.truths(bias=bias, causal=causal)
         check.probability("dropout", dropout)
         check.layer_dtype(dtype)
-        check.seat(on_qk)
+        check.on_qk(on_qk)
         self.d_model, self.num_heads, self.num_kv_heads, self.d_k, self.d_v = d_model, num_heads, num_kv_heads, d_k, d_v
         self.d_context, self.d_out, self.dropout, self.causal, self.on_qk = d_context, d_out, dropout, causal, on_qk
         self.W_Q = nn.Linear(d_model, num_heads * d_k, bias, device, dtype)
@@ -169,12 +169,12 @@ class MultiHeadAttention(Layer):
             check.caching(self, context, cache, offset, KVCache, mask=mask, bias=bias)
             offset = cache.length
         context = x if context is None else context
-        Q = cut(self.W_Q(x), self.d_k)  # (..., h, n, d_k)
-        K = cut(self.W_K(context), self.d_k)  # (..., h_kv, m, d_k)
-        V = cut(self.W_V(context), self.d_v)  # (..., h_kv, m, d_v)
+        Q = to_heads(self.W_Q(x), self.d_k)  # (..., h, n, d_k)
+        K = to_heads(self.W_K(context), self.d_k)  # (..., h_kv, m, d_k)
+        V = to_heads(self.W_V(context), self.d_v)  # (..., h_kv, m, d_v)
         if self.on_qk is not None:
-            i = following(offset, x)
-            j = i if cache is not None or offset is None and context is x else following(0, context)
+            i = positions_from(offset, x)
+            j = i if cache is not None or offset is None and context is x else positions_from(0, context)
             Q, K = check.turned(self.on_qk(Q, K, i, j))
         if cache is not None:
             K, V = cache.write(K, V)
@@ -184,7 +184,7 @@ class MultiHeadAttention(Layer):
         if head_mask is not None:
             check.head_mask(head_mask, out)
             out = out * head_mask[..., None, None].to(out.dtype)
-        out = self.W_O(merge(out))  # (..., n, d_out)
+        out = self.W_O(concat_heads(out))  # (..., n, d_out)
         if cache is not None:
             cache.advance(x.shape[-2])
         return pair(out, weights)

@@ -145,7 +145,7 @@ def alibi_bias(num_heads: int, n: int, m: int | None = None, offset: int | Tenso
     return -slopes[:, None, None] * (i - j).abs()  # (h, n, m), or (B, h, n, m)
 
 
-def following(offset: int | Tensor | None, tokens: Tensor) -> Tensor:
+def positions_from(offset: int | Tensor | None, tokens: Tensor) -> Tensor:
     """The positions of tokens (..., n, d) that follow `offset` others: (n,), or (B, 1, n) for offsets (B,)."""
     check.offset(0 if offset is None else offset, tokens, tokens.shape[:-2])
     n = torch.arange(tokens.shape[-2], device=tokens.device)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from mha import _check as check
-from mha.multihead import MultiHeadAttention, cut, merge_heads, split_heads
+from mha.multihead import MultiHeadAttention, merge_heads, split_heads
 
 
 def symmetric(Q: Tensor, K: Tensor) -> tuple[Tensor, Tensor]:
@@ -308,6 +308,6 @@ def turn_heads(layer: MultiHeadAttention, keys: Tensor | None = None, values: Te
             heads = parameter.view(layer.num_heads, turns.shape[-1], -1)  # (h, d, d_model), of a bias (h, d, 1)
             parameter.copy_((turns.mT @ heads).view(parameter.shape))
     if values is not None:
-        columns = cut(new.W_O.weight, layer.d_v)  # (h, d_out, d_v)
+        columns = split_heads(new.W_O.weight, layer.num_heads)  # (h, d_out, d_v)
         new.W_O.weight.copy_(merge_heads(columns @ values))
     return new

@@ -11,7 +11,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import mha
-from mha._roads import fused
+from mha._backends import fused
 from mha.attention import attention, definition
 from support import ROADS, close, needs_compiler, needs_gpu, nothing_leaks, see
 

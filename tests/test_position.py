@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from mha import MultiHeadAttention, MultiHeadLoop, attention, merge_heads, split_heads
-from mha.position import Rope, alibi_bias, alibi_slopes, following, rope, sinusoids
+from mha.position import Rope, alibi_bias, alibi_slopes, positions_from, rope, sinusoids
 from support import close, needs_compiler, tokens
 
 B, H, N, M, D, D_K = 2, 3, 5, 7, 13, 6
@@ -166,11 +166,11 @@ def test_a_layer_says_where_its_tokens_stand():
     assert seen_by(x, cache=True) == [ragged, ragged]
 
 
-def test_following_counts_on():
+def test_positions_from_counts_on():
     x = tokens(2, 3, N, D)
-    assert following(None, x).tolist() == following(0, x).tolist() == list(range(N))
-    assert following(3, x).tolist() == [3, 4, 5, 6, 7]
-    assert following(torch.tensor([[1, 2, 3], [4, 5, 6]]), x).shape == (2, 3, 1, N)
+    assert positions_from(None, x).tolist() == positions_from(0, x).tolist() == list(range(N))
+    assert positions_from(3, x).tolist() == [3, 4, 5, 6, 7]
+    assert positions_from(torch.tensor([[1, 2, 3], [4, 5, 6]]), x).shape == (2, 3, 1, N)
 
 
 def test_each_sequence_may_have_an_offset_of_its_own_under_rope():

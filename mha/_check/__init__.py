@@ -16,7 +16,7 @@ from mha._check.masks import (
 )
 from mha._check.modules import (
     absorbs, fits_heads, from_torch, function, head_mask, head_numbers, head_size, heads, kept_groups, kv_heads,
-    linear, matrices, merges, seat, splits, state, to_torch, turned,
+    linear, matrices, merges, on_qk, splits, state, to_torch, turned,
 )
 from mha._check.surgery import changed, found, model, of_each, of_one_size, one_layer, pooled, turns
 
@@ -27,6 +27,6 @@ __all__ = [
     "probability", "qkv", "tensors", "truths", "untouched",
     "lengths", "maps", "mask_and_bias", "mask_for_reading", "offset", "options", "size", "torch_masks", "window",
     "absorbs", "fits_heads", "from_torch", "function", "head_mask", "head_numbers", "head_size", "heads",
-    "kept_groups", "kv_heads", "linear", "matrices", "merges", "seat", "splits", "state", "to_torch", "turned",
+    "kept_groups", "kv_heads", "linear", "matrices", "merges", "on_qk", "splits", "state", "to_torch", "turned",
     "changed", "found", "model", "of_each", "of_one_size", "one_layer", "pooled", "turns",
 ]

@@ -43,7 +43,7 @@ def kept_groups(keep: list[int], group: int) -> list[int]:
     return kv_heads
 
 
-def seat(on_qk) -> None:
+def on_qk(on_qk) -> None:
     if on_qk is None:
         return
     function = on_qk.forward if isinstance(on_qk, torch.nn.Module) else on_qk

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from mha.attention import attention
-from mha.multihead import cut, merge_heads
+from mha.multihead import merge_heads, split_heads
 from mha.position import alibi_bias, rope, sinusoids
 from mha.train.loop import fit, normal, xavier
 
@@ -92,7 +92,7 @@ def fit_positions(task: str, positions: str, *, n=24, lengths=(24, 48, 96), step
         if positions == "sinusoids":
             told = sinusoids(size, D_POSITION, device=device)
         x = torch.cat([x, told.expand(*x.shape[:-1], -1)], -1)  # (R, B, n, d)
-        Q, K, V = cut(x @ W_Q + b_Q, D_K), cut(x @ W_K + b_K, D_K), cut(x @ W_V, D_V)  # (R, B, h, n, .)
+        Q, K, V = (split_heads(t, H) for t in (x @ W_Q + b_Q, x @ W_K + b_K, x @ W_V))  # (R, B, h, n, .)
         if positions == "rotary":
             i = torch.arange(size, device=device)
             Q, K = rope(Q, i, interleaved=True), rope(K, i, interleaved=True)

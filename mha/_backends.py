@@ -1,4 +1,4 @@
-"""Two roads that lead where `mha.attention.definition` does: a single buffer of weights, and torch's fused kernels."""
+"""Two backends that compute what `mha.attention.definition` does: in one buffer of weights, and by torch's kernels."""
 
 import math
 
@@ -7,14 +7,14 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from mha import _check as check
-from mha._shapes import differentiates_forward, eager, in_both, may_be_read
+from mha._shapes import combine_masks, in_eager_mode, in_forward_mode_ad, is_readable
 
 
-def in_one_buffer(Q, K, V, mask, bias, blind, scale) -> tuple[Tensor, Tensor]:
+def inplace_attention(Q, K, V, mask, bias, fully_masked, scale) -> tuple[Tensor, Tensor]:
     """The definition once more, in a single (B, h, n, m) buffer: scores become weights in place.
 
     On a CPU that is most of the gain, for a fresh buffer of that size is dear to touch.
-    `blind`, (B, 1 or h, 1 or n, 1) bool, marks the queries that see no key.
+    `fully_masked`, (B, 1 or h, 1 or n, 1) bool, marks the queries that see no key.
     """
     weights = scale * Q @ K.mT  # (B, h, n, m): scores at first
     if bias is not None:
@@ -22,17 +22,17 @@ def in_one_buffer(Q, K, V, mask, bias, blind, scale) -> tuple[Tensor, Tensor]:
     if mask is not None:
         weights.masked_fill_(~mask, -math.inf)
     torch.softmax(weights, dim=-1, out=weights)
-    if blind is not None:
-        weights.masked_fill_(blind, 0.0)
+    if fully_masked is not None:
+        weights.masked_fill_(fully_masked, 0.0)
     return weights @ V, weights  # (B, h, n, d_v)
 
 
-class OneBuffer(torch.autograd.Function):
-    """`in_one_buffer`, with its gradient worked out by hand."""
+class InplaceAttention(torch.autograd.Function):
+    """`inplace_attention`, with its gradient worked out by hand."""
 
     @staticmethod
-    def forward(ctx, Q, K, V, mask, bias, blind, scale):
-        out, weights = in_one_buffer(Q, K, V, mask, bias, blind, scale)
+    def forward(ctx, Q, K, V, mask, bias, fully_masked, scale):
+        out, weights = inplace_attention(Q, K, V, mask, bias, fully_masked, scale)
         ctx.scale = scale
         ctx.save_for_backward(Q, K, V, bias, out, weights)
         ctx.set_materialize_grads(False)
@@ -64,39 +64,39 @@ class OneBuffer(torch.autograd.Function):
         return d_Q, d_K, d_V, None, d_bias, None, None
 
 
-def fused(Q, K, V, mask, bias, scale, triangle, dropout) -> Tensor:
+def fused(Q, K, V, mask, bias, scale, is_causal, dropout) -> Tensor:
     """Attention by torch's kernels, which work through the scores tile by tile and keep none."""
     # To a query that sees no key, torch's CPU kernel gives zeros by itself, with gradients of zero.
-    blind = None if Q.is_cpu else blind_rows(mask, bias)
-    mask, bias = opened(mask, bias, blind)
+    fully_masked = None if Q.is_cpu else fully_masked_rows(mask, bias)
+    mask, bias = unmask_rows(mask, bias, fully_masked)
     if bias is not None and mask is not None:
         bias, mask = bias.masked_fill(~mask, -math.inf), None
     shared = {} if Q.shape[1] == K.shape[1] else {"enable_gqa": True}
     out = F.scaled_dot_product_attention(Q, K, V, attn_mask=mask if bias is None else bias, dropout_p=dropout,
-                                         is_causal=triangle, scale=scale, **shared)
-    out = with_bad_queries(out, Q, may_be_read(Q)) if Q.is_cpu else out
-    return out if blind is None else out.masked_fill(blind, 0.0)
+                                         is_causal=is_causal, scale=scale, **shared)
+    out = propagate_nonfinite_queries(out, Q, is_readable(Q)) if Q.is_cpu else out
+    return out if fully_masked is None else out.masked_fill(fully_masked, 0.0)
 
 
-def straight(q, k, v, causal, offset) -> Tensor | None:
+def sdpa_fast_path(q, k, v, causal, offset) -> Tensor | None:
     """Attention by torch's kernel alone, where it serves as it is: four axes, and each query sees a key.
 
     The inputs are unchecked: what does not fit has another shape, or torch refuses it.
     """
     asking, shape = q.shape, k.shape
     if (len(shape) != 4 or shape != v.shape or 0 in shape or type(q) is not Tensor or q.is_nested
-            or q.dtype not in check.FLOATS or not eager() or torch._C._is_any_autocast_enabled()):
+            or q.dtype not in check.FLOATS or not in_eager_mode() or torch._C._is_any_autocast_enabled()):
         return None
-    triangle = causal
+    is_causal = causal
     if asking != shape or offset is not None:  # but the last query sees all keys
-        triangle = False
+        is_causal = False
         if not causal or type(offset) is not int or offset != shape[2] - 1 or asking != (*shape[:2], 1, shape[3]):
             return None
-    out = F.scaled_dot_product_attention(q, k, v, is_causal=triangle)
-    return with_bad_queries(out, q, is_read=True) if q.is_cpu else out
+    out = F.scaled_dot_product_attention(q, k, v, is_causal=is_causal)
+    return propagate_nonfinite_queries(out, q, is_read=True) if q.is_cpu else out
 
 
-def with_bad_queries(out, Q, is_read: bool) -> Tensor:
+def propagate_nonfinite_queries(out, Q, is_read: bool) -> Tensor:
     """What torch's CPU kernel gives, with NaN for each query that holds NaN or infinity.
 
     It may give zeros to one of them: where all scores are -inf, over fewer keys than fill a vector register (64 bytes),
@@ -108,9 +108,9 @@ def with_bad_queries(out, Q, is_read: bool) -> Tensor:
     return out + bad if torch.is_grad_enabled() else out.add_(bad)  # out may be kept for the gradient
 
 
-def kernel_is_unsuitable(Q, K, V, bias) -> bool:
+def kernel_is_unsupported(Q, K, V, bias) -> bool:
     """Where torch has no fused kernel."""
-    if 0 in Q.shape or 0 in K.shape or differentiates_forward():  # nothing to fuse, or no derivative of that kind
+    if 0 in Q.shape or 0 in K.shape or in_forward_mode_ad():  # nothing to fuse, or no derivative of that kind
         return True
     if not Q.is_cpu:
         return False
@@ -119,19 +119,19 @@ def kernel_is_unsuitable(Q, K, V, bias) -> bool:
     return bias is not None and bias.requires_grad
 
 
-def blind_rows(mask, bias) -> Tensor | None:
+def fully_masked_rows(mask, bias) -> Tensor | None:
     """The queries that see no key, (B, 1 or h, 1 or n, 1) bool; None where there is neither mask nor bias."""
     if mask is None and bias is None:
         return None
-    seen = mask if bias is None else in_both(mask, bias != -math.inf)
+    seen = mask if bias is None else combine_masks(mask, bias != -math.inf)
     return ~seen.any(-1, keepdim=True)
 
 
-def opened(mask, bias, blind) -> tuple[Tensor | None, Tensor | None]:
-    """Mask and bias with the blind rows open: a softmax over nothing would be NaN, and so would its gradient.
+def unmask_rows(mask, bias, fully_masked) -> tuple[Tensor | None, Tensor | None]:
+    """Mask and bias with the fully masked rows open: a softmax over nothing would be NaN, and so would its gradient.
 
     Whoever computes the weights sets those rows to zero afterwards, which makes their gradient zero too.
     """
-    if blind is None:
+    if fully_masked is None:
         return mask, bias
-    return None if mask is None else mask | blind, None if bias is None else bias.masked_fill(blind, 0.0)
+    return None if mask is None else mask | fully_masked, None if bias is None else bias.masked_fill(fully_masked, 0.0)
