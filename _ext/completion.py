@@ -11,7 +11,6 @@ from pygments.lexers import PythonLexer
 
 from .quotes import all_curly
 from mha.exercises import EXERCISES
-from mha.exercises.engine.blanks import BLANK
 from mha.exercises.engine.replies import shuffled
 from stored import replies
 

@@ -385,7 +385,7 @@ ERRORS = {
     "text_for_dropout": (lambda: layer(dropout="0.1"), TypeError, "dropout='0.1' is a str"),
     "third_value": (lambda: MultiHeadAttention(D, H, D_K), TypeError,
                     r"takes 2 values by position, got 3; write Multi.*\*, num_kv_heads=None"),
-    "torchs_names": (lambda: MultiHeadAttention(hidden_size=D, num_heads=H), TypeError, "that is d_model="),
+    "hidden_size": (lambda: MultiHeadAttention(hidden_size=D, num_heads=H), TypeError, "that is d_model="),
     "batch_first": (lambda: layer(batch_first=True), TypeError, "no batch_first=; the batch always comes first"),
     "embed_dim": (lambda: layer(embed_dim=D), TypeError, "no embed_dim=; here that is d_model="),
     "built_with_kdim": (lambda: layer(kdim=5), TypeError, "no kdim=; .*d_context="),

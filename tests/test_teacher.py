@@ -263,8 +263,8 @@ def test_a_table_for_a_spreadsheet_is_written_to_a_file_with_its_mark(tmp_path):
 
 
 def test_a_teacher_who_stops_it_has_the_rows_so_far(tmp_path):
-    for number, cells in enumerate([[], ["import time\ntime.sleep(1000)"], []]):
-        learners.write(tmp_path / f"{number}/05_masks.ipynb", *cells)
+    for number, sources in enumerate([[], ["import time\ntime.sleep(1000)"], []]):
+        learners.write(tmp_path / f"{number}/05_masks.ipynb", *sources)
     made = tmp_path / "marks.csv"
     running = subprocess.Popen([sys.executable, "-m", "mha.exercises", "grade", tmp_path, "-o", made, "--jobs", "2"],
                                stderr=subprocess.PIPE, text=True)

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from mha.assets import position_runs
-from mha.train import POSITIONS, TASKS, fit_positions
+from mha.train import fit_positions
 from mha.train.positions import CONTENT, D_NAME, NAMES, OFFSETS, draw
 from tools.make_positions import RUNS, SEEDS, cells, train, tried
 

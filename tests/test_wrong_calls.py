@@ -3,7 +3,6 @@
 What Python or torch says by itself names its own machinery. A sentence of ours was raised by a `raise` in mha, and it
 says what came, what was wanted and how to mend it.
 """
-import copy
 import linecache
 import traceback
 from pathlib import Path

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from mha import masks, measure, real, sentences
-from mha.assets import PRUNING, PRUNING_ORDERS, RANDOM_ORDERS
+from mha.assets import PRUNING, RANDOM_ORDERS
 from mha.assets.removal import CHANCES
 from tools.make_real_heads import retrieval
 

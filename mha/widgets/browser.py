@@ -1,6 +1,5 @@
 """A browser for the heads of a trained model: every map of every layer and head on a few real sentences."""
 import ipywidgets
-import torch
 import traitlets
 
 from mha import measure, viz

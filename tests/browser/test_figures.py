@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import served
-from operate import HEIGHT, READ, after_each, operate, unpack
+from operate import HEIGHT, after_each, operate
 
 FIGURES_OF_PAGES = [(page, index) for page in served.pages()
                     for index in range(served.live_figures(page))] if served.chromium() else []

@@ -1,5 +1,4 @@
 """3.3: a head by hand that looks one back."""
-import torch
 
 from mha.exercises.engine.blanks import Blank, Program
 from mha.exercises.engine.exercise import Case, Exercise

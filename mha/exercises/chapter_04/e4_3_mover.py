@@ -1,5 +1,4 @@
 """4.3: a head by hand that moves one block of coordinates."""
-import torch
 
 from mha.exercises.engine.blanks import Blank, Program
 from mha.exercises.engine.exercise import Case, Exercise

@@ -1,5 +1,4 @@
 """10.2: weights that fall with the distance, ALiBi."""
-import math
 
 import torch
 

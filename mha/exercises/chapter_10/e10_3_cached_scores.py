@@ -1,5 +1,4 @@
 """10.3: rotary positions beside a cache: what is new is turned at its own place, what is kept is not turned again."""
-import math
 
 import torch
 
