@@ -121,13 +121,18 @@ def symbol(found):
     return f'<i class="formula" data-typed="{found[0]}">{made}</i>'
 
 
+def outside(verbatim, change, html):
+    """A piece of HTML in which `change` has been made to all that `verbatim`, a pattern, does not match."""
+    parts, end = [], 0
+    for match in verbatim.finditer(html):
+        parts += [change(html[end:match.start()]), match[0]]
+        end = match.end()
+    return "".join([*parts, change(html[end:])])
+
+
 def set_in_text(html):
     """The same in the running text of a page, and not in its code, its formulas and its pictures."""
-    parts, end = [], 0
-    for kept in AS_IT_IS.finditer(html):
-        parts += [set_symbols(html[end:kept.start()]), kept[0]]
-        end = kept.end()
-    return "".join([*parts, set_symbols(html[end:])])
+    return outside(AS_IT_IS, set_symbols, html)
 
 
 def choose(app, config):

@@ -5,7 +5,7 @@ its line, so that no bracket is cut. Symbols with an index are set as everywhere
 """
 import re
 
-from .formulas import AS_IT_IS, SYMBOL, symbol
+from .formulas import AS_IT_IS, SYMBOL, outside, symbol
 
 EXERCISE = re.compile(r'<section[^>]* id="exercise-.*?</section>', re.S)
 LONGEST = 26                      # letters that a line of a phone holds whatever stands around them
@@ -30,11 +30,7 @@ def set_formulas(html):
 
 def in_text(html):
     """The same for the running text of a piece of HTML."""
-    parts, end = [], 0
-    for kept in AS_IT_IS.finditer(html):
-        parts += [set_text(html[end:kept.start()]), kept[0]]
-        end = kept.end()
-    return "".join([*parts, set_text(html[end:])])
+    return outside(AS_IT_IS, set_text, html)
 
 
 def set_text(text):
