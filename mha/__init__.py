@@ -9,13 +9,8 @@ The map of the package, in an order in which it reads well:
                         `heads`, one head in three attempts; `multihead`, many of them, with keys of their own or shared
                         (grouped and multi-query attention); `cache`, what decoding keeps; `latent`, multi-head latent
                         attention; `record`, the weights of a whole model; `device`, where to run
-    is measured with    `measure`, numbers for maps; `findings`, what the maps of a trained model say; `surgery`, heads
-                        changed by hand; `bench`, seconds and memory; `races`, layers side by side
-    what is trained     `data`, small worlds; `train`, a training for each question; `induction`, models that copy
-    is stored or read   `assets`, results of long computations; `sentences`, texts with known answers; `real` and
-                        `transformer`, models that others trained
-    is shown and asked  `viz`, pictures; `widgets`, live figures; `exercises`, tasks and their checker; `folklore`,
-                        claims that are put to the test
+    experiments         `lab`: what is measured, trained, stored and tested with the subject
+    the book            `exercises`, tasks and their checker; `viz`, pictures; `widgets`, live figures
 """
 
 from mha import heads, masks, multihead, position

@@ -2,7 +2,7 @@
 import pytest
 import torch
 
-from mha.assets import trained_qk
+from mha.lab.assets import trained_qk
 from mha.attention import attention
 
 STORED = [("tired", 0), ("tired", 5), ("wide", 5), ("bank", 0), ("deposit", 0), ("deposit", 5)]

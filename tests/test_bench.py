@@ -3,7 +3,7 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from mha import bench
+from mha.lab import bench
 
 SMALL = [case for case in bench.cases(quick=True) if case.dtype == torch.float32]
 

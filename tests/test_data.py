@@ -2,8 +2,9 @@
 import pytest
 import torch
 
-from mha.data import (POINTERS, FieldTask, KeyTask, SliceTask, follow_gradient, library, pointers, rock_paper_scissors,
-                      turn)
+from mha.lab.data import (
+    POINTERS, FieldTask, KeyTask, SliceTask, follow_gradient, library, pointers, rock_paper_scissors, turn,
+)
 
 
 def test_the_library_has_a_key_and_a_value_for_each_book():

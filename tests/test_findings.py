@@ -1,8 +1,8 @@
-"""mha.findings: the verdicts of chapter 8, as bounds."""
+"""mha.lab.findings: the verdicts of chapter 8, as bounds."""
 import pytest
 import torch
 
-from mha import findings, measure
+from mha.lab import findings, measure
 
 
 def test_a_heads_name_and_number_belong_together():

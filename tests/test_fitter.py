@@ -2,7 +2,7 @@
 import pytest
 import torch
 
-from mha import train
+from mha.lab import train
 from mha.widgets import fitter
 
 PATTERNS = list(fitter.PATTERNS.values())

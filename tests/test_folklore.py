@@ -8,10 +8,11 @@ import nbformat
 import pytest
 import torch
 
-from mha import folklore, masks, sentences
-from mha.assets import Agreement, Itself, Places, Special, position_runs, pruning, real_heads
-from mha.findings import number_of
-from mha.folklore import choices, layers, matrices, position, scores, sharing, trained
+from mha import masks
+from mha.lab import folklore, sentences
+from mha.lab.assets import Agreement, Itself, Places, Special, position_runs, pruning, real_heads
+from mha.lab.findings import number_of
+from mha.lab.folklore import choices, layers, matrices, position, scores, sharing, trained
 
 CHAPTERS = Path(__file__).resolve().parent.parent / "chapters"
 PAGE = nbformat.read(CHAPTERS / "A_folklore.ipynb", as_version=4)

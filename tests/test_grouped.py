@@ -7,7 +7,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from mha import MultiHeadAttention, MultiHeadLoop, measure, merge_heads, record, split_heads
+from mha import MultiHeadAttention, MultiHeadLoop, merge_heads, record, split_heads
+from mha.lab import measure
 from mha.position import Rope
 from support import ROADS, close, needs_compiler, nothing_leaks, tokens
 

@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from mha import AsymmetricHead, Head, SymmetricHead
-from mha.data import rock_paper_scissors, turn
+from mha.lab.data import rock_paper_scissors, turn
 from support import close, nothing_leaks, tokens
 
 B, N, M, D, D_K, D_V, D_CONTEXT = 2, 5, 7, 11, 3, 13, 17

@@ -7,9 +7,11 @@ import pytest
 import torch
 
 from mha import record
-from mha.assets import KINDS, induction_runs
-from mha.induction import (Repeats, TokenModel, evaluate, fit_induction, prefix_matching, previous_token, sinusoids,
-                           smear, without_each_head)
+from mha.lab.assets import KINDS, induction_runs
+from mha.lab.induction import (
+    Repeats, TokenModel, evaluate, fit_induction, prefix_matching, previous_token, sinusoids, smear,
+    without_each_head,
+)
 from support import needs_cuda
 from tools import make_induction
 

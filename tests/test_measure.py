@@ -1,4 +1,4 @@
-"""mha.measure against sums done by hand, libraries, and exact counts."""
+"""mha.lab.measure against sums done by hand, libraries, and exact counts."""
 import copy
 import itertools
 import math
@@ -6,7 +6,8 @@ import math
 import pytest
 import torch
 
-from mha import MultiHeadAttention, measure
+from mha import MultiHeadAttention
+from mha.lab import measure
 
 
 def weights(*shape, seed=0):

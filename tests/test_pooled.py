@@ -1,15 +1,15 @@
 """What is stored of stories15M with shared keys and values: consistent in itself everywhere, and the same as the model
-computes where its weights are at hand (`mha.stories`), a part drawn anew at each run.
+computes where its weights are at hand (`mha.lab.stories`), a part drawn anew at each run.
 """
 from types import SimpleNamespace
 
 import pytest
 import torch
 
-from mha import stories
-from mha.assets import pooled
-from mha.assets.decoder import DRAWS, KV_HEADS, STEPS, TRAINED
-from mha.surgery import share_heads
+from mha.lab import stories
+from mha.lab.assets import pooled
+from mha.lab.assets.decoder import DRAWS, KV_HEADS, STEPS, TRAINED
+from mha.lab.surgery import share_heads
 from tools import make_pooled
 
 N = make_pooled.MEASURED

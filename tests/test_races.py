@@ -2,7 +2,7 @@
 import pytest
 import torch
 
-from mha import races
+from mha.lab import races
 
 
 def test_the_race_is_between_layers_of_about_one_size():

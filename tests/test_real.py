@@ -1,4 +1,4 @@
-"""mha.real: trained models out of our own modules, equal to transformers', and files that are checked wherever they
+"""mha.lab.real: trained models out of our own modules, equal to transformers', and files that are checked wherever they
 come from.
 """
 import hashlib
@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from mha import real
+from mha.lab import real
 
 pytest.importorskip("safetensors")
 pytest.importorskip("tokenizers")

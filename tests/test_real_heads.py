@@ -7,8 +7,8 @@ import random
 import pytest
 import torch
 
-from mha import measure, real, sentences, surgery
-from mha.assets import BROWSED, PRUNING_ORDERS, pruning, real_heads
+from mha.lab import measure, real, sentences, surgery
+from mha.lab.assets import BROWSED, PRUNING_ORDERS, pruning, real_heads
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,9 @@
-"""mha.sentences: the annotations are what README.md beside them says."""
+"""mha.lab.sentences: the annotations are what README.md beside them says."""
 from collections import Counter
 
 import pytest
 
-from mha import sentences
+from mha.lab import sentences
 
 
 def test_the_relations_are_as_many_as_the_readme_says():

@@ -5,10 +5,10 @@ import pytest
 import torch
 
 from mha import MultiHeadAttention
-from mha.assets import LONG_SHARING, SHARING, shared_runs
-from mha.data import FieldTask
-from mha.train import SHARING_TASKS, fit_sharing, slices_floor
-from mha.train.sharing import attend_shared
+from mha.lab.assets import LONG_SHARING, SHARING, shared_runs
+from mha.lab.data import FieldTask
+from mha.lab.train import SHARING_TASKS, fit_sharing, slices_floor
+from mha.lab.train.sharing import attend_shared
 from tools import make_sharing
 
 
@@ -126,8 +126,8 @@ def test_every_cell_is_stored_and_slices_stay_on_their_floor_or_above(long, cell
 
 
 def test_what_is_not_stored_is_named():
-    with pytest.raises(ValueError, match=r"task='same', h_kv=3, .* long=False; mha.assets.SHARING lists what is"):
+    with pytest.raises(ValueError, match=r"task='same', h_kv=3, .* long=False; mha.lab.assets.SHARING lists what is"):
         shared_runs("same", 3)
-    with pytest.raises(ValueError, match=r"h_kv=1, .* long=True; mha.assets.LONG_SHARING lists what is"):
+    with pytest.raises(ValueError, match=r"h_kv=1, .* long=True; mha.lab.assets.LONG_SHARING lists what is"):
         shared_runs("same", 1, long=True)
     assert {task for task, *_ in SHARING} == set(SHARING_TASKS)

@@ -1,5 +1,5 @@
-"""mha.stories: a decoder out of our own modules that computes what the formulas of Llama say, the file that it comes
-from, and the model itself where its weights are at hand.
+"""mha.lab.stories: a decoder out of our own modules that computes what the formulas of Llama say, the file that it
+comes from, and the model itself where its weights are at hand.
 """
 import hashlib
 import io
@@ -9,7 +9,7 @@ import tarfile
 import pytest
 import torch
 
-from mha import stories
+from mha.lab import stories
 from support import close
 
 SIZES = dict(vocabulary=29, positions=23, d_model=24, num_layers=3, num_heads=4, num_kv_heads=2, hidden=13)

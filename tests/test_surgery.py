@@ -1,4 +1,4 @@
-"""mha.surgery: the changed heads give the scores that their names promise."""
+"""mha.lab.surgery: the changed heads give the scores that their names promise."""
 import copy
 import inspect
 from types import SimpleNamespace
@@ -6,7 +6,8 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from mha import MultiHeadAttention, attention, masks, surgery
+from mha import MultiHeadAttention, attention, masks
+from mha.lab import surgery
 from mha.multihead import split_heads
 from mha.position import Rope
 from support import close, tokens

@@ -5,10 +5,10 @@ import random
 import pytest
 import torch
 
-from mha import train
-from mha.assets import RELATIONS, trained_heads, trained_samples
-from mha.data import FieldTask, KeyTask
-from mha.train import fit_heads, fit_pattern, layers, single
+from mha.lab import train
+from mha.lab.assets import RELATIONS, trained_heads, trained_samples
+from mha.lab.data import FieldTask, KeyTask
+from mha.lab.train import fit_heads, fit_pattern, layers, single
 from tools import make_trained_heads
 
 LN2, LN3 = math.log(2), math.log(3)

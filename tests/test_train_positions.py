@@ -4,9 +4,9 @@ import random
 import pytest
 import torch
 
-from mha.assets import position_runs
-from mha.train import fit_positions
-from mha.train.positions import CONTENT, D_NAME, NAMES, OFFSETS, draw
+from mha.lab.assets import position_runs
+from mha.lab.train import fit_positions
+from mha.lab.train.positions import CONTENT, D_NAME, NAMES, OFFSETS, draw
 from tools.make_positions import RUNS, SEEDS, cells, train, tried
 
 

@@ -4,7 +4,7 @@ import torch
 from mha.attention import attention
 from mha.multihead import MultiHeadAttention
 from mha.position import Rope, alibi_slopes
-from mha.train import slices_floor
+from mha.lab.train import slices_floor
 from mha.widgets import (FIGURES, alibi_slope, clock_hands, explained, head_grid, head_sum, heads_gone, hidden_share,
                          key_ring, left_behind, loudest, margin, masks, price, row_shift, scale, sharing_costs,
                          split_heads)

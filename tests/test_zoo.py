@@ -8,8 +8,9 @@ from _ext.exercise_pages import KINDS
 from mha.exercises import zoo
 from mha.exercises.zoo.kinds import WhichBug, WhichLine, WhichPicture, WhichTest
 from mha.exercises.zoo.room_4 import learned
-from mha.exercises.zoo.staged import (D, H, LENGTH, REAL, W_DKV, W_K, W_Q, W_UK, X, influence, layer, merge, run,
-                                      split, training, weights)
+from mha.exercises.zoo.staged import (
+    D, H, LENGTH, REAL, W_DKV, W_K, W_Q, W_UK, X, influence, layer, merge, run, split, training, weights,
+)
 
 
 def every(*kinds):

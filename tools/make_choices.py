@@ -1,13 +1,13 @@
-"""Make choices.json, which mha/folklore/choices.py reads: `python -m tools.make_choices [FOLDER]`, with the model's
-weights in FOLDER, or where `mha.real.load` looks for them. A quarter of an hour on one core.
+"""Make choices.json, which mha/lab/folklore/choices.py reads: `python -m tools.make_choices [FOLDER]`, with the model's
+weights in FOLDER, or where `mha.lab.real.load` looks for them. A quarter of an hour on one core.
 """
 import json
 import sys
 
 import torch
 
-from mha import real, sentences, surgery
-from mha.folklore.choices import STORED
+from mha.lab import real, sentences, surgery
+from mha.lab.folklore.choices import STORED
 from mha.multihead import split_heads
 from tools.make_real_heads import learned_from, retrieval
 

@@ -8,8 +8,8 @@ import sys
 import numpy as np
 import torch
 
-from mha.assets import INDUCTION, KINDS, InductionRuns
-from mha.induction import Repeats, Scores, evaluate, fit_induction, without_each_head
+from mha.lab.assets import INDUCTION, KINDS, InductionRuns
+from mha.lab.induction import Repeats, Scores, evaluate, fit_induction, without_each_head
 
 SEEDS = range(10, 15)
 PERIODS = range(5, 21)                               # tested at the end; the data has 8 to 16

@@ -1,15 +1,15 @@
 """Make minilm.npz: `python -m tools.make_minilm [FOLDER]` keeps queries and keys of all-MiniLM-L6-v2 on a few
 sentences.
 
-FOLDER holds model.safetensors and tokenizer.json; without it `mha.real.load` looks for them.
+FOLDER holds model.safetensors and tokenizer.json; without it `mha.lab.real.load` looks for them.
 """
 import sys
 
 import numpy as np
 import torch
 
-from mha import real, surgery
-from mha.assets import MINILM
+from mha.lab import real, surgery
+from mha.lab.assets import MINILM
 
 STREET = "The animal didn't cross the street because it was too "
 SENTENCES = {"tired": (STREET + "tired", [0, 5]), "wide": (STREET + "wide", [5]),

@@ -1,9 +1,9 @@
 """Make pooled.npz: `python -m tools.make_pooled [PART]` lets heads of stories15M share keys and values, and keeps what
 that costs, before and after a little training.
 
-The weights are found by `mha.stories.load`. PART is one of PARTS, to make that part again and keep what is stored of
-the others; all of them take about 20 minutes on one core. All texts are the model's own: it went on from OPENINGS, each
-token drawn with the probability that it gave it (temperature 1).
+The weights are found by `mha.lab.stories.load`. PART is one of PARTS, to make that part again and keep what is stored
+of the others; all of them take about 20 minutes on one core. All texts are the model's own: it went on from OPENINGS,
+each token drawn with the probability that it gave it (temperature 1).
 """
 import copy
 import sys
@@ -11,9 +11,9 @@ import sys
 import numpy as np
 import torch
 
-from mha import stories
-from mha.assets.decoder import DRAWS, KV_HEADS, POOLED, STEPS, TRAINED
-from mha.surgery import first_of_group, mean_of_group, share_heads, turn_heads
+from mha.lab import stories
+from mha.lab.assets.decoder import DRAWS, KV_HEADS, POOLED, STEPS, TRAINED
+from mha.lab.surgery import first_of_group, mean_of_group, share_heads, turn_heads
 
 OPENINGS = ("Once upon a time", "One day", "Tom and his dog", "The little bird", "In a big forest", "Lily was sad",
             "There was an old", "It was raining")

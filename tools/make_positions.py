@@ -8,9 +8,9 @@ import sys
 import numpy as np
 import torch
 
-from mha.assets import POSITION_RUNS
-from mha.assets.trainings import position_name
-from mha.train import POSITIONS, TASKS, fit_positions
+from mha.lab.assets import POSITION_RUNS
+from mha.lab.assets.trainings import position_name
+from mha.lab.train import POSITIONS, TASKS, fit_positions
 
 SEEDS, RUNS = (0, 1, 2), 8  # runs of each seed
 LENGTHS, STEPS = (24, 48, 96), {False: 800, True: 2400}  # long -> steps

@@ -10,16 +10,17 @@ import sys
 import numpy as np
 import torch
 
-from mha import masks, measure, real, sentences
-from mha.assets import PRUNING, RANDOM_ORDERS
-from mha.assets.removal import CHANCES
+from mha import masks
+from mha.lab import measure, real, sentences
+from mha.lab.assets import PRUNING, RANDOM_ORDERS
+from mha.lab.assets.removal import CHANCES
 from tools.make_real_heads import retrieval
 
 LAYERS, HEADS = 6, 12
 
 
 class Sentences:
-    """The 60 triples of `mha.sentences.paraphrases`, tokenised once."""
+    """The 60 triples of `mha.lab.sentences.paraphrases`, tokenised once."""
 
     def __init__(self, model):
         self.model = model

@@ -1,8 +1,8 @@
 """Make real_heads.npz: `python -m tools.make_real_heads [FOLDER]` runs all-MiniLM-L6-v2 on the sentences of
-`mha.sentences` and keeps what its heads did.
+`mha.lab.sentences` and keeps what its heads did.
 
-FOLDER holds model.safetensors and tokenizer.json; without it `mha.real.load` looks for them. Takes a minute or two on
-one core.
+FOLDER holds model.safetensors and tokenizer.json; without it `mha.lab.real.load` looks for them. Takes a minute or two
+on one core.
 """
 import copy
 import sys
@@ -10,8 +10,8 @@ import sys
 import numpy as np
 import torch
 
-from mha import measure, real, sentences, surgery
-from mha.assets import BROWSED, REAL_HEADS, UNTRAINED
+from mha.lab import measure, real, sentences, surgery
+from mha.lab.assets import BROWSED, REAL_HEADS, UNTRAINED
 
 
 def surgeries(model, means, others):

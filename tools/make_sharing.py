@@ -8,9 +8,9 @@ import sys
 import numpy as np
 import torch
 
-from mha.assets import LONG_SHARING, SHARING, SHARING_FILE
-from mha.assets.trainings import sharing_name
-from mha.train import fit_sharing
+from mha.lab.assets import LONG_SHARING, SHARING, SHARING_FILE
+from mha.lab.assets.trainings import sharing_name
+from mha.lab.train import fit_sharing
 
 SEEDS, RUNS = (10, 11, 12), 8  # runs of each seed
 STEPS, LONG = 1200, 4800

@@ -8,8 +8,8 @@ import sys
 import numpy as np
 import torch
 
-from mha.assets import FIXED_HEADS, FIXED_VALUES, FIXED_WIDTHS, HEADS, LONG_HEADS, RELATIONS, TRAINED_HEADS
-from mha.train import fit_heads
+from mha.lab.assets import FIXED_HEADS, FIXED_VALUES, FIXED_WIDTHS, HEADS, LONG_HEADS, RELATIONS, TRAINED_HEADS
+from mha.lab.train import fit_heads
 
 SEEDS, RUNS, SAMPLES = (0, 1, 2), 8, 4  # runs of each seed; single sentences are kept of the first
 

@@ -2,8 +2,9 @@
 import ipywidgets
 import traitlets
 
-from mha import measure, viz
-from mha.assets import BROWSED, real_heads
+from mha import viz
+from mha.lab import measure
+from mha.lab.assets import BROWSED, real_heads
 from mha.widgets.figure import Canvas, LiveFigure, front_end, in_steps, packed, slider
 
 

@@ -3,7 +3,8 @@ import ipywidgets
 import torch
 import traitlets
 
-from mha import data, viz
+from mha import viz
+from mha.lab import data
 from mha.widgets.figure import Canvas, LiveFigure, front_end, slider
 from mha.widgets.whole import FEATURES, GIVEN, HEADS
 

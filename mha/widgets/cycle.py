@@ -5,7 +5,7 @@ import traitlets
 
 from mha import viz
 from mha.attention import attention
-from mha.data import rock_paper_scissors, turn
+from mha.lab.data import rock_paper_scissors, turn
 from mha.widgets.figure import Canvas, LiveFigure, front_end, slider
 
 NAMES, TOKENS = rock_paper_scissors()

@@ -4,7 +4,7 @@ import torch
 import traitlets
 
 from mha import viz
-from mha.assets import trained_qk
+from mha.lab.assets import trained_qk
 from mha.attention import attention
 from mha.widgets.figure import Canvas, LiveFigure, float16_bytes, front_end, slider
 

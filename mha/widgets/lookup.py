@@ -5,7 +5,7 @@ import traitlets
 
 from mha import viz
 from mha.attention import attention
-from mha.data import library
+from mha.lab.data import library
 from mha.widgets.figure import Canvas, LiveFigure, front_end, slider
 
 TEMPERATURES = [0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 3.5, 5.0, 10.0, 20.0]

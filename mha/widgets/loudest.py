@@ -4,7 +4,7 @@ import torch
 import traitlets
 
 from mha import viz
-from mha.assets import pruning
+from mha.lab.assets import pruning
 from mha.widgets.figure import Canvas, LiveFigure, float16_bytes, front_end, slider
 
 HEADS = [(0, 5), (5, 9), (1, 0), (3, 4)]

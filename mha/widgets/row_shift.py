@@ -3,7 +3,8 @@ import ipywidgets
 import torch
 import traitlets
 
-from mha import measure, viz
+from mha import viz
+from mha.lab import measure
 from mha.widgets.figure import Canvas, LiveFigure, front_end, slider
 from mha.widgets.masked_rows import scores
 from mha.widgets.whole import WORDS

@@ -4,7 +4,7 @@ import torch
 import traitlets
 
 from mha import viz
-from mha.assets import LONG_SHARING, shared_runs
+from mha.lab.assets import LONG_SHARING, shared_runs
 from mha.widgets.figure import Canvas, LiveFigure, front_end, slider
 from mha.widgets.left_behind import layer_of
 

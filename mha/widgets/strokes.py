@@ -4,7 +4,7 @@ import torch
 import traitlets
 
 from mha import viz
-from mha.data import library
+from mha.lab.data import library
 from mha.widgets.figure import Canvas, LiveFigure, front_end, slider
 
 BOOKS, KEYS, _ = library()

@@ -4,7 +4,7 @@ import torch
 import traitlets
 
 from mha import viz
-from mha.assets import HEADS, RELATIONS, trained_heads, trained_samples
+from mha.lab.assets import HEADS, RELATIONS, trained_heads, trained_samples
 from mha.widgets.figure import Canvas, LiveFigure, front_end, in_steps, packed, slider
 
 

@@ -3,7 +3,8 @@ import ipywidgets
 import torch
 import traitlets
 
-from mha import data, viz
+from mha import viz
+from mha.lab import data
 from mha.attention import attention
 from mha.widgets.figure import Canvas, LiveFigure, front_end, slider
 

@@ -2,7 +2,7 @@
 import pytest
 
 import served
-from mha.folklore import CLAIMS
+from mha.lab.folklore import CLAIMS
 
 PAGE = "chapters/A_folklore.html"
 WRONG, RIGHT = (next(claim for claim in CLAIMS if claim.verdict == verdict) for verdict in ("wrong", "right"))

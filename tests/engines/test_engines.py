@@ -6,7 +6,7 @@ import pytest
 import served
 from engines import wait_for
 from mha.exercises import EXERCISES, check
-from mha.folklore import CLAIMS
+from mha.lab.folklore import CLAIMS
 from test_completion import ANSWER_ALL, form_of, page_of
 from test_figures import compare
 from test_on_paper import WHITE, Pdf

@@ -43,7 +43,7 @@ thirty_and_none = Choice(
 def picture():
     """How often three models are right on what repeats, against the period of the sequences: one stored run of each."""
     from mha import viz
-    from mha.assets import induction_runs
+    from mha.lab.assets import induction_runs
     runs = {"model_P": induction_runs("two layers"), "model_Q": induction_runs("one layer, smeared keys"),
             "model_R": induction_runs("one layer, fixed period")}
     periods = runs["model_P"].periods

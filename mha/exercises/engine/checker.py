@@ -15,9 +15,9 @@ import torch
 from mha.exercises.engine import raised, sizes
 from mha.exercises.engine.alarm import TooLong
 from mha.exercises.engine.beyond_values import beyond_values, side_effects
-from mha.exercises.engine.calls import (LIMIT, Caught, Pristine, Unread, always, guarded, listening, observe_run,
-                                        observed,
-                                 on_copies, run)
+from mha.exercises.engine.calls import (
+    LIMIT, Caught, Pristine, Unread, always, guarded, listening, observe_run, observed, on_copies, run,
+)
 from mha.exercises.engine.evidence import counterexample, nearly, repairs, shapes_in_words
 from mha.exercises.engine.probe import same
 from mha.exercises.engine.steady import chance_or_memory, unlike_before

@@ -3,9 +3,10 @@ import torch
 
 from mha.exercises.engine.question import Option
 from mha.exercises.zoo.kinds import Case, Check, WhichBug, WhichLine, WhichPicture, WhichTest
-from mha.exercises.zoo.staged import (GITHUB, N, TOKENS, W_O, attend, follows_the_batch,
-                                      influence, keeps_sentences_apart, keeps_the_shape, layer, listens, merge_by_view,
-                                      over_batch, run, split_by_view)
+from mha.exercises.zoo.staged import (
+    GITHUB, N, TOKENS, W_O, attend, follows_the_batch, influence, keeps_sentences_apart, keeps_the_shape, layer,
+    listens, merge_by_view, over_batch, run, split_by_view,
+)
 
 ROOM = "section 3"
 IN_OUT = "Two sentences of four tokens, a and b, go through a layer of two heads, without a mask."

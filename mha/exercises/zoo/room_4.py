@@ -5,10 +5,11 @@ import math
 import torch
 
 from mha.exercises.zoo.kinds import Case, Check, WhichBug, WhichPicture, WhichTest
-from mha.exercises.zoo.staged import (CAUSAL, GITHUB, KINDS, LENGTH, N, STEPS, TOKENS, WIDE, equals_with_one_head,
-                                      hides_the_future, hides_the_future_without_a_cache, influence,
-                                      keeps_sentences_apart, keeps_the_shape, layer, like_without_a_cache,
-                                      merge_by_view, own_gradients, reader, run, training)
+from mha.exercises.zoo.staged import (
+    CAUSAL, GITHUB, KINDS, LENGTH, N, STEPS, TOKENS, WIDE, equals_with_one_head, hides_the_future,
+    hides_the_future_without_a_cache, influence, keeps_sentences_apart, keeps_the_shape, layer,
+    like_without_a_cache, merge_by_view, own_gradients, reader, run, training,
+)
 
 ROOM = "section 4"
 THREE, FIVE = tuple("123"), tuple("12345")

@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 
 from mha import MultiHeadAttention, MultiHeadLatentAttention, merge_heads
-from mha.folklore.claim import CONDITION, ROUNDING, claim, row
+from mha.lab.folklore.claim import CONDITION, ROUNDING, claim, row
 from mha.position import rope
 
 ELEVEN = "11_sharing_heads"

@@ -1,5 +1,5 @@
-"""From what is stored of a trained model (`mha.assets.real_heads`) to right and wrong answers: which head finds which
-relation, and whom a pronoun is given to.
+"""From what is stored of a trained model (`mha.lab.assets.real_heads`) to right and wrong answers: which head finds
+which relation, and whom a pronoun is given to.
 
 Heads are numbered layer by layer, 0 to 71; `name_of(37)` is "3.1", the second head of the fourth layer.
 """
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from mha import measure, sentences
-from mha.assets import real_heads
+from mha.lab import measure, sentences
+from mha.lab.assets import real_heads
 
 HEADS = 12                                                       # in each of the six layers
 
@@ -32,7 +32,7 @@ class Found:
 
     right: (72, N), bool, a column for each asking word. untrained: (5, 72, N), the same for models whose layers were
     never trained. learned: (2, 72, N), the same for the models with one learned matrix in each head, and with two
-    (`mha.surgery.learned_like`). offset: the rule "always k words away" that is right most often, and its share.
+    (`mha.lab.surgery.learned_like`). offset: the rule "always k words away" that is right most often, and its share.
     by_offset: (K, N), on which words each such rule is right that ever is. sentence: (N,), the number of each word's
     sentence.
     """
@@ -60,13 +60,13 @@ class Found:
 
     @property
     def held_out(self) -> Tensor:
-        """(200,), shares of a head that was chosen on the other half of the sentences (`mha.measure.held_out`)."""
+        """(200,), shares of a head that was chosen on the other half of the sentences (`mha.lab.measure.held_out`)."""
         return measure.held_out(self.right, self.sentence)
 
     @property
     def lead(self) -> tuple[float, float]:
         """Where 95 % of the best head's leads over the best offset lie when the sentences are drawn anew
-        (`mha.measure.leads`).
+        (`mha.lab.measure.leads`).
         """
         drawn = measure.leads(self.right, self.by_offset, self.sentence)
         return float(drawn[25]), float(drawn[-26])
@@ -91,7 +91,7 @@ class Found:
 
 
 def relation(kind: str, backwards: bool = False) -> Found:
-    """How well each head finds a relation of `mha.sentences.KINDS`, from the dependent word to its head word;
+    """How well each head finds a relation of `mha.lab.sentences.KINDS`, from the dependent word to its head word;
     `backwards` the other way.
 
     Backwards a word may have several answers (a noun with two adjectives): each counts as right, for heads and for the
@@ -108,7 +108,7 @@ def relation(kind: str, backwards: bool = False) -> Found:
 
 
 def _found(answers):
-    """(sentence, asking word) -> words that count as right, in the sentences of `mha.sentences.relations`: a Found."""
+    """(sentence, asking word) -> words that count as right, in those of `sentences.relations`: a Found."""
     starts, (k, share) = _starts(sentences.relations()[0]), measure.best_offset(answers)
     looked_at = real_heads().looked_at
 
@@ -153,7 +153,7 @@ def from_it(ending: str) -> Tensor:
     """(72, 2): what "it" gives to "animal" and to "street" in "The animal didn't cross the street because it was too"
     tired, or wide.
 
-    The two sentences are the first of `mha.sentences.twins`.
+    The two sentences are the first of `mha.lab.sentences.twins`.
     """
     number = ("tired", "wide").index(ending)
     item = sentences.twins()[0][0]
@@ -165,8 +165,8 @@ def mentions(rows: Tensor, items: list) -> Tensor:
     the antecedent.
 
     Args:
-        rows: such as `pronouns.trained`, `twins` or `late` of `mha.assets.real_heads`. items: the `Pronoun`s of
-            `mha.sentences`, as many.
+        rows: such as `pronouns.trained`, `twins` or `late` of `mha.lab.assets.real_heads`. items: the `Pronoun`s of
+            `mha.lab.sentences`, as many.
     """
     return on_antecedent(rows, items) > torch.stack([rows[..., n, list(item.others)].amax(-1)
                                                      for n, item in enumerate(items)], -1)
@@ -213,7 +213,7 @@ def apart(kind: str) -> Tensor:
     """(72, items) bool: whether a head gives the word that stands in the relation more than the next noun, where the
     two are not the same.
 
-    kind: "det", such as "the kitchen table", or "dobj", such as "gave the boy a book" (`mha.sentences.apart`).
+    kind: "det", such as "the kitchen table", or "dobj", such as "gave the boy a book" (`mha.lab.sentences.apart`).
     """
     numbers, items = zip(*[(number, item) for number, (found, item) in enumerate(sentences.apart()) if found == kind])
     return mentions(real_heads().apart[:, list(numbers)], list(items))

@@ -1,8 +1,8 @@
 """What the heads of all-MiniLM-L6-v2 do: queries and keys on four sentences (`minilm.npz`), and all 72 heads on the
-sentences of `mha.sentences` (`real_heads.npz`).
+sentences of `mha.lab.sentences` (`real_heads.npz`).
 
-The heads stand in a row, six layers of twelve, layer by layer: 72. Words are counted as in `mha.sentences`; T is the
-number of all words of its 62 sentences with marked relations.
+The heads stand in a row, six layers of twelve, layer by layer: 72. Words are counted as in `mha.lab.sentences`; T is
+the number of all words of its 62 sentences with marked relations.
 """
 from dataclasses import dataclass
 from functools import cache
@@ -10,7 +10,7 @@ from functools import cache
 import torch
 from torch import Tensor
 
-from mha.assets._load import FOLDER, arrays
+from mha.lab.assets._load import FOLDER, arrays
 
 MINILM, REAL_HEADS = FOLDER / "minilm.npz", FOLDER / "real_heads.npz"
 UNTRAINED = 5                                                   # models whose layers were never trained
@@ -191,7 +191,7 @@ class Surgery:
 
 @dataclass(frozen=True)
 class RealHeads:
-    """What the 72 heads of all-MiniLM-L6-v2 did on the sentences of `mha.sentences`."""
+    """What the 72 heads of all-MiniLM-L6-v2 did on the sentences of `mha.lab.sentences`."""
     browsed: tuple[Browsed, ...]
     """The sentences of BROWSED, in that order."""
     cross: Tensor
@@ -210,7 +210,7 @@ class RealHeads:
     late: Tensor
     """(72, 16, longest sentence), the weights of the pronoun on the words, where a stereotype is all there is."""
     apart: Tensor
-    """(72, 30, longest sentence), the weights of the asking word on the words of `mha.sentences.apart`."""
+    """(72, 30, longest sentence), the weights of the asking word on the words of `mha.lab.sentences.apart`."""
     near: Places
     """Mean weight, among words."""
     tops: Places
@@ -234,16 +234,16 @@ class RealHeads:
     asymmetry_random: Tensor
     """(72,), the same of random matrices."""
     surgeries: dict[str, Surgery]
-    """By name. "rewritten" is the model with other numbers added to each row of scores (`mha.surgery.as_keys_prefer`),
-    which changes none of its weights; "fitted matrix" has one matrix by `mha.surgery.one_matrix_for`; "learned matrix"
-    has one by `mha.surgery.learned_like`, "two learned" two."""
+    """By name. "rewritten" is the model with other numbers added to each row of scores (`surgery.as_keys_prefer`),
+    which changes none of its weights; "fitted matrix" has one matrix by `surgery.one_matrix_for`; "learned matrix"
+    has one by `surgery.learned_like`, "two learned" two."""
     before_learned: TokenBefore
     """What learned matrices cost a head that looks at the token before."""
 
 
 @cache
 def real_heads():
-    """What the heads of all-MiniLM-L6-v2 did on the sentences of `mha.sentences`: RealHeads, in float32.
+    """What the heads of all-MiniLM-L6-v2 did on the sentences of `mha.lab.sentences`: RealHeads, in float32.
 
     Read once and then shared by all who ask, so change none of its tensors in place.
     """

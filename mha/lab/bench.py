@@ -1,4 +1,4 @@
-"""Five ways to compute one layer of multi-head attention, side by side: `python -m mha.bench`.
+"""Five ways to compute one layer of multi-head attention, side by side: `python -m mha.lab.bench`.
 
 Every way gets the same weights and the same input. They are timed in turn, A B C A B C ..., so that the ratios in a row
 hold even where the machine's speed drifts. Compare within a row, never between runs.
@@ -248,8 +248,8 @@ def row(case, found, rate):
 def main():
     if "KINETO_LOG_LEVEL" not in os.environ:  # the profiler's own remarks; torch reads this once, when it is loaded
         os.environ["KINETO_LOG_LEVEL"] = "99"
-        os.execv(sys.executable, [sys.executable, "-m", "mha.bench", *sys.argv[1:]])
-    parser = argparse.ArgumentParser(prog="python -m mha.bench", description=__doc__.splitlines()[0])
+        os.execv(sys.executable, [sys.executable, "-m", "mha.lab.bench", *sys.argv[1:]])
+    parser = argparse.ArgumentParser(prog="python -m mha.lab.bench", description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="tiny sizes, to see that it runs")
     parser.add_argument("--device", default=None, help="cpu, cuda or mps; by default the best that is here")
     options = parser.parse_args()

@@ -3,7 +3,7 @@ how.
 
 In the middle of "A B ... A", an induction head looks at B: the token after the last A. A key has to say what stands one
 place before it, and a first layer knows that of no key. `fit_induction` trains models that can learn it and models that
-cannot; `mha.assets.induction_runs` loads runs that are already trained.
+cannot; `mha.lab.assets.induction_runs` loads runs that are already trained.
 """
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from mha.attention import attention
 from mha.multihead import MultiHeadAttention, merge_heads, split_heads
 from mha.position import sinusoids
-from mha.train import small_steps
+from mha.lab.train import small_steps
 
 
 # --- The data -------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from torch import Tensor
 from mha.attention import attention
 from mha.multihead import merge_heads, split_heads
 from mha.position import alibi_bias, rope, sinusoids
-from mha.train.loop import fit, normal, xavier
+from mha.lab.train.loop import fit, normal, xavier
 
 TASKS = ("offsets", "nearest")
 POSITIONS = ("none", "sinusoids", "learned", "rotary", "ALiBi")

@@ -1,12 +1,12 @@
-"""What stories15M (`mha.stories`) loses when its heads come to share keys and values (`pooled.npz`), on stories that it
-tells itself.
+"""What stories15M (`mha.lab.stories`) loses when its heads come to share keys and values (`pooled.npz`), on stories
+that it tells itself.
 """
 from dataclasses import dataclass
 from functools import cache
 
 from torch import Tensor
 
-from mha.assets._load import FOLDER, arrays
+from mha.lab.assets._load import FOLDER, arrays
 
 POOLED = FOLDER / "pooled.npz"
 KV_HEADS = (3, 2, 1)                                # left of six, in each layer

@@ -2,8 +2,8 @@
 import torch
 
 from mha import MultiHeadAttention, attention
-from mha.assets import position_runs
-from mha.folklore.claim import CONDITION, ROUNDING, WRONG, claim, row
+from mha.lab.assets import position_runs
+from mha.lab.folklore.claim import CONDITION, ROUNDING, WRONG, claim, row
 from mha.position import alibi_bias, rope, sinusoids
 
 TEN = "10_position"

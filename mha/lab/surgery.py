@@ -55,7 +55,7 @@ def operate(model: nn.Module, change) -> nn.Module:
     Raises:
         ValueError, TypeError: nothing to operate on, heads that share keys, an `on_qk`, or a change that does not fit.
     """
-    check.function("change", change, "(Q, K) -> (Q, K), such as mha.surgery.symmetric")
+    check.function("change", change, "(Q, K) -> (Q, K), such as mha.lab.surgery.symmetric")
     return _rebuilt(model, lambda number, attention: _changed(attention, change))
 
 
@@ -138,7 +138,7 @@ def learned_like(model: nn.Module, trace, matrices: int = 1, steps: int = 150, r
 
     Args:
         model: the model that was traced.
-        trace: what `mha.real.Transformer.trace` gives of these sentences.
+        trace: what `mha.lab.real.Transformer.trace` gives of these sentences.
         matrices: 1, shared by queries and keys, or 2.
         steps, rate: of Adam.
         seed: of the first matrices.
@@ -265,7 +265,7 @@ def share_heads(layer: MultiHeadAttention, num_kv_heads: int, pool=mean_of_group
     """
     check.one_layer(layer, MultiHeadAttention, "share_heads")
     check.positive_ints(num_kv_heads=num_kv_heads)
-    check.function("pool", pool, "(h_kv, group, d, ...) -> (h_kv, d, ...), such as mha.surgery.mean_of_group")
+    check.function("pool", pool, "(h_kv, group, d, ...) -> (h_kv, d, ...), such as mha.lab.surgery.mean_of_group")
     check.matrices(layer, "W_K", "W_V")
     if layer.num_kv_heads % num_kv_heads:
         raise ValueError(f"the layer has {layer.num_kv_heads} heads of keys and values, which make no equal groups for "

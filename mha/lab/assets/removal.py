@@ -1,12 +1,12 @@
 """What it costs to switch heads of all-MiniLM-L6-v2 off (`pruning.npz`), on the 180 texts of
-`mha.sentences.paraphrases`: 60 sentences, each with a counterpart and a decoy.
+`mha.lab.sentences.paraphrases`: 60 sentences, each with a counterpart and a decoy.
 """
 from dataclasses import dataclass
 from functools import cache
 
 from torch import Tensor
 
-from mha.assets._load import FOLDER, arrays
+from mha.lab.assets._load import FOLDER, arrays
 
 PRUNING = FOLDER / "pruning.npz"
 RANDOM_ORDERS = 5                                   # of each of the two random kinds, with curves
@@ -66,11 +66,11 @@ class Pruning:
     alone: Tensor
     """(6, 12), 1 - cosine with the whole model's sentence vectors, for each head switched off alone."""
     slopes: Tensor
-    """(60, 6, 12), the derivative of each sentence's matching loss by each gate (`mha.measure.head_effects`)."""
+    """(60, 6, 12), the derivative of each sentence's matching loss by each gate (`mha.lab.measure.head_effects`)."""
     rises: Tensor
     """(60, 6, 12), the rise of each sentence's matching loss without each head."""
     size: Tensor
-    """(6, 12), the mean size of these slopes, as `mha.measure.head_scores` gives it."""
+    """(6, 12), the mean size of these slopes, as `mha.lab.measure.head_scores` gives it."""
     slope: Tensor
     """(6, 12), the mean slope."""
     removal: Tensor

@@ -1,6 +1,6 @@
 """A transformer around this package's own attention: BERT's kind, and GPT-2's.
 
-`mha.real` fills it with trained weights.
+`mha.lab.real` fills it with trained weights.
 """
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from mha.attention import attention
-from mha.data import FieldTask, KeyTask, SliceTask
-from mha.train.loop import fit, xavier
+from mha.lab.data import FieldTask, KeyTask, SliceTask
+from mha.lab.train.loop import fit, xavier
 
 SHARING_TASKS = ("same", "slices", "fields")
 WANTED = 4  # numbers of each of the r tokens

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from mha.assets._load import FOLDER, arrays
-from mha.induction import Scores
-from mha.train import POSITIONS, TASKS
+from mha.lab.assets._load import FOLDER, arrays
+from mha.lab.induction import Scores
+from mha.lab.train import POSITIONS, TASKS
 
 TRAINED_HEADS, INDUCTION = FOLDER / "trained_heads.npz", FOLDER / "induction.npz"
 POSITION_RUNS = FOLDER / "positions.npz"
@@ -37,7 +37,7 @@ LONG_SHARING = tuple(cell for cell in SHARING if cell[0] != "same" and cell[2] =
 # --- h heads on r relations ----------------------------------------------------------------------------------------
 
 def trained_heads(r, h, d_k=None, long=False, d_v=None):
-    """How 24 layers of h heads ended that were trained on r relations by `mha.train.fit_heads`, with d_model = 64.
+    """How 24 layers of h heads ended that were trained on r relations by `mha.lab.train.fit_heads`, with d_model = 64.
 
     Args:
         r: 1, 2, 4 or 8. h: 1, 2, 4, 8, 16 or 32, with d_k = 64 / h. d_k: 1, 4, 16 or 64 instead, for r = 4.
@@ -77,7 +77,7 @@ def trained_samples(r, h):
 # --- Heads that share keys and values ------------------------------------------------------------------------------
 
 def shared_runs(task, h_kv=None, *, h=4, d_k=8, d_v=4, d_c=None, long=False):
-    """How 24 layers ended whose h heads share h_kv keys and values: trained on one task by `mha.train.fit_sharing`.
+    """How 24 layers ended whose h heads share h_kv keys and values: trained on one task by `mha.lab.train.fit_sharing`.
 
     Args:
         task: "same", "slices" or "fields".
@@ -95,7 +95,7 @@ def shared_runs(task, h_kv=None, *, h=4, d_k=8, d_v=4, d_c=None, long=False):
     cell = (task, h_kv, h, d_k, d_v, d_c)
     if cell not in (LONG_SHARING if long else SHARING):
         raise ValueError(f"nothing is stored for task={task!r}, h_kv={h_kv}, h={h}, d_k={d_k}, d_v={d_v}, d_c={d_c}, "
-                         f"long={long}; mha.assets.{'LONG_' * long}SHARING lists what is")
+                         f"long={long}; mha.lab.assets.{'LONG_' * long}SHARING lists what is")
     with np.load(SHARING_FILE, allow_pickle=False) as stored:
         return torch.from_numpy(stored[sharing_name(*cell, long)])
 
@@ -110,7 +110,7 @@ def sharing_name(task, h_kv, h, d_k, d_v, d_c, long):
 
 @dataclass(frozen=True)
 class InductionRuns:
-    """Models of one kind, trained by `mha.induction.fit_induction` from R seeds, and what each does at the end."""
+    """Models of one kind, trained by `mha.lab.induction.fit_induction` from R seeds, and what each does at the end."""
     seeds: Tensor
     """(R,)."""
     at: Tensor
@@ -158,7 +158,7 @@ def induction_runs(kind):
 
 @dataclass(frozen=True)
 class PositionRuns:
-    """Causal layers trained by `mha.train.fit_positions` on sentences of 24 tokens, or of 96: 24 runs, 8 of each seed.
+    """Causal layers trained by `mha.lab.train.fit_positions` on sentences of 24 or 96 tokens: 24 runs, 8 of each seed.
 
     An error is the part of the contents' variance that is not answered: 1 knows nothing.
     """

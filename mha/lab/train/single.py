@@ -6,9 +6,9 @@ from torch import Tensor
 
 from mha import masks
 from mha.attention import attention
-from mha.data import KeyTask, pointers
+from mha.lab.data import KeyTask, pointers
 from mha.multihead import MultiHeadAttention
-from mha.train.loop import fit, normal, small_steps, xavier
+from mha.lab.train.loop import fit, normal, small_steps, xavier
 
 
 def fit_lookup(d_k, *, scale=None, start=1.0, rate=0.01, steps=300, m=32, runs=8, seed=0, device=None) -> Tensor:
@@ -122,10 +122,10 @@ SCORES = ("two matrices", "one symmetric form", "one matrix")
 
 def fit_pointers(task, score, *, exclude_self=True, steps=400, rate=0.01, d_k=16, runs=8, batch=64, seed=0,
                  device=None) -> Tensor:
-    """Train one head to put its weight where a task points (`mha.data.pointers` lists the tasks).
+    """Train one head to put its weight where a task points (`mha.lab.data.pointers` lists the tasks).
 
     Args:
-        task: one of `mha.data.POINTERS`.
+        task: one of `mha.lab.data.POINTERS`.
         score: "two matrices", x W_Q (x W_K)^T; "one matrix", x W (x W)^T; or "one symmetric form", x W D (x W)^T with a
             learned diagonal D of any sign, which stands for every symmetric matrix of rank d_k.
         exclude_self: no token attends to itself.
@@ -182,7 +182,7 @@ CARRIERS = {  # what is mixed and handed on: are there W_V, is there a W_O?
 
 def fit_carrier(carries, *, heads=1, places=1, turned=False, steps=400, rate=0.01, d_k=16, runs=8, batch=64, seed=0,
                 device=None) -> Tensor:
-    """Train heads on `mha.data.KeyTask` to bring back the content of related tokens; the heads' outputs are added up.
+    """Train heads on `data.KeyTask` to bring back the content of related tokens; the heads' outputs are added up.
 
     Args:
         carries: what is mixed and handed on. "the inputs": the tokens themselves, and the answer is read off their

@@ -4,11 +4,11 @@ import math
 import torch
 
 from mha import AsymmetricHead, Head, MultiHeadAttention, attention, masks
-from mha.assets import real_heads
-from mha.findings import number_of
-from mha.folklore.choices import TOKEN_BEFORE
-from mha.folklore.claim import CONDITION, RIGHT, ROUNDING, WRONG, claim, row
-from mha.train import fit_pattern, fit_pointers
+from mha.lab.assets import real_heads
+from mha.lab.findings import number_of
+from mha.lab.folklore.choices import TOKEN_BEFORE
+from mha.lab.folklore.claim import CONDITION, RIGHT, ROUNDING, WRONG, claim, row
+from mha.lab.train import fit_pattern, fit_pointers
 
 THREE = "03_query_and_key"
 FOUR = "04_value_and_output"

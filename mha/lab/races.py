@@ -1,8 +1,9 @@
-"""The races that chapters run on the machine of their reader: timed in turn by `mha.bench`, compared within one run."""
+"""The races that chapters run on the machine of their reader: timed in turn by `bench`, compared within one run."""
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from mha import MultiHeadAttention, MultiHeadLatentAttention, bench, pick_device
+from mha import MultiHeadAttention, MultiHeadLatentAttention, pick_device
+from mha.lab import bench
 from mha.position import Rope
 
 

@@ -1,6 +1,6 @@
 """Trainings of whole layers: heads on hidden relations, what each finds, and what is lost without it.
 
-All of them work on `mha.data.KeyTask`. Nothing else is in the models, no layer norm and no MLP, so nothing can hide.
+All of them work on `data.KeyTask`. Nothing else is in the models, no layer norm and no MLP, so nothing can hide.
 """
 import math
 
@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from mha.attention import attention
-from mha.data import KeyTask
-from mha.train.loop import fit, xavier
+from mha.lab.data import KeyTask
+from mha.lab.train.loop import fit, xavier
 
 
 def attend(asking: Tensor, x: Tensor, W_Q: Tensor, W_K: Tensor, W_V: Tensor, h: int) -> tuple[Tensor, Tensor]:

@@ -2,10 +2,10 @@
 import torch
 
 from mha import Head, MultiHeadAttention, MultiHeadLoop, attention, merge_heads, split_heads
-from mha.assets import HEADS, RELATIONS, trained_heads, trained_qk
-from mha.data import KeyTask
-from mha.folklore.claim import CONDITION, RIGHT, ROUNDING, WRONG, claim
-from mha.train import fit_heads, fit_layers, fit_output, prune_heads
+from mha.lab.assets import HEADS, RELATIONS, trained_heads, trained_qk
+from mha.lab.data import KeyTask
+from mha.lab.folklore.claim import CONDITION, RIGHT, ROUNDING, WRONG, claim
+from mha.lab.train import fit_heads, fit_layers, fit_output, prune_heads
 
 SIX, SEVEN = "06_multi_head", "07_how_many_heads"
 D_MODEL, H = 512, 8                                              # of the original transformer

@@ -2,9 +2,9 @@
 import torch
 
 from mha import MultiHeadAttention, attention
-from mha.data import library
-from mha.folklore.claim import CONDITION, RIGHT, ROUNDING, WRONG, claim, row
-from mha.train import fit_lookup
+from mha.lab.data import library
+from mha.lab.folklore.claim import CONDITION, RIGHT, ROUNDING, WRONG, claim, row
+from mha.lab.train import fit_lookup
 
 ONE, TWO, BUYS = "01_soft_lookup", "02_one_head", "06b_what_attention_buys"
 

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from mha.device import pick_device
-from mha.transformer import Trace, Transformer
+from mha.lab.transformer import Trace, Transformer
 
 WEIGHTS, TOKENIZER = "model.safetensors", "tokenizer.json"
 
@@ -76,7 +76,7 @@ def load(name: str = "minilm", *, folder: str | Path | None = None, device=None)
         raise ValueError(f"name must be one of {', '.join(map(repr, MODELS))}, got {name!r}")
     for library in ("safetensors", "tokenizers"):
         if importlib.util.find_spec(library) is None:
-            raise ImportError(f"mha.real needs {library}: pip install safetensors tokenizers")
+            raise ImportError(f"mha.lab.real needs {library}: pip install safetensors tokenizers")
     source = MODELS[name]
     folder = find(name, folder)
     check(folder, source)

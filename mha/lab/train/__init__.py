@@ -4,11 +4,11 @@
 of whole layers with their W_O, `positions` those of layers that find tokens by where they stand, and `sharing` those of
 layers whose heads share keys and values.
 """
-from mha.train.layers import TARGETS, fit_heads, fit_layers, fit_output, prune_heads
-from mha.train.loop import fit, normal, small_steps, xavier
-from mha.train.positions import POSITIONS, TASKS, fit_positions
-from mha.train.sharing import SHARING_TASKS, fit_sharing, slices_floor
-from mha.train.single import CARRIERS, SCORES, fit_carrier, fit_lookup, fit_pattern, fit_pointers, fit_recall
+from mha.lab.train.layers import TARGETS, fit_heads, fit_layers, fit_output, prune_heads
+from mha.lab.train.loop import fit, normal, small_steps, xavier
+from mha.lab.train.positions import POSITIONS, TASKS, fit_positions
+from mha.lab.train.sharing import SHARING_TASKS, fit_sharing, slices_floor
+from mha.lab.train.single import CARRIERS, SCORES, fit_carrier, fit_lookup, fit_pattern, fit_pointers, fit_recall
 
 __all__ = [
     "fit", "small_steps", "normal", "xavier",

@@ -3,10 +3,10 @@ import math
 
 import torch
 
-from mha import findings, measure, sentences
-from mha.assets import induction_runs, pruning, real_heads
-from mha.folklore.choices import CLS_HANDED_ON
-from mha.folklore.claim import CONDITION, HERE, NOT_FOUND, RIGHT, claim
+from mha.lab import findings, measure, sentences
+from mha.lab.assets import induction_runs, pruning, real_heads
+from mha.lab.folklore.choices import CLS_HANDED_ON
+from mha.lab.folklore.claim import CONDITION, HERE, NOT_FOUND, RIGHT, claim
 
 EIGHT, NINE = "08_what_heads_do", "09_pruning"
 

@@ -2,7 +2,7 @@
 
 Of a trained encoder (`NOTICE.md` names it, its licence and the changes):
     minilm.npz         queries and keys on a few sentences: `trained_qk`
-    real_heads.npz     what its 72 heads do on the sentences of `mha.sentences`: `real_heads`
+    real_heads.npz     what its 72 heads do on the sentences of `mha.lab.sentences`: `real_heads`
     pruning.npz        what it loses without some of them: `pruning`
 Of a trained decoder (named there too):
     pooled.npz         what it loses when its heads share keys and values: `pooled`
@@ -15,15 +15,17 @@ Of small models trained for the book:
 What a loader returns is a dataclass, with a line under each field that says what it holds. Each file is made again by
 `python -m tools.make_NAME`, all in about two hours on one core; tests make a part of each again, drawn at random.
 """
-from mha.assets.decoder import POOLED, Pooled, pooled
-from mha.assets.encoder import (BROWSED, MINILM, REAL_HEADS, UNTRAINED, Agreement, Browsed, Itself, LookedAt, Places,
-                                PronounRows, RealHeads, Special, Surgery, TokenBefore, TrainedQK, real_heads,
-                                trained_qk)
-from mha.assets.removal import PRUNING, PRUNING_ORDERS, RANDOM_ORDERS, Kept, Pruning, Retrieval, pruning
-from mha.assets.trainings import (FIXED_HEADS, FIXED_VALUES, FIXED_WIDTHS, HEADS, INDUCTION, KINDS, LONG_HEADS,
-                                  LONG_SHARING, POSITION_RUNS, RELATIONS, SHARING, SHARING_FILE, TRAINED_HEADS,
-                                  InductionRuns, PositionRuns, induction_runs, position_runs, shared_runs,
-                                  trained_heads, trained_samples)
+from mha.lab.assets.decoder import POOLED, Pooled, pooled
+from mha.lab.assets.encoder import (
+    BROWSED, MINILM, REAL_HEADS, UNTRAINED, Agreement, Browsed, Itself, LookedAt, Places, PronounRows, RealHeads,
+    Special, Surgery, TokenBefore, TrainedQK, real_heads, trained_qk,
+)
+from mha.lab.assets.removal import PRUNING, PRUNING_ORDERS, RANDOM_ORDERS, Kept, Pruning, Retrieval, pruning
+from mha.lab.assets.trainings import (
+    FIXED_HEADS, FIXED_VALUES, FIXED_WIDTHS, HEADS, INDUCTION, KINDS, LONG_HEADS, LONG_SHARING, POSITION_RUNS,
+    RELATIONS, SHARING, SHARING_FILE, TRAINED_HEADS, InductionRuns, PositionRuns, induction_runs, position_runs,
+    shared_runs, trained_heads, trained_samples,
+)
 
 __all__ = [
     "BROWSED", "FIXED_HEADS", "FIXED_VALUES", "FIXED_WIDTHS", "HEADS", "INDUCTION", "KINDS", "LONG_HEADS",
