@@ -264,9 +264,9 @@ def by_direction(x):
 
 
 def with_rounding(x):
-    """a causal softmax by hand that takes a mean of all scores away, later ones too: but for rounding, that cancels"""
-    e = (scores_of(x) - scores_of(x).mean()).exp().tril()
-    return e / e.sum(-1, keepdim=True) @ x
+    """causal attention to which a later token is added and taken away again: but for rounding, that cancels"""
+    far = 1000 * x[-1]
+    return causal(x) + far - far
 
 
 def in_float64(x):
