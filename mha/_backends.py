@@ -74,7 +74,7 @@ def fused(Q, K, V, mask, bias, scale, is_causal, dropout) -> Tensor:
     shared = {} if Q.shape[1] == K.shape[1] else {"enable_gqa": True}
     out = F.scaled_dot_product_attention(Q, K, V, attn_mask=mask if bias is None else bias, dropout_p=dropout,
                                          is_causal=is_causal, scale=scale, **shared)
-    out = propagate_nonfinite_queries(out, Q, is_readable(Q)) if Q.is_cpu else out
+    out = propagate_nonfinite_queries(out, Q, is_readable(Q), mask, bias) if Q.is_cpu else out
     return out if fully_masked is None else out.masked_fill(fully_masked, 0.0)
 
 
@@ -96,8 +96,8 @@ def sdpa_fast_path(q, k, v, causal, offset) -> Tensor | None:
     return propagate_nonfinite_queries(out, q, is_read=True) if q.is_cpu else out
 
 
-def propagate_nonfinite_queries(out, Q, is_read: bool) -> Tensor:
-    """What torch's CPU kernel gives, with NaN for each query that holds NaN or infinity.
+def propagate_nonfinite_queries(out, Q, is_read: bool, mask=None, bias=None) -> Tensor:
+    """What torch's CPU kernel gives, with NaN for each query that holds NaN or infinity and sees a key.
 
     It may give zeros to one of them: where all scores are -inf, over fewer keys than fill a vector register (64 bytes),
     and in 16 bits.
@@ -105,7 +105,9 @@ def propagate_nonfinite_queries(out, Q, is_read: bool) -> Tensor:
     if is_read and math.isfinite((Q.detach() if Q.requires_grad else Q).sum().item()):  # as nearly every call
         return out
     bad = (Q.detach() - Q.detach()).sum(-1, keepdim=True)  # (B, h, n, 1): NaN for those queries, 0 for all others
-    return out + bad if torch.is_grad_enabled() else out.add_(bad)  # out may be kept for the gradient
+    out = out + bad if torch.is_grad_enabled() else out.add_(bad)  # out may be kept for the gradient
+    fully_masked = fully_masked_rows(mask, bias)
+    return out if fully_masked is None else out.masked_fill(fully_masked, 0.0)
 
 
 def kernel_is_unsupported(Q, K, V, bias) -> bool:

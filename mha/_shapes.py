@@ -75,7 +75,7 @@ def to_autocast_dtype(q, k, v) -> tuple[Tensor, Tensor, Tensor]:
 FAR = 100.0  # an offset of scores that costs a float32 gradient 1e-5 at most
 
 
-def subtract_row_max(bias, mask) -> Tensor:
+def subtract_row_max(bias, mask, dtype) -> Tensor:
     """The bias, each row lowered by its largest number over the visible keys, which a softmax ignores.
 
     A row of -1e9 would swallow its scores: float32 numbers of that size are 64 apart. And for its gradient torch's
@@ -84,6 +84,7 @@ def subtract_row_max(bias, mask) -> Tensor:
     """
     if 0 in bias.shape or mask is not None and 0 in mask.shape:
         return bias
+    bias = bias.to(torch.promote_types(bias.dtype, dtype))  # or the subtraction would round in the bias's precision
     kept, read = bias.detach(), is_readable(bias)
     if read and mask is not None:
         low, high = kept.aminmax()

@@ -93,12 +93,13 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *more, mask: Tensor | None = None
         out: (..., h, n, d_v).
         weights: (..., h, n, m) as applied (after dropout; before it, rows sum to 1), or None.
     NaN and queries that see nothing:
-        A query that may see no key has zero weights, a zero output and zero gradients.
-        A query is NaN if it holds NaN, or infinity without a softcap, or sees NaN in a key, value or bias; in bfloat16
-        on a processor with AMX, torch's product may carry it into the query before. A hidden NaN leaves the output
-        alone, with three exceptions. In a value it does not. In a key it may not without weights, where
-        torch's CPU kernel may also overlook a NaN or infinite key that is seen. And a bias of -inf hides a key's score,
-        not its NaN. The gradients of all queries of its head are NaN even where it is hidden: 0 times NaN is NaN.
+        A query that may see no key has zero weights, a zero output and zero gradients, whatever it holds.
+        Any other is NaN if it holds NaN, or infinity without a softcap, or sees NaN in a key, value or bias; in
+        bfloat16 on a processor with AMX, torch's product may carry it into the query before. A hidden NaN leaves the
+        output alone, with three exceptions. In a value it does not. In a key it may not without weights, nor may
+        infinity, and torch's CPU kernel may also overlook a NaN or infinite key that is seen. And a bias of -inf hides
+        a key's score, not its NaN. The gradients of all queries of its head are NaN even where it is hidden: 0 times
+        NaN is NaN.
     Derivatives:
         Second ones need the weights: torch's kernel has none. Forward mode, torch.func.jvp, works without the kernel.
     Raises:
@@ -132,7 +133,7 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *more, mask: Tensor | None = None
         is_causal = False
     if not is_causal:
         mask = combine_masks(mask, masks.visible(n, m, causal, window, offset, q.device))
-    bias = None if bias is None else cast_bias(subtract_row_max(bias, mask), q.dtype)
+    bias = None if bias is None else cast_bias(subtract_row_max(bias, mask, q.dtype), q.dtype)
     scale = q.shape[-1] ** -0.5 if scale is None else scale
     lead = shape[:-3]
     Q, K, V = (to_bhnd(t, lead) for t in (q, k, v))  # (B, h, n or m, .)

@@ -24,7 +24,7 @@ class KVCache:
         max_len: number of tokens that fit.
         d_k: size of a key. d_v: size of a value; d_k by default.
     Attributes:
-        K, V: (batch, num_kv_heads, max_len, d_k or d_v), zeros where nothing was written.
+        K, V: (batch, num_kv_heads, max_len, d_k or d_v), zeros where nothing was written. `select` reorders them.
         length: number of tokens kept: an int, which waits for no GPU; (batch,) whole numbers where sequences differ. To
             set it is to `rewind`.
         filled: number of tokens in the longest sequence.
@@ -111,13 +111,30 @@ class KVCache:
                 on a GPU this waits.
         """
         lengths = check.rewinding(self, length)
-        self.filled = max(lengths)
-        alike = min(lengths) == self.filled
-        lengths = torch.tensor(lengths, device=self.K.device)
-        self._length, self._uncounted = self.filled if alike else lengths, 0
-        forgotten = torch.arange(self.K.shape[2], device=self.K.device) >= lengths[:, None]  # (batch, max_len)
+        ends = torch.tensor(lengths, device=self.K.device)[:, None]  # (batch, 1)
+        forgotten = torch.arange(self.K.shape[2], device=self.K.device) >= ends  # (batch, max_len)
         for kept in (self.K, self.V):
             kept.masked_fill_(forgotten[:, None, :, None], 0.0)  # a NaN would reach the others, hidden or not
+        self._count(lengths)
+        self._uncounted = 0
+
+    @check.call
+    def select(self, rows) -> None:
+        """Keep these sequences, in this order, with their lengths: the beams that go on, or all that are not finished.
+
+        Args:
+            rows: numbers of sequences, a list or a tensor; one may stand more than once. Read, as by `rewind`.
+        """
+        rows = check.selecting(self, rows)
+        self.K, self.V = self.K[rows], self.V[rows]
+        if isinstance(self._length, Tensor):
+            self._count(self._length[rows].tolist())
+
+    def _count(self, lengths: list[int]) -> None:
+        """How many tokens each sequence holds: a single number where all hold as many."""
+        self.filled = max(lengths)
+        alike = min(lengths) == self.filled
+        self._length = self.filled if alike else torch.tensor(lengths, device=self.K.device)
 
     def __repr__(self) -> str:
         B, h_kv, max_len, d_k = self.K.shape

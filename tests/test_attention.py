@@ -212,6 +212,16 @@ def test_what_all_keys_of_a_query_have_in_common_in_a_bias_changes_nothing(numbe
 
 
 @ROADS
+@pytest.mark.parametrize("dtype, narrow", [(torch.float32, torch.bfloat16), (torch.float64, torch.float32)], ids=str)
+def test_a_far_row_of_a_narrower_bias_costs_the_others_no_precision(dtype, narrow, need_weights):
+    q, k, v = random_qkv(dtype=dtype, d_v=D_K)
+    bias = random(N, M, dtype=torch.float32).to(narrow)
+    bias[0] = -1000.0
+    expected, _ = attention(q.double(), k.double(), v.double(), bias=bias.double(), need_weights=True)
+    close(attention(q, k, v, bias=bias, need_weights=need_weights)[0].double(), expected, TOLERANCE[dtype])
+
+
+@ROADS
 def test_what_keys_have_in_common_is_taken_off_of_a_bias_that_learns_and_under_a_compiler_too(need_weights):
     q, k, v = random_qkv(dtype=torch.float32, d_v=D_K, grad=True)
     bias = random(1, H, N, M, dtype=torch.float32)
@@ -414,6 +424,18 @@ def test_a_query_that_sees_nothing_is_zero_with_zero_gradients(blinder, way, kv_
     d_q, d_k, d_v = torch.autograd.grad(loss, (q, k, v))
     assert (d_q[:, :, BLIND] == 0).all() and (d_q[:, :, 0] != 0).any()
     assert d_k.isfinite().all() and d_v.isfinite().all()
+
+
+@pytest.mark.parametrize("content", [math.nan, math.inf])
+@pytest.mark.parametrize("kv_heads", [6, 2])
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("blinder", BLINDERS)
+@torch.no_grad()
+def test_a_query_that_sees_nothing_is_zero_whatever_it_holds(blinder, way, kv_heads, content):
+    q, k, v = random_qkv(heads=6, kv_heads=kv_heads, d_v=D_K, dtype=torch.float32)
+    q[:, :, BLIND] = content
+    out, _ = attention(q, k, v, **BLINDERS[blinder](), **WAYS[way])
+    assert (out[:, :, BLIND] == 0).all() and out.isfinite().all()
 
 
 @ROADS

@@ -415,6 +415,38 @@ def test_of_tokens_written_and_counted_in_part_the_rest_is_cleared():
     assert torch.equal(K, V) and K[:, 0, :, 0].tolist() == [[1, 2, 3, 0, 0, 0, 0], [1, 1, 1, 1, 1, 2, 3]]
 
 
+@pytest.mark.parametrize("ragged", [True, False])
+@pytest.mark.parametrize("rows", [[2, 0, 0, 1], torch.tensor([1, 2]), (0,)], ids=["beams", "one_done", "one_left"])
+@SEATS
+def test_sequences_that_are_selected_go_on_with_their_own_lengths(rows, ragged, on_qk):
+    layer, lengths = causal_layer(on_qk=on_qk), LENGTHS if ragged else B * [max(LENGTHS)]
+    cache, last = layer.new_cache(B, ROOM, dtype=torch.float64), tokens(len(rows), 1, D)
+    x = padded(layer, cache) if ragged else tokens(B, max(LENGTHS), D)
+    if not ragged:
+        layer(x, cache=cache)
+    cache.select(rows)
+    texts = [torch.cat([x[row, :lengths[row]], new]) for row, new in zip(rows, last)]
+    assert cache.filled == max(lengths[row] for row in rows)
+    close(layer(last, cache=cache)[0][:, 0], torch.stack([layer(text[None])[0][0, -1] for text in texts]))
+
+
+def test_a_cache_that_cannot_be_written_to_forgets_nothing():
+    with torch.inference_mode():
+        cache = LAYER.new_cache(B, 9)
+        LAYER(FOUR, cache=cache)
+    for refused in (lambda: cache.rewind(2), lambda: cache.select([0]), lambda: LAYER(ONE, cache=cache)):
+        with pytest.raises(ValueError, match="made under torch.inference_mode.., and can be used there only"):
+            refused()
+    assert cache.length == 4 and cache.K[:, :, 2:4].any()
+
+
+def test_sequences_taken_by_hand_are_refused_where_their_lengths_stayed_behind():
+    cache = started(True)
+    cache.K, cache.V = cache.K[:2], cache.V[:2]
+    with pytest.raises(ValueError, match="cache.K has 2 sequences and cache.length 3 numbers: cache.select"):
+        LAYER(ONE[:2], cache=cache)
+
+
 def test_to_set_the_length_is_to_rewind():
     cache, rewound = started(), started()
     cache.length = [1, 5, 3]
@@ -452,6 +484,10 @@ ERRORS = {
     "rewind_negative": (lambda: started().rewind(-1), ValueError, "length=-1 cannot be kept.*give 0 to 5"),
     "rewind_ragged": (lambda: started(True).rewind(2), ValueError, "the sequence has 1 tokens; give 0 to 1"),
     "rewind_count": (lambda: started().rewind([1, 2]), ValueError, "length has 2 numbers; give one, or 3"),
+    "select_none": (lambda: started().select([]), ValueError, r"rows=\[\] is a list; it must be a list or a tensor"),
+    "select_far": (lambda: started().select([0, 3]), ValueError, "rows has 3; this cache holds the sequences 0 to 2"),
+    "select_mask": (lambda: started().select([True, False, True]), TypeError, "rows=True is a bool; it must be"),
+    "reorder": (lambda: started().reorder_cache([0]), AttributeError, r"no reorder_cache; cache.select\(rows\) keeps"),
     "rewind_float": (lambda: started().rewind(2.0), TypeError, "length=2.0 is a float"),
     "rewind_floats": (lambda: started().rewind(torch.ones(3)), TypeError, "length=1.0 is a float"),
     "rewind_bool": (lambda: started().rewind(True), TypeError, "length=True is a bool"),

@@ -6,7 +6,9 @@ and torch.compile pass through. They stand apart so that the code of the lesson 
 """
 
 from mha._check.calls import call, call_of_x_alone, call_style, calls, function_style, lacks
-from mha._check.decoding import advancing, base, caching, rewinding, rope, rope_options, slopes, turned_size, writing
+from mha._check.decoding import (
+    advancing, base, caching, rewinding, rope, rope_options, selecting, slopes, turned_size, writing,
+)
 from mha._check.inputs import (
     FLOATS, autocasting, kept_as, layer_dtype, layer_input, layer_inputs, parameter_of, positive_ints, probability, qkv,
     tensors, truths, untouched,
@@ -21,7 +23,8 @@ from mha._check.modules import (
 from mha._check.surgery import changed, found, model, of_each, of_one_size, one_layer, pooled, turns
 
 __all__ = [
-    "advancing", "base", "caching", "rewinding", "rope", "rope_options", "slopes", "turned_size", "writing",
+    "advancing", "base", "caching", "rewinding", "rope", "rope_options", "selecting", "slopes", "turned_size",
+    "writing",
     "call", "call_of_x_alone", "call_style", "calls", "function_style", "lacks",
     "FLOATS", "autocasting", "kept_as", "layer_dtype", "layer_input", "layer_inputs", "parameter_of", "positive_ints",
     "probability", "qkv", "tensors", "truths", "untouched",

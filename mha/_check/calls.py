@@ -187,6 +187,8 @@ ATTRIBUTES = PROJECTIONS | {
     "max_len": "the room is cache.K.shape[2]",
     "prune_heads": "layer.prune(keep) gives a smaller layer, where keep names the heads that stay",
     **dict.fromkeys(("reset", "clear", "crop"), _FORGET),
+    **dict.fromkeys(("reorder", "reorder_cache", "index_select", "batch_select_indices"),
+                    "cache.select(rows) keeps these sequences, in this order"),
     **dict.fromkeys(("to", "cpu", "cuda", "half", "float", "bfloat16", "double"), _MOVE),
     **dict.fromkeys(("update", "add", "extend"), "cache.append(K, V) keeps more tokens"),
     **dict.fromkeys(("get_seq_length", "seq_len", "size", "shape"), "cache.length tells how many tokens it holds"),

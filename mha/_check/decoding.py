@@ -23,6 +23,7 @@ def caching(layer, context, cache, offset, kind: type, **masks) -> None:
             raise ValueError(f"{name} has shape {tuple(t.shape)}, for one key; beside a cache it covers all keys, the "
                              f"{cache.filled} that are kept and then the new ones")
     if not torch.compiler.is_compiling():
+        changing(cache)
         if cache.filler is None or cache.filler() is not layer:
             _of_one_layer(layer, cache)
     elif torch.compiler.is_exporting():
@@ -86,6 +87,7 @@ def advancing(cache, n) -> None:
 
 def rewinding(cache, length) -> list[int]:
     """How many tokens of each sequence to keep, none more than there are."""
+    changing(cache)
     B = len(cache.K)
     kept = cache.length.tolist() if isinstance(cache.length, Tensor) else [cache.length] * B
     wanted = length.tolist() if hasattr(length, "tolist") else length
@@ -97,6 +99,29 @@ def rewinding(cache, length) -> list[int]:
         if not 0 <= new <= old:
             raise ValueError(f"length={new} cannot be kept: the sequence has {old} tokens; give 0 to {old}")
     return wanted
+
+
+def selecting(cache, rows) -> list[int]:
+    """Which sequences to keep."""
+    changing(cache)
+    wanted = rows.tolist() if hasattr(rows, "tolist") else rows
+    if not isinstance(wanted, (list, tuple)) or not wanted:
+        raise ValueError(f"{came('rows', rows)}; it must be a list or a tensor of at least one number of a sequence")
+    for row in wanted:
+        whole("rows", row, "numbers of the sequences to keep")
+        if not 0 <= row < len(cache.K):
+            raise ValueError(f"rows has {row}; this cache holds the sequences 0 to {len(cache.K) - 1}")
+    return list(wanted)
+
+
+def changing(cache) -> None:
+    """A cache whose tensors may be written to, and that holds as many sequences as lengths."""
+    if cache.K.is_inference() and not torch.is_inference_mode_enabled():
+        raise ValueError("this cache was made under torch.inference_mode(), and can be used there only; one that is "
+                         "made under torch.no_grad() can be used anywhere")
+    if isinstance(cache.length, Tensor) and len(cache.length) != len(cache.K):
+        raise ValueError(f"cache.K has {len(cache.K)} sequences and cache.length {len(cache.length)} numbers: "
+                         f"cache.select(rows) takes some of the sequences, or reorders them, with their lengths")
 
 
 def rope(x, positions, base, interleaved) -> None:
