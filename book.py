@@ -213,7 +213,7 @@ def check(chapter):
     if not (ROOT / path).exists():
         names = ", ".join(sorted(path.stem for path in (ROOT / "chapters").glob("*.ipynb")))
         sys.exit(f"There is no chapter {chapter!r}. There are {names}.")
-    python("-m", "pytest", "-n", "auto", "tests/test_house.py", "tests/test_notebooks.py", **ONE_THREAD)
+    python("-m", "pytest", "tests/test_house.py", "tests/test_notebooks.py", "-k", path.stem, **ONE_THREAD)
     python("-m", "pytest", "--nbval", path, **ONE_THREAD)
     if no_chromium():
         print(f"Its page in a browser is skipped: {no_chromium()}")
