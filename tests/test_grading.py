@@ -120,10 +120,10 @@ def test_a_notebook_starts_processes_as_a_learners_kernel_does(tmp_path):
     assert states(path)["2.5"] == "right"
 
 
-def test_a_helper_beside_the_notebook_is_found_and_shadows_nothing(tmp_path):
-    (tmp_path / "helper.py").write_text("answer = 24")
+def test_a_helper_beside_the_notebook_comes_before_what_is_installed_and_after_pythons_own_as_in_jupyter(tmp_path):
+    (tmp_path / "nbclient.py").write_text("answer = 24")
     (tmp_path / "colorsys.py").write_text("1 / 0")
-    path = learners.write(tmp_path / "x.ipynb", "import colorsys\nfrom helper import answer",
+    path = learners.write(tmp_path / "x.ipynb", "import colorsys\nfrom nbclient import answer",
                           "import mha.exercises as m\nm.check('2.5', answer)")
     assert states(path)["2.5"] == "right" and not (tmp_path / "__pycache__").exists()
 

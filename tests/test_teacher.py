@@ -237,6 +237,17 @@ def test_what_else_lies_in_a_folder_is_told_and_passed_over(tmp_path, capsys):
     assert said.count("Passed over") == 1 and str(Path("class/bob/answers.py")) in said
 
 
+def test_a_learners_helper_is_for_his_own_notebook_wherever_the_teacher_stands(tmp_path):
+    for name, answer in {"ada": "7", "bob": "24", "eve": ""}.items():
+        learners.write(tmp_path / name / "x.ipynb", EMPTY, "import helper\ncheck('2.5', helper.answer)")
+        if answer:
+            (tmp_path / name / "helper.py").write_text(f"answer = {answer}")
+    (tmp_path / "helper.py").write_text("answer = 24")
+    for place in ("ada", "."):
+        rows = table(command("grade", tmp_path, cwd=tmp_path / place, text=True).stdout)
+        assert [row["state"] for row in rows if row["exercise"] == "2.5"] == ["wrong", "right", "cannot be run"], place
+
+
 # --- The table --------------------------------------------------------------------------------------------------------
 
 CONSOLES = [{"PYTHONIOENCODING": "cp1252", "PYTHONUTF8": "0"},
