@@ -201,6 +201,12 @@ def test_a_cell_with_the_tag_that_jupyter_skips_is_skipped(tmp_path):
     assert states(path)["2.5"] == "right"
 
 
+def test_what_is_timed_is_run(tmp_path):
+    path = learners.write(tmp_path / "x.ipynb", IMPORT, "%%timeit -n 1 -r 1\ncheck('2.5', 24)",
+                          "took = %timeit -n 1 -r 1 -o pass\ncheck('2.6', 'A' * took.loops)")
+    assert {states(path)[id] for id in ("2.5", "2.6")} <= {"right", "wrong"}
+
+
 def test_a_notebook_as_a_whole_has_a_limit(tmp_path):
     path = learners.write(tmp_path / "x.ipynb", "from mha.exercises import check\ncheck('2.5', 24)",
                           *["import time\ntime.sleep(5)"] * 20)

@@ -30,8 +30,8 @@ def _all():
 
 REPLACED = ("A cell of this notebook, or something that it imports, has replaced {}. The answer was judged with the "
             "original; to have it back, restart the kernel.")
-UNKNOWN = ("Whether this is right cannot be told: a cell of this notebook had replaced {} before mha.exercises was first "
-           "imported, so the checker never saw the original. Restart the kernel, and import mha.exercises first.")
+UNKNOWN = ("Whether this is right cannot be told: a cell of this notebook had replaced {} before mha.exercises was "
+           "first imported, so the checker never saw the original. Restart the kernel, and import mha.exercises first.")
 with on_the_cpu():
     EXERCISES: dict[str, Item] = _all()
 

@@ -34,9 +34,9 @@ try:
 except ImportError:                         # on Windows
     resource = None
 
-HOME = str(Path(exercises.__file__).parents[2])      # where mha is imported from
+HOME = str(Path(exercises.__file__).parents[2])    # where mha is imported from
 SKIPPED = "skip-execution"                  # the tag of Jupyter's own tools for a cell that is not to be run
-MAGICS = {"time", "capture", "prun", "run", "writefile"}     # those that run Python or write it; all others do nothing
+MAGICS = {"time", "timeit", "capture", "prun", "run", "writefile"}     # run Python or write it; all others do nothing
 
 
 def main(path, lines, scratch, limit, memory):
@@ -162,7 +162,7 @@ def replay(path, found, limit):
         found.write(unreadable=str(wrong))
         return
     except OSError as wrong:
-        found.write(unreadable=said(wrong))
+        found.write(unreadable=f"it could not be read: {wrong.strerror}")
         return
     found.write(expected=expected(path, cells), tries={id: count for cell in cells for id, count in cell.tries.items()})
     runner, failed = shell(), []
