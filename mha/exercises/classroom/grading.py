@@ -254,7 +254,7 @@ def is_notebook(path):
 
 
 def hidden(path):
-    """Whether a file, or a folder above it, is hidden, as .ipynb_checkpoints is; so is what a Mac packs beside files."""
+    """Whether a file, or a folder above it, is hidden, as .ipynb_checkpoints is; or what a Mac packs beside files."""
     return any(part.startswith(".") or part == "__MACOSX" for part in path.parts)
 
 
