@@ -109,6 +109,20 @@ def test_what_torch_puts_in_place_of_its_own_is_not_told():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+def test_what_was_replaced_before_the_first_import_is_told_in_place_of_a_verdict():
+    """What a notebook adds to torch replaces nothing."""
+    code = ("import torch\nfrom torch.nn import functional as F\nown = torch.softmax\n"
+            "torch.mine = F.silu = lambda x: x\ntorch.softmax = lambda x, dim: own(-x, dim)\n"
+            "from mha.exercises import check\n"
+            "for answer in (F.scaled_dot_product_attention,\n"
+            "               lambda q, k, v: torch.softmax(q @ k.mT / q.shape[-1]**0.5, -1) @ v):\n"
+            "    report = check('2.1', answer)\n"
+            "    assert not report.ok and report.mistakes == ['torch-replaced'], report\n"
+            "    assert 'not judged.' in report.text and 'had replaced torch.softmax, F.silu be' in report.text\n"
+            "assert not check('2.1', ...).started\n")
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 # --- Who raised it --------------------------------------------------------------------------------------------------
 
 def own_assert(q, k, v):

@@ -120,10 +120,10 @@ def test_a_notebook_starts_processes_as_a_learners_kernel_does(tmp_path):
     assert states(path)["2.5"] == "right"
 
 
-def test_a_helper_beside_the_notebook_is_found_and_shadows_nothing(tmp_path):
-    (tmp_path / "helper.py").write_text("answer = 24")
+def test_a_helper_beside_the_notebook_comes_before_what_is_installed_and_after_pythons_own_as_in_jupyter(tmp_path):
+    (tmp_path / "nbclient.py").write_text("answer = 24")
     (tmp_path / "colorsys.py").write_text("1 / 0")
-    path = learners.write(tmp_path / "x.ipynb", "import colorsys\nfrom helper import answer",
+    path = learners.write(tmp_path / "x.ipynb", "import colorsys\nfrom nbclient import answer",
                           "import mha.exercises as m\nm.check('2.5', answer)")
     assert states(path)["2.5"] == "right" and not (tmp_path / "__pycache__").exists()
 
@@ -199,6 +199,12 @@ def test_a_cell_with_the_tag_that_jupyter_skips_is_skipped(tmp_path):
     training = {"cell_type": "code", "source": "import os\nos._exit(0)", "metadata": {"tags": ["skip-execution"]}}
     path = learners.write(tmp_path / "x.ipynb", training, "from mha.exercises import check\ncheck('2.5', 24)")
     assert states(path)["2.5"] == "right"
+
+
+def test_what_is_timed_is_run(tmp_path):
+    path = learners.write(tmp_path / "x.ipynb", IMPORT, "%%timeit -n 1 -r 1\ncheck('2.5', 24)",
+                          "took = %timeit -n 1 -r 1 -o pass\ncheck('2.6', 'A' * took.loops)")
+    assert {states(path)[id] for id in ("2.5", "2.6")} <= {"right", "wrong"}
 
 
 def test_a_notebook_as_a_whole_has_a_limit(tmp_path):

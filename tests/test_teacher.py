@@ -1,5 +1,6 @@
 """The teacher's side: notebooks out, a table back. What a graded notebook may do is tried in test_grading.py."""
 import csv
+import errno
 import io
 import json
 import os
@@ -13,11 +14,12 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbclient import NotebookClient
 
 import class_of_learners as learners
 from _ext import publishing
 from mha.exercises import EXERCISES
-from mha.exercises.classroom import grading, replay, teacher
+from mha.exercises.classroom import grading, handed_in, replay, teacher
 from mha.exercises.engine import cells
 
 ROOT = Path(__file__).parents[1]
@@ -53,6 +55,14 @@ def test_what_is_handed_out_is_not_started_and_holds_no_solution(folders):
         text = (folders[0] / f"{item.chapter}.ipynb").read_text("utf-8")
         assert "<summary>Hint 2<" in text and "<summary>The solution<" not in text
         assert json.dumps(item.hints[-1], ensure_ascii=False)[1:-1] not in text, item.id
+
+
+def test_what_a_learner_replaces_after_the_first_cell_does_not_judge_him():
+    """The table is made with torch's own, so the learner has to be told the same."""
+    code = cells.set_up(None) + ("\nown = torch.softmax\ntorch.softmax = lambda x, dim: own(-x, dim)\n"
+                                 "report = check('2.1', F.scaled_dot_product_attention)\n"
+                                 "assert report.ok and 'replaced torch.softmax. The answer' in report.text, report")
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_what_is_solved_is_right_for_every_exercise(folders):
@@ -190,7 +200,7 @@ def test_what_is_no_notebook_gets_a_row_that_says_so_and_the_next_is_graded(fold
     notebook = learners.write(tmp_path / "x" / "05_masks.ipynb", EMPTY, "# Zoë").read_text("utf-8")
     told = {"old.ipynb": (b'{"nbformat": 3, "worksheets": [{"cells": []}]}', "format 3, of 2014"),
             "page.ipynb": (b"<!DOCTYPE html>", "it is no notebook, or a broken one: no JSON from line 1 on"),
-            "folder.ipynb": (None, "Is a directory" if os.name == "posix" else ""),
+            "folder.ipynb": (None, "there is no notebook in this folder"),
             "latin.ipynb": (notebook.replace("\\u00eb", "ë").encode("latin-1"), "it should be UTF-8")}
     for file, (data, said) in told.items():
         (tmp_path / file).mkdir() if data is None else (tmp_path / file).write_bytes(data)
@@ -201,6 +211,8 @@ def test_what_is_no_notebook_gets_a_row_that_says_so_and_the_next_is_graded(fold
     assert [row["state"] for row in rows[: len(paths)]] == ["could not be graded"] * 5 + ["no exercises"] + [
         "could not be graded"] * 4
     assert all(row["mistakes"] for row in rows if row["state"] == "could not be graded")
+    assert [row["mistakes"] for row in rows[len(paths) - 3:len(paths)]] == [
+        "there is no such file or folder", "there is no notebook in this folder", "no file fits this pattern"]
     assert {row["state"] for row in rows[len(paths):]} == {"not started"}
 
 
@@ -222,19 +234,60 @@ def test_a_limit_that_is_none_is_refused(tmp_path, capsys, option, value):
 def test_what_cannot_be_written_is_told_in_a_line(tmp_path, capsys):
     (tmp_path / "file").touch()
     assert teacher.main(["grade", str(tmp_path), "-o", str(tmp_path / "no folder" / "marks.csv")]) == 2
+    assert teacher.main(["grade", str(tmp_path), "-o", str(tmp_path)]) == 2
     assert teacher.main(["export", "--no-solutions", str(tmp_path / "file")]) == 2
-    said = capsys.readouterr().err.splitlines()
-    assert [line.partition(":")[0] for line in said] == ["grade was stopped", "export was stopped"]
+    assert capsys.readouterr().err.splitlines() == [
+        f"grade was stopped: there is no folder {tmp_path / 'no folder'}",
+        f"grade was stopped: {tmp_path} is a folder, and the table needs a file, such as {tmp_path / 'marks.csv'}",
+        f"export was stopped: {tmp_path / 'file'}: {os.strerror(errno.EEXIST)}"]
+
+
+def test_what_cannot_be_graded_is_not_counted_and_where_nothing_can_the_exit_status_says_so(tmp_path, capsys):
+    learners.write(tmp_path / "05_masks.ipynb", EMPTY)
+    paths = []
+    for file, count, status in ("missing.ipynb", "0 notebooks", 1), ("05_masks.ipynb", "1 notebook", 0):
+        paths.append(str(tmp_path / file))
+        assert teacher.main(["grade", *paths, "-o", str(tmp_path / "marks.csv")]) == status
+        assert capsys.readouterr().err.startswith(f"Graded: {count}, 1 could not be graded, ")
 
 
 def test_what_else_lies_in_a_folder_is_told_and_passed_over(tmp_path, capsys):
     learners.write(tmp_path / "class/ada/05_masks.ipynb", EMPTY)
-    (tmp_path / "class/ada/.notes").touch()
-    (tmp_path / "class/bob").mkdir()
+    for place in (".ipynb_checkpoints/05_masks.ipynb", ".hidden.ipynb", "__MACOSX/ada.ipynb", ".notes"):
+        (tmp_path / "class/ada" / place).parent.mkdir(exist_ok=True)
+        (tmp_path / "class/ada" / place).touch()
+    (tmp_path / "class/bob/x.ipynb").mkdir(parents=True)
     (tmp_path / "class/bob/answers.py").touch()
-    teacher.main(["grade", str(tmp_path / "class"), "-o", str(tmp_path / "marks.csv")])
-    said = capsys.readouterr().err
-    assert said.count("Passed over") == 1 and str(Path("class/bob/answers.py")) in said
+    assert teacher.main(["grade", str(tmp_path / "class"), "-o", str(tmp_path / "marks.csv")]) == 0
+    *others, hidden, graded = capsys.readouterr().err.splitlines()
+    assert [line.partition(": ")[2] for line in others] == [str(tmp_path / "class/bob" / name)
+                                                            for name in ("answers.py", "x.ipynb")]
+    assert hidden == "Passed over, being hidden: 4 files, 3 notebooks among them" and "Graded: 1 notebook, " in graded
+
+
+def test_names_in_another_encoding_differ_in_the_table():
+    names = {grading.name(os.fsdecode(b"/class/M%b.ipynb" % letter), "/class") for letter in (b"\xfc", b"\xf6")}
+    assert names == {r"M\xfc.ipynb", r"M\xf6.ipynb"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a process from which others are forked is Linux's alone")
+def test_ctrl_c_is_for_the_teachers_process_while_the_others_start():
+    code = ("import signal\nfrom multiprocessing import forkserver\nfrom mha.exercises.classroom import grading\n"
+            "grading.starter()\nprint(open(f'/proc/{forkserver._forkserver._forkserver_pid}/status').read())\n"
+            "assert signal.getsignal(signal.SIGINT) is signal.default_int_handler")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert int(re.search(r"SigIgn:\s*(\w+)", done.stdout)[1], 16) >> signal.SIGINT - 1 & 1, done.stderr
+
+
+def test_a_learners_helper_is_for_his_own_notebook_wherever_the_teacher_stands(tmp_path):
+    for name, answer in {"ada": "7", "bob": "24", "eve": ""}.items():
+        learners.write(tmp_path / name / "x.ipynb", EMPTY, "import helper\ncheck('2.5', helper.answer)")
+        if answer:
+            (tmp_path / name / "helper.py").write_text(f"answer = {answer}")
+    (tmp_path / "helper.py").write_text("answer = 24")
+    for place in ("ada", "."):
+        rows = table(command("grade", tmp_path, cwd=tmp_path / place, text=True).stdout)
+        assert [row["state"] for row in rows if row["exercise"] == "2.5"] == ["wrong", "right", "cannot be run"], place
 
 
 # --- The table --------------------------------------------------------------------------------------------------------
@@ -315,6 +368,20 @@ def test_the_page_explains_each_column_and_each_state():
     first, second = (re.findall(r"^\| (`.*?) \|", part, re.M) for part in columns)
     assert tuple(re.findall(r"`(.*?)`", " ".join(first))) == grading.FIELDS
     assert tuple(name.strip("`") for name in second) == grading.STATES
+
+
+def test_what_the_page_names_leaves_no_count_of_tries_in_the_notebook(tmp_path, monkeypatch):
+    """A check whose report is shown, and then each of them."""
+    monkeypatch.setenv("MHA_PROGRESS", str(tmp_path / "progress.json"))
+    (said,) = re.findall(r"^\| `tries` \| (.*) \|$", PAGE, re.M)
+    ways = [way.replace("...", "'2.5', 7").replace("%%capture", "%%capture\ncheck('2.5', 7)")
+            for way in re.findall(r"`(.*?)`", said)]
+    path = learners.write(tmp_path / "x.ipynb", EMPTY, "check('2.5', 7)", *ways)
+    notebook = nbformat.read(path, 4)
+    NotebookClient(notebook, kernel_name="python3", timeout=300).execute()
+    nbformat.write(notebook, path)
+    assert len(ways) == 4 and json.loads((tmp_path / "progress.json").read_text())["exercises"]["2.5"]["tries"] == 6
+    assert [cell.tries for cell in handed_in.read(path) if cell.tries] == [{"2.5": 1}]
 
 
 def test_the_page_names_the_magics_that_run_and_the_tag_that_is_skipped():

@@ -10,7 +10,7 @@ import re
 from dataclasses import replace
 
 from mha.exercises.engine import memory
-from mha.exercises.engine.calls import on_the_cpu, own_torch
+from mha.exercises.engine.calls import TOO_EARLY, on_the_cpu, own_torch
 from mha.exercises.engine.exercise import Exercise
 from mha.exercises.engine.item import Item
 from mha.exercises.engine.report import Report
@@ -30,6 +30,8 @@ def _all():
 
 REPLACED = ("A cell of this notebook, or something that it imports, has replaced {}. The answer was judged with the "
             "original; to have it back, restart the kernel.")
+UNKNOWN = ("Whether this is right cannot be told: a cell of this notebook had replaced {} before mha.exercises was "
+           "first imported, so the checker never saw the original. Restart the kernel, and import mha.exercises first.")
 with on_the_cpu():
     EXERCISES: dict[str, Item] = _all()
 
@@ -68,7 +70,9 @@ def check(id, answer=...):
         report = item.examine(answer)
     if not report.started:
         return replace(report, exercise=item.id)
-    if replaced and item.in_code:
+    if TOO_EARLY and item.in_code:
+        report = item.report(False, ["torch-replaced"], UNKNOWN.format(", ".join(TOO_EARLY)), verdict="not judged.")
+    elif replaced and item.in_code:
         report = replace(report.followed_by(REPLACED.format(", ".join(replaced))),
                          mistakes=report.mistakes if report.ok else [*report.mistakes, "torch-replaced"])
     record = memory.note(item.id, tries=1, solved=report.ok)

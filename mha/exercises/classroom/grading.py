@@ -77,6 +77,10 @@ def starter():
         return multiprocessing.get_context("spawn").Process
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["mha.exercises.classroom.replay"])
+    with contextlib.suppress(ValueError):                   # in a thread, which hears no Ctrl-C
+        heard = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        multiprocessing.forkserver.ensure_running()         # and does not hear the teacher's, either
+        signal.signal(signal.SIGINT, heard)
     return context.Process
 
 
@@ -216,7 +220,8 @@ def expanded(paths):
     files, folders = [], []
     for path in map(Path, paths):
         if path.is_dir():
-            inside = sorted(p for p in path.rglob("*") if is_notebook(p) and not hidden(p.relative_to(path)))
+            inside = sorted(p for p in path.rglob("*") if is_notebook(p) and not p.is_dir()
+                            and not hidden(p.relative_to(path)))
             files += inside or [path]
             folders.append(path)
         elif not path.exists() and glob.has_magic(str(path)):
@@ -234,9 +239,13 @@ def expanded(paths):
 
 
 def passed_over(paths):
-    """What lies in the folders among some paths and is no notebook."""
-    return [file for path in map(Path, paths) if path.is_dir() for file in sorted(path.rglob("*"))
-            if file.is_file() and not is_notebook(file) and not hidden(file.relative_to(path))]
+    """(what lies in the folders among some paths and is no notebook, a folder that is called as one too; which files in
+    them are hidden)
+    """
+    there = [(file, hidden(file.relative_to(path))) for path in map(Path, paths) if path.is_dir()
+             for file in sorted(path.rglob("*"))]
+    return ([file for file, out_of_sight in there if file.is_dir() == is_notebook(file) and not out_of_sight],
+            [file for file, out_of_sight in there if out_of_sight and not file.is_dir()])
 
 
 def is_notebook(path):
@@ -245,13 +254,13 @@ def is_notebook(path):
 
 
 def hidden(path):
-    """Whether a file, or a folder above it, is hidden, as .ipynb_checkpoints is."""
-    return any(part.startswith(".") for part in path.parts)
+    """Whether a file, or a folder above it, is hidden, as .ipynb_checkpoints is; or what a Mac packs beside files."""
+    return any(part.startswith(".") or part == "__MACOSX" for part in path.parts)
 
 
 def name(path, base):
     """How the table calls a notebook: its path below the common folder. No name reads as a formula to a spreadsheet."""
     absolute = os.path.abspath(path)
     text = os.path.relpath(absolute, base) if base else absolute
-    text = os.fsencode(text).decode("utf-8", "replace").replace(os.sep, "/")
+    text = os.fsencode(text).decode("utf-8", "backslashreplace").replace(os.sep, "/")
     return f"./{text}" if text[0] in "=+-@" else text

@@ -1,5 +1,6 @@
 """A notebook as it was handed in: its cells, which exercises it answers, and what was noted in it."""
 import ast
+import glob
 import json
 import re
 from dataclasses import dataclass
@@ -27,6 +28,11 @@ def read(path):
     Raises:
         OSError: the file cannot be read. ValueError: it holds no notebook.
     """
+    if Path(path).is_dir():
+        raise ValueError("there is no notebook in this folder")
+    if not Path(path).exists():
+        raise ValueError("no file fits this pattern" if glob.has_magic(str(path)) else
+                         "there is no such file or folder")
     data = Path(path).read_bytes()
     if not data.strip():
         raise ValueError("the file is empty")

@@ -34,8 +34,9 @@ try:
 except ImportError:                         # on Windows
     resource = None
 
+HOME = str(Path(exercises.__file__).parents[2])    # where mha is imported from
 SKIPPED = "skip-execution"                  # the tag of Jupyter's own tools for a cell that is not to be run
-MAGICS = {"time", "capture", "prun", "run", "writefile"}     # those that run Python or write it; all others do nothing
+MAGICS = {"time", "timeit", "capture", "prun", "run", "writefile"}     # run Python or write it; all others do nothing
 
 
 def main(path, lines, scratch, limit, memory):
@@ -72,7 +73,8 @@ class Lines:
 
 def seal(scratch, memory):
     """Cut this process off from the teacher's: a group of its own, nothing to read, nowhere to print, a folder and a
-    progress file of its own, and limits where the system has them.
+    progress file of its own, no modules of the folder where the teacher stands but mha, and limits where the system
+    has them.
     """
     if hasattr(os, "setsid"):
         os.setsid()
@@ -80,6 +82,7 @@ def seal(scratch, memory):
     for number in (0, 1, 2):
         os.dup2(nothing, number)
     mute()
+    sys.path = [entry for entry in sys.path if os.path.abspath(entry) != os.getcwd()] + [HOME]
     os.chdir(scratch)
     tempfile.tempdir = None                 # what was read of TMPDIR before
     multiprocessing.set_start_method(None, force=True)      # the system's own, as in a learner's kernel
@@ -159,13 +162,14 @@ def replay(path, found, limit):
         found.write(unreadable=str(wrong))
         return
     except OSError as wrong:
-        found.write(unreadable=said(wrong))
+        found.write(unreadable=f"it could not be read: {wrong.strerror}")
         return
     found.write(expected=expected(path, cells), tries={id: count for cell in cells for id, count in cell.tries.items()})
     runner, failed = shell(), []
     record(found, failed)
     sys.dont_write_bytecode = True
-    sys.path = ["", *sys.path, str(Path(path).parent)]
+    place = next((i for i, entry in enumerate(sys.path) if entry.endswith(("site-packages", "dist-packages"))), 0)
+    sys.path[place:place] = ["", str(Path(path).parent)]    # where Jupyter has the folder of a notebook
     code = [cell for cell in cells if cell.kind == "code" and cell.source.strip()]
     for number, cell in enumerate(code, start=1):
         found.write(cell=number, asks=asked(cell.source))

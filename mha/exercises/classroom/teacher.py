@@ -123,7 +123,8 @@ def main(arguments=None):
     try:
         return obey(options)
     except OSError as wrong:                # where the table or the notebooks cannot be written
-        print(f"{options.command} was stopped: {wrong}", file=sys.stderr)
+        said = ": ".join(filter(None, (wrong.filename, wrong.strerror))) or wrong
+        print(f"{options.command} was stopped: {said}", file=sys.stderr)
         return 2
 
 
@@ -168,22 +169,31 @@ def explain(options):
 def collect(options, file):
     """Write the table, notebook by notebook; what came of it goes to the other stream."""
     from mha.exercises.classroom import grading
-    begun, notebooks, stopped = time.monotonic(), set(), False
-    for path in grading.passed_over(options.notebooks):
+    begun, graded, failed, stopped = time.monotonic(), set(), set(), False
+    others, hidden = grading.passed_over(options.notebooks)
+    for path in others:
         print(f"Passed over, since it is no notebook: {path}", file=sys.stderr)
+    if hidden:
+        print(f"Passed over, being hidden: {counted(len(hidden), 'file')}, "
+              f"{counted(sum(map(grading.is_notebook, hidden)), 'notebook')} among them", file=sys.stderr)
     written = csv.DictWriter(file, grading.FIELDS)
     written.writeheader()
     try:
         for row in grading.grade(options.notebooks, options.limit, options.total, options.memory, options.jobs,
                                  counter):
             written.writerow(row)
-            notebooks.add(row["notebook"])
+            (failed if row["state"] == "could not be graded" else graded).add(row["notebook"])
             file.flush()
     except KeyboardInterrupt:
         stopped = True
-    print(f"{'Stopped: the table has' if stopped else 'Graded:'} {len(notebooks)} notebooks, "
+    but = f", {len(failed)} could not be graded" * bool(failed)
+    print(f"{'Stopped: the table has' if stopped else 'Graded:'} {counted(len(graded), 'notebook')}{but}, "
           f"{time.monotonic() - begun:.0f} s", file=sys.stderr)
-    return 130 if stopped else 0
+    return 130 if stopped else 0 if graded else 1
+
+
+def counted(number, thing):
+    return f"{number} {thing}{'s' * (number != 1)}"
 
 
 def counter(done, of):
@@ -196,6 +206,10 @@ def counter(done, of):
 def table(path, bom):
     """A file for the table, in UTF-8 whatever the console speaks."""
     encoding = "utf-8-sig" if bom else "utf-8"
+    if path and not Path(path).parent.is_dir():
+        raise OSError(f"there is no folder {Path(path).parent}")
+    if path and Path(path).is_dir():
+        raise OSError(f"{path} is a folder, and the table needs a file, such as {Path(path, 'marks.csv')}")
     if path:
         with open(path, "w", encoding=encoding, newline="") as file:
             yield file

@@ -79,6 +79,8 @@ def on_the_cpu():
 TORCH = {torch: "torch", torch.Tensor: "torch.Tensor", F: "F", nn: "nn", torch.linalg: "torch.linalg", math: "math"}
 OWN = {(home, name): getattr(home, name) for home in TORCH for name in dir(home)
        if name[0] != "_" and callable(getattr(home, name))}
+TOO_EARLY = [f"{TORCH[home]}.{name}" for (home, name), own in OWN.items() if home in (torch, F)  # replaced before that
+             and getattr(own, "__module__", None) == "__main__" and name in getattr(home, "__all__", [name])]
 
 
 @contextmanager

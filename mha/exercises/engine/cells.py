@@ -76,7 +76,7 @@ def marked(item, parts):
 
 # --- A notebook of nothing but exercises ----------------------------------------------------------------------------
 
-IMPORTS = "import torch\nimport torch.nn.functional as F"
+IMPORTS = "import torch\nimport torch.nn.functional as F\nfrom mha.exercises import check, predict"
 # The same line as in the set-up cells of the chapters (_ext/publishing.py), which work where nothing is installed.
 FETCH = """\
 import importlib.util
