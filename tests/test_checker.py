@@ -407,3 +407,54 @@ def test_a_scale_is_called_a_fixed_number_only_where_no_size_changes_it(id, answ
 ], ids=["len-k", "len-v", "axis-1-of-k"])
 def test_the_root_of_a_size_of_k_counted_from_the_front_is_named(divisor, mistake):
     assert check("2.1", scaled(divisor)).mistakes == [mistake]
+
+
+def by_backward(weights, grad):
+    scores = weights.log().detach().requires_grad_()
+    scores.softmax(-1).backward(grad)
+    return scores.grad
+
+
+def by_autograd_backward(weights, grad):
+    scores = weights.log()
+    scores.requires_grad = True
+    torch.autograd.backward(scores.softmax(-1), grad)
+    return scores.grad
+
+
+def by_grad(weights, grad):
+    scores = weights.log().requires_grad_()
+    return torch.autograd.grad(scores.softmax(-1), scores, grad)[0]
+
+
+def by_grad_fn(weights, grad):
+    return weights.log().requires_grad_().softmax(-1).grad_fn(grad)
+
+
+def shares_of(scores):
+    return scores.softmax(-1)
+
+
+@pytest.mark.parametrize("id, mistake, answer", [
+    *(("2.2", "autograd", answer) for answer in (
+        by_backward, by_autograd_backward, by_grad, by_grad_fn,
+        lambda w, g: torch.func.vjp(shares_of, w.log())[1](g)[0],
+        lambda w, g: torch.func.jvp(shares_of, (w.log(),), (g,))[1],
+        lambda w, g: torch.func.grad(lambda s: (shares_of(s) * g).sum())(w.log()),
+        lambda w, g: torch.autograd.functional.vjp(shares_of, w.log(), g)[1],
+        lambda w, g: torch.ops.aten._softmax_backward_data(g, w, -1, w.dtype))),
+    *(("1.1", "torchs-softmax", answer) for answer in (
+        shares_of, nn.Softmax(-1), lambda s: F.softmax(s, -1), lambda s: torch.special.softmax(s, -1),
+        lambda s: F.softmin(-s, -1), lambda s: torch.log_softmax(s, -1).exp())),
+])
+def test_what_the_statement_rules_out_is_not_right_however_it_is_called(id, mistake, answer):
+    report = check(id, answer)
+    assert not report.ok and report.mistakes == [mistake] and "the statement asks for" in report.text, report.text
+
+
+def test_an_answer_that_only_asks_whether_gradients_are_kept_leaves_nothing_to_autograd():
+    @torch.no_grad()
+    def by_hand(weights, grad):
+        kept = weights.requires_grad or torch.is_grad_enabled()
+        return weights * (grad - (weights * grad).sum(-1, keepdim=True)) + 0 * kept
+    assert check("2.2", by_hand).ok
