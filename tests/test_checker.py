@@ -458,3 +458,26 @@ def test_an_answer_that_only_asks_whether_gradients_are_kept_leaves_nothing_to_a
         kept = weights.requires_grad or torch.is_grad_enabled()
         return weights * (grad - (weights * grad).sum(-1, keepdim=True)) + 0 * kept
     assert check("2.2", by_hand).ok
+
+
+# --- What stops, in words -------------------------------------------------------------------------------------------
+
+def looks_before_the_first(f, n, d):
+    x = torch.randn(n, d).double()
+    moved = f(torch.cat([x[:-1], torch.randn(1, d).double()])) - f(x)
+    return moved[:-1].abs().max() > 1e-9
+
+
+def combine(*args):
+    return combine(*args)
+
+
+@pytest.mark.parametrize("id, answer, mistake, says", [
+    ("5.4", looks_before_the_first, "empty", "A slice is empty where there is nothing before the first"),
+    ("1.1", lambda s: s[:0].amax(0), "empty", "The largest or least of no numbers at all is asked for."),
+    ("1.1", lambda s: max(s[:0]), "empty", "The largest or least of no numbers at all is asked for."),
+    ("2.3", combine, "recursion", "It calls itself without end"),
+])
+def test_what_stops_for_want_of_numbers_or_of_an_end_is_told_in_words(id, answer, mistake, says):
+    report = check(id, answer)
+    assert report.mistakes == [mistake] and says in report.text, report.text
