@@ -368,3 +368,130 @@ def test_suspects_that_other_calls_rule_out_are_not_told(id, answer, says, never
 def test_operands_that_do_not_fit_are_told_with_their_shapes(id, answer, says):
     report = check(id, answer)
     assert not report.ok and says in report.text, report.text
+
+
+# --- Fixed numbers, sizes, and what a statement rules out -------------------------------------------------------------
+
+def scaled(divisor):
+    return lambda q, k, v: (q @ k.mT / divisor(q, k, v)).softmax(-1) @ v
+
+
+def head(divisor):
+    return lambda x, W_Q, W_K, W_V: scaled(divisor)(x @ W_Q, x @ W_K, x @ W_V)
+
+
+@pytest.mark.parametrize("factor", [0.5, 2, 1 / 3, 1 / 4])
+def test_a_fixed_number_in_place_of_the_scale_is_told_as_one_mistake(factor):
+    report = check("2.4", lambda W_Q: W_Q * factor)
+    assert "whatever the sizes are" in report.text or "a fixed number" in report.text, report.text
+    assert "two mistakes" not in report.text and {*report.mistakes} <= {"fixed-number"}
+
+
+@pytest.mark.parametrize("c", [0.5, 2, 4])
+@pytest.mark.parametrize("exercise", [e for e in SIZED if e.program and "/ math.sqrt" in e.source],
+                         ids=lambda exercise: exercise.id)
+def test_no_mistake_is_named_that_a_fixed_scale_resembles_by_luck_of_the_sizes(exercise, c):
+    assert exercise.program.blanks["scale"].right.startswith("/ math.sqrt")
+    assert check(exercise.id, exercise.program.function(scale=f"/ {c}")).mistakes == []
+
+
+def test_a_mistake_is_not_named_that_fits_the_sizes_of_the_cases_alone():
+    """It is the root of d_model rounded down there, as for one divisor 2 it was once for all cases."""
+    report = check("2.4", lambda W_Q: W_Q / (2 if W_Q.shape[0] < 9 else 3))
+    assert report.mistakes == [] and "it multiplies every entry by 0.5; it should be 0.5774." in report.text
+
+
+@pytest.mark.parametrize("id, answer, is_fixed", [
+    ("2.1", scaled(lambda q, k, v: 3), True), ("4.1", head(lambda q, k, v: 3), True),
+    ("2.1", scaled(lambda q, k, v: (1 + k.shape[-2]) ** 0.5), False),
+    ("2.1", scaled(lambda q, k, v: (1 + q.shape[-2]) ** 0.5), False),
+    ("2.1", scaled(lambda q, k, v: (1 + v.shape[-1]) ** 0.5), False),
+    ("2.1", scaled(lambda q, k, v: (2 + (q.shape[0] if q.ndim > 2 else 0)) ** 0.5), False),
+    ("4.1", head(lambda q, k, v: len(q) ** 0.5), False),
+])
+def test_a_scale_is_called_a_fixed_number_only_where_no_size_changes_it(id, answer, is_fixed):
+    text = check(id, answer).text
+    assert ("for other sizes, too: a fixed number." in text) == is_fixed, text
+    assert ("the same for every d_k, and no fixed number: for B = 13, n = " in text) != is_fixed, text
+
+
+@pytest.mark.parametrize("divisor, mistake", [
+    (lambda q, k, v: len(k) ** 0.5, "scale-root-m"), (lambda q, k, v: len(v) ** 0.5, "scale-root-m"),
+    (lambda q, k, v: k.shape[1] ** 0.5, "scale-root-axis-1"),
+], ids=["len-k", "len-v", "axis-1-of-k"])
+def test_the_root_of_a_size_of_k_counted_from_the_front_is_named(divisor, mistake):
+    assert check("2.1", scaled(divisor)).mistakes == [mistake]
+
+
+def by_backward(weights, grad):
+    scores = weights.log().detach().requires_grad_()
+    scores.softmax(-1).backward(grad)
+    return scores.grad
+
+
+def by_autograd_backward(weights, grad):
+    scores = weights.log()
+    scores.requires_grad = True
+    torch.autograd.backward(scores.softmax(-1), grad)
+    return scores.grad
+
+
+def by_grad(weights, grad):
+    scores = weights.log().requires_grad_()
+    return torch.autograd.grad(scores.softmax(-1), scores, grad)[0]
+
+
+def by_grad_fn(weights, grad):
+    return weights.log().requires_grad_().softmax(-1).grad_fn(grad)
+
+
+def shares_of(scores):
+    return scores.softmax(-1)
+
+
+@pytest.mark.parametrize("id, mistake, answer", [
+    *(("2.2", "autograd", answer) for answer in (
+        by_backward, by_autograd_backward, by_grad, by_grad_fn,
+        lambda w, g: torch.func.vjp(shares_of, w.log())[1](g)[0],
+        lambda w, g: torch.func.jvp(shares_of, (w.log(),), (g,))[1],
+        lambda w, g: torch.func.grad(lambda s: (shares_of(s) * g).sum())(w.log()),
+        lambda w, g: torch.autograd.functional.vjp(shares_of, w.log(), g)[1],
+        lambda w, g: torch.ops.aten._softmax_backward_data(g, w, -1, w.dtype))),
+    *(("1.1", "torchs-softmax", answer) for answer in (
+        shares_of, nn.Softmax(-1), lambda s: F.softmax(s, -1), lambda s: torch.special.softmax(s, -1),
+        lambda s: F.softmin(-s, -1), lambda s: torch.log_softmax(s, -1).exp())),
+])
+def test_what_the_statement_rules_out_is_not_right_however_it_is_called(id, mistake, answer):
+    report = check(id, answer)
+    assert not report.ok and report.mistakes == [mistake] and "the statement asks for" in report.text, report.text
+
+
+def test_an_answer_that_only_asks_whether_gradients_are_kept_leaves_nothing_to_autograd():
+    @torch.no_grad()
+    def by_hand(weights, grad):
+        kept = weights.requires_grad or torch.is_grad_enabled()
+        return weights * (grad - (weights * grad).sum(-1, keepdim=True)) + 0 * kept
+    assert check("2.2", by_hand).ok
+
+
+# --- What stops, in words -------------------------------------------------------------------------------------------
+
+def looks_before_the_first(f, n, d):
+    x = torch.randn(n, d).double()
+    moved = f(torch.cat([x[:-1], torch.randn(1, d).double()])) - f(x)
+    return moved[:-1].abs().max() > 1e-9
+
+
+def combine(*args):
+    return combine(*args)
+
+
+@pytest.mark.parametrize("id, answer, mistake, says", [
+    ("5.4", looks_before_the_first, "empty", "A slice is empty where there is nothing before the first"),
+    ("1.1", lambda s: s[:0].amax(0), "empty", "The largest or least of no numbers at all is asked for."),
+    ("1.1", lambda s: max(s[:0]), "empty", "The largest or least of no numbers at all is asked for."),
+    ("2.3", combine, "recursion", "It calls itself without end"),
+])
+def test_what_stops_for_want_of_numbers_or_of_an_end_is_told_in_words(id, answer, mistake, says):
+    report = check(id, answer)
+    assert report.mistakes == [mistake] and says in report.text, report.text

@@ -148,6 +148,10 @@ EXERCISE = Exercise(
     stub="# softmax(torch.tensor([0., 1.])) -> 0.2689 0.7311\n"
          "def softmax(s):\n    ...\n",
     program=PROGRAM,
+    without=dict.fromkeys(("softmax", "log_softmax", "special_softmax", "special_log_softmax", "softmin"),
+                          Mistake("torchs-softmax",
+        "It calls a softmax of torch, and the statement asks for one that is written without.",
+        "What does a softmax do with one row, step by step?")),
     trained=(),
     cases=[Case((numbers(62, 3),)), Case((numbers(63, 2, 5),)), Case((numbers(64, 3, 2, 4),)),
            Case((numbers(65, 4, 4),)), Case((3 * numbers(66, 2, 3, 5, 7) - 20,)),

@@ -78,6 +78,14 @@ def attention(q, k, v):
             "The scores are divided by the square root of the size of axis 1 of q, which holds the coordinates only "
             "without a batch.",
             "Which axis of q holds the coordinates, counted from the back?"),
+        "/ math.sqrt(k.shape[0])": Mistake("scale-root-m",
+            "The scores are divided by the square root of the first size of k, which is not d_k: without a batch it is "
+            "the number of keys.",
+            "Which axis of k holds the coordinates?"),
+        "/ math.sqrt(k.shape[1])": Mistake("scale-root-axis-1",
+            "The scores are divided by the square root of the size of axis 1 of k, which holds the coordinates only "
+            "without a batch.",
+            "Which axis of k holds the coordinates, counted from the back?"),
         "/ int(math.sqrt(q.shape[-1]))": Mistake("scale-whole-root",
             "The scores are divided by the square root of d_k rounded down to a whole number. It is right where "
             "d_k is a square.",

@@ -139,6 +139,10 @@ EXERCISE = Exercise(
     stub="# w = torch.tensor([0.25, 0.75])\n# softmax_backward(w, torch.tensor([1., 0.])) -> 0.1875 -0.1875\n"
          "def softmax_backward(weights, grad):\n    ...\n",
     program=PROGRAM,
+    without=dict.fromkeys(("backward", "grad", "grad_fn", "_make_dual", "_softmax_backward_data"), Mistake("autograd",
+        "It leaves the derivative to torch (autograd, torch.func or torch's own backward pass), and the statement asks "
+        "for the formula.",
+        "When one score rises a little, by how much does each weight change?")),
     trained=(),
     cases=[Case((numbers(123, 3).softmax(-1), numbers(124, 3))),
            Case((numbers(125, 2, 5).softmax(-1), numbers(126, 2, 5))),

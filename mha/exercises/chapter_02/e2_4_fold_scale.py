@@ -1,7 +1,7 @@
 """2.4: the scale put into W_Q."""
 from mha.exercises.engine.blanks import Blank, Program
 from mha.exercises.engine.exercise import Case, Exercise
-from mha.exercises.engine.probe import numbers
+from mha.exercises.engine.probe import numbers, off
 from mha.exercises.engine.report import Mistake
 
 PROGRAM = Program("""\
@@ -36,6 +36,9 @@ def fold_scale(W_Q):
         "int(width ** 0.5)": Mistake("scale-whole-root",
             "It divides by the square root of d_k rounded down to a whole number. It is right where d_k is a square.",
             "What is int(3 ** 0.5)?"),
+        "2": Mistake("fixed-number",
+            "It divides by 2 whatever the sizes are, which is the square root of d_k only where d_k is 4.",
+            "What does a matrix of 9 columns need?"),
         "W_Q.norm()": Mistake("normalised",
             "It divides by the length of the whole matrix. The scale is a fixed number that depends on d_k alone.",
             "May the scale depend on what was learned?"),
@@ -62,6 +65,9 @@ def fold_scale(W_Q):
         ("width ** 0.25", "*"): Mistake("multiplies",
             "It multiplies by the fourth root of d_k, where it should divide by the square root.",
             "Should the new queries be shorter or longer?"),
+        ("2", "*"): Mistake("fixed-number",
+            "It multiplies by 2 whatever the sizes are, where it should divide by the square root of d_k.",
+            "What does a matrix of 9 columns need?"),
     },
     "width turned": {
         ("W_Q.shape[0]", "W_Q.mT"): Mistake("rows-for-columns",
@@ -79,11 +85,13 @@ def fold_scale(W_Q):
 
 def measure(answer):
     """By what each entry is multiplied."""
-    W = numbers(151, 5, 3)
+    W, other = numbers(151, 5, 3), numbers(150, 11, 7)
     ratio = answer(W) / W
     if (ratio - ratio.mean()).abs().max() < 1e-6:
         yield (f"For d_model = 5 and d_k = 3 it multiplies every entry by {float(ratio.mean()):.4g}; it should be "
                f"{3 ** -0.5:.4g}.")
+        if not off(answer(other) / other, ratio.mean()):
+            yield "For d_model = 11 and d_k = 7 it multiplies by the same: a fixed number."
     elif ratio.isfinite().all():
         yield (f"For another W_Q of d_model = 5 and d_k = 3 it multiplies some entries by {float(ratio.min()):.3g} and "
                f"others by {float(ratio.max()):.3g}; it should be one number for all.")
@@ -99,7 +107,7 @@ EXERCISE = Exercise(
          "def fold_scale(W_Q):\n    ...\n",
     program=PROGRAM,
     trained=(),
-    cases=[Case((numbers(152, 5, 3),)), Case((numbers(153, 4, 4),)), Case((numbers(154, 6, 16),)),
+    cases=[Case((numbers(152, 5, 3),)), Case((numbers(153, 4, 4),)), Case((numbers(154, 11, 16),)),
            Case((numbers(155, 8, 1),))],
     sized=lambda d_model, d_k: Case((numbers(1, d_model, d_k),)),
     measure=measure,

@@ -100,6 +100,17 @@ def head(x, W_Q, W_K, W_V):
     },
 }, scope=e2_1.PROGRAM.scope)
 
+
+def of_one_hot_tokens(answer):
+    """The same head as a function of queries, keys and values that are alike in all sentences: the rows of W_Q, W_K and
+    W_V.
+    """
+    def attention(q, k, v):
+        x = torch.eye(q.shape[-2], dtype=q.dtype).expand(*q.shape[:-2], -1, -1)
+        return answer(x, *(t.reshape(-1, *t.shape[-2:])[0] for t in (q, k, v)))
+    return attention
+
+
 EXERCISE = Exercise(
     id="4.1", name="head", chapter="04_value_and_output", stars=2, core=True, minutes=15, after="section 2",
     signature="head(x, W_Q, W_K, W_V)",
@@ -116,7 +127,7 @@ EXERCISE = Exercise(
            Case((numbers(87, 2, 1, 3, 5), numbers(88, 5, 3), numbers(89, 5, 3), numbers(90, 5, 1)))],
     sized=lambda n, d, d_k, d_v: Case((numbers(1, n, d), numbers(2, d, d_k), numbers(3, d, d_k), numbers(4, d, d_v))),
     large=(Case((60 * numbers(71, 7, 3), 20 * numbers(72, 3, 4), numbers(73, 3, 4), numbers(74, 3, 5))),),
-    measure=lambda answer: reads_weights(lambda q, k, v: answer(torch.eye(len(q), dtype=q.dtype), q, k, v), 4, 4),
+    measure=lambda answer: reads_weights(of_one_hot_tokens(answer), 4, 4, other=(7, 7)),
     hints=("Three products first: queries, keys and values, each from x. Print their shapes.",
            "Then it is the attention of chapter 2, with the root of d_k, which is W_Q.shape[-1].",
            "Q, K, V = x @ W_Q, x @ W_K, x @ W_V\n"

@@ -12,7 +12,7 @@ import math
 import torch
 
 from mha.exercises.engine import raised
-from mha.exercises.engine.calls import observe_run, refilled, run
+from mha.exercises.engine.calls import Used, observe_run, refilled, run
 from mha.exercises.engine.gradients import gradient_fault, nan_arrives
 from mha.exercises.engine.probe import same
 from mha.exercises.engine.steady import chance_or_memory, varies
@@ -32,6 +32,18 @@ def by_chance(exercise, answer, alone):
     for case in exercise.cases:
         if varies(exercise, answer, case.copies):
             return unsteady(exercise, answer, alone, case)
+
+
+def does_without(exercise, answer, alone, touched, outputs):
+    if not exercise.without:
+        return None
+    with Used() as used:
+        for case in exercise.cases:
+            run(answer, case.copies())
+    ruled_out = next((mistake for name, mistake in exercise.without.items() if name in used.names), None)
+    if ruled_out:
+        return exercise.report(False, [ruled_out.id], "The values are right.", f'hint("{exercise.id}") says more.',
+                               named=[ruled_out.says], asks=[ruled_out.asks])
 
 
 def leaves_its_inputs(exercise, answer, alone, touched, outputs):
@@ -128,7 +140,7 @@ def bears_large_numbers(exercise, answer, alone, touched, outputs):
 
 
 # In this order: what is cheap and certain first.
-QUESTIONS = (leaves_its_inputs, says_yes_or_no, keeps_the_dtype, stays_right, takes_any_memory,
+QUESTIONS = (does_without, leaves_its_inputs, says_yes_or_no, keeps_the_dtype, stays_right, takes_any_memory,
              lets_gradients_through, bears_large_numbers)
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import torch
 from torch import nn
 from torch.nn import functional as F
+from torch.overrides import TorchFunctionMode
 
 from mha.exercises.engine.alarm import Alarm
 from mha.exercises.engine.probe import same
@@ -68,6 +69,19 @@ def run(answer, args):
     with Caught() as caught:
         return called(answer, args), None
     return None, caught.failure
+
+
+class Used(TorchFunctionMode):
+    """The names of the functions and attributes of torch that are used inside a `with`."""
+
+    def __init__(self):
+        super().__init__()
+        self.names = set()
+
+    def __torch_function__(self, function, types, args=(), named=None):
+        owner = getattr(function, "__self__", None)                  # x.grad is a call of Tensor.grad.__get__
+        self.names |= {getattr(function, "__name__", ""), getattr(owner, "__name__", "")}
+        return function(*args, **named or {})
 
 
 def on_the_cpu():

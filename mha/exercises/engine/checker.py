@@ -203,8 +203,8 @@ def modelled(exercise, answer, outputs, stops):
     tensors = {i: output if isinstance(output, torch.Tensor) and not output.is_complex() else None
                for i, output in enumerate(outputs)}
     found = ([mistakes for settings, mistakes in exercise.explanations(tensors)
-              if seen_wrong(exercise, tensors)
-              or stops and len(mistakes) == 1 and sizes.alike(exercise, answer, settings)]
+              if (seen_wrong(exercise, tensors) or stops and len(mistakes) == 1)
+              and sizes.alike(exercise, answer, settings, strictly=not seen_wrong(exercise, tensors))]
              if any(output is not None for output in tensors.values()) else [])
     if not found:
         return [], [], []

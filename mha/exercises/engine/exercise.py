@@ -52,6 +52,7 @@ class Exercise(Item):
         told: function of (what `observe` gives, what it should give) that says the difference in words, where numbers
             made by `observe` would say nothing to a learner.
         boolean: whether the output must be of dtype bool. keeps_dtype: whether it must be of the first argument's.
+        without: name of a function or attribute of torch that the statement rules out -> the Mistake of using it.
         views: whether the statement promises slices and transposed views for inputs.
         sized: function of the sizes, called by the names that the statement gives them, that makes a case. None where
             no size can be told, or they depend on each other.
@@ -77,6 +78,7 @@ class Exercise(Item):
     told: Callable = None
     boolean: bool = False
     keeps_dtype: bool = False
+    without: dict[str, Mistake] = field(default_factory=dict)
     views: bool = False
     sized: Callable = None
     trained: tuple[int, ...] = (1,)

@@ -17,9 +17,9 @@ def same(a, b, tolerance=1e-5):
     return torch.allclose(a.double(), b.double(), rtol=tolerance, atol=tolerance, equal_nan=True)
 
 
-def reads_weights(answer, n=3, m=5):
+def reads_weights(answer, n=3, m=5, other=(2, 7)):
     """Read the weights of an attention of n queries and m keys through unit vectors as values: its rows, its columns,
-    its scale law.
+    its scale law; and whether that is the same for other numbers of queries and keys.
     """
     found = {}
     for d_k in (4, 9, 25):
@@ -60,7 +60,21 @@ def reads_weights(answer, n=3, m=5):
                + ", ".join(f"{law:.4g} at d_k = {d_k}" for d_k, law in laws.items())
                + "; 1 / sqrt(d_k) would be " + ", ".join(f"{w:.4g}" for w in wanted.values()) + ".")
         if max(laws.values()) - min(laws.values()) < 1e-4:
-            yield "The factor is the same for every d_k: a fixed number."
+            yield from whether_fixed(answer, *other, laws[4])
+
+
+def whether_fixed(answer, n, m, law):
+    """Whether a factor that is the same for every d_k is so for another number of queries, keys and sentences, and for
+    wider values, too.
+    """
+    q, k = numbers(11, n, 4).expand(13, -1, -1), numbers(12, m, 4).expand(13, -1, -1)
+    out = answer(q, k, torch.eye(m, m + 4, dtype=torch.float64).expand(13, -1, -1))[..., :m]
+    here = slope(out.detach().log(), q @ k.mT)
+    if here is not None and abs(here - law) < 1e-4:
+        yield "The factor is the same for every d_k, and for other sizes, too: a fixed number."
+    elif here is not None:
+        yield (f"The factor is the same for every d_k, and no fixed number: for B = 13, n = {n}, m = {m}, d_k = 4, "
+               f"d_v = {m + 4} it is {here:.4g}.")
 
 
 def most_of(weights):

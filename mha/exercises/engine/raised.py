@@ -89,6 +89,13 @@ MEANINGS = [  # what the exception says -> what that means
     (r"NameError|UnboundLocalError", Mistake("name",
                                              "A name is used that nothing has been given to on this path. Inside the "
                                              "function there are its arguments, and what it makes itself.")),
+    (r"RecursionError", Mistake("recursion",
+                                "It calls itself without end, directly or through another function. Which call should "
+                                "be the last?")),
+    (r"\.numel\(\) == 0|non-zero size|empty sequence|iterable argument is empty",
+     Mistake("empty",
+             "The largest or least of no numbers at all is asked for. A slice is empty where there is nothing before "
+             "the first or behind the last, as in x[:0].")),
     (r"AttributeError", Mistake("attribute",
                                 "Something is asked for a method or attribute that its kind does not have.")),
     (r"AssertionError", Mistake("assertion", "An assert of your own does not hold for this input.")),
