@@ -180,6 +180,15 @@ def test_an_address_opens_the_cover_over_its_figure_and_the_copied_one_is_told(v
 
 
 def test_without_a_script_a_try_is_a_sentence(chrome, address):
+@pytest.mark.parametrize("page, figure, setting", [(LOOKUP, "two-arrows", "angle=0&length=3"),
+                                                   (WHOLE, "whole-layer", "follow=not"),
+                                                   ("chapters/11_sharing_heads.html", "left-behind", "h=128")])
+def test_a_shared_address_brings_its_figure_into_the_window_of_a_phone(visit, page, figure, setting):
+    tab = visit(f"{page}#{figure}?{setting}", width=390).page
+    top = tab.locator(f".live-figure:has([data-figure={figure}])").evaluate("(el) => el.getBoundingClientRect().top")
+    assert 0 <= top < 150
+
+
     tab = chrome.new_page(java_script_enabled=False)
     tab.goto(address + WHOLE)
     assert tab.locator("button.try").count() == 0 and "Begin with step 1." in tab.locator("article").inner_text()
