@@ -89,9 +89,10 @@ def test_a_figure_out_of_sight_is_shown_and_a_button_leads_back(visit):
     button = tab.locator("button.try").last
     button.scroll_into_view_if_needed()
     was = tab.evaluate("scrollY")
-    button.click()
+    button.press("Enter")
     tab.wait_for_function("(was) => scrollY < was - 500", arg=was)
-    tab.get_by_role("button", name="Back to the text").click()
+    expect(tab.get_by_role("button", name="Back to the text")).to_be_focused()
+    tab.keyboard.press("Enter")
     tab.wait_for_function("(was) => Math.abs(scrollY - was) < innerHeight", arg=was)
     assert tab.locator(".try-back").count() == 0
 
@@ -179,7 +180,6 @@ def test_an_address_opens_the_cover_over_its_figure_and_the_copied_one_is_told(v
     tab.wait_for_function("() => !document.querySelector('[data-figure=soft-lookup]').closest('[hidden]')")
 
 
-def test_without_a_script_a_try_is_a_sentence(chrome, address):
 @pytest.mark.parametrize("page, figure, setting", [(LOOKUP, "two-arrows", "angle=0&length=3"),
                                                    (WHOLE, "whole-layer", "follow=not"),
                                                    ("chapters/11_sharing_heads.html", "left-behind", "h=128")])
@@ -189,6 +189,7 @@ def test_a_shared_address_brings_its_figure_into_the_window_of_a_phone(visit, pa
     assert 0 <= top < 150
 
 
+def test_without_a_script_a_try_is_a_sentence(chrome, address):
     tab = chrome.new_page(java_script_enabled=False)
     tab.goto(address + WHOLE)
     assert tab.locator("button.try").count() == 0 and "Begin with step 1." in tab.locator("article").inner_text()
