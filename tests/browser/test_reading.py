@@ -160,6 +160,16 @@ def test_where_the_browser_keeps_nothing_the_search_finds_all_the_same(visit, sc
     assert one.errors == []
 
 
+@pytest.mark.parametrize("width", [1200, 390, 320])
+def test_what_scripts_add_to_a_page_moves_nothing(visit, width):
+    page = visit("chapters/02_one_head.html", width=width).page
+    places = """() => [...document.querySelectorAll("article, .header-center, .toc-header-icon, .of-this-page")]
+      .map((el) => JSON.stringify(el.getBoundingClientRect()))"""
+    moved = page.evaluate(places)
+    page.evaluate("document.documentElement.classList.add('no-js')")
+    assert page.evaluate(places) == moved
+
+
 def test_the_search_icon_stands_clear_of_the_words(visit):
     page = visit("chapters/index.html").page
     room = page.locator(".sidebar-search").evaluate("""(box) => {
