@@ -34,6 +34,7 @@ LOG = logging.getLogger(__name__)
 COMMENT = re.compile(r"<!--\s*(yes|no|several|number)\b:?\s*(.*?)\s*-->", re.S)
 NUMBER = re.compile(r"(\S+(?: %)?) within (\S+(?: %)?): (.+)", re.S)
 END = re.compile(r"<!--\s*covered to here\s*-->")
+STOPPED = re.compile(r"[.?!][\"'\u201d\u2019)]*\s*$")
 LETTERS = "abcdef"
 BLANK = "____"
 LONGEST = 20                                      # words in a reply, which is one line of thought
@@ -163,7 +164,7 @@ def what_came(data, options):
     right = [option.children[0] for letter, option in zip(LETTERS, options) if letter in data.get("right", "")]
     said = [nodes.Text("" if right else f"{data['numbers'][0]['is']}. ")]
     for option in right:
-        end = "; " if option is not right[-1] else " " if option.astext().endswith((".", "?", "!")) else ". "
+        end = " " if STOPPED.search(option.astext()) else ". "
         said += [*(child.deepcopy() for child in option.children), nodes.Text(end)]
     told = told_in_html(data)
     why = told.get("several") or (told["replies"][data["right"]] if options else told["numbers"][0]["says"])

@@ -285,7 +285,7 @@
     figure.closest(".bet-cover[hidden]")?.dispatchEvent(new Event("beforematch")); // it is opened (bets.js)
     figure.settings.put(wanted);
     requestAnimationFrame(() => figure.settings.put(wanted)); // some bounds are known when it is drawn
-    figure.scrollIntoView({ block: "start" });
+    figure.scrollIntoView({ block: "start", behavior: "instant" }); // a smooth one is broken off while the page loads
   }
 
   // Back to the picture and the controls of the first setting, with a line that says why.

@@ -1,4 +1,4 @@
-// Eight cares of every page.
+// What is cared for on every page.
 (() => {
   // What is wider than the page can be scrolled, and so must be reached by keyboard, and say there what it is.
   const WIDE = { "div.math": "Formula", pre: "Text", ".table-wrapper": "Table" };
@@ -45,26 +45,39 @@
     touched = term(event);
   });
 
-  // The drawer of what is on this page closes when a place in it is chosen.
-  document.querySelector(".toc-drawer")?.addEventListener("click", (event) => {
-    if (event.target.closest("a")) document.getElementById("__toc").checked = false;
-  });
-
-  // By keyboard: Enter opens a drawer too, the focus goes into it, and Escape closes it.
-  for (const [id, place] of [["__navigation", ".sidebar-drawer"], ["__toc", ".toc-drawer"]]) {
-    const box = document.getElementById(id);
-    const drawer = document.querySelector(place);
-    box?.addEventListener("keydown", (event) => event.key === "Enter" && box.click());
-    box?.addEventListener("change", () => {
-      if (!box.checked || !box.matches(":focus-visible")) return;
+  // The two drawers. While one is open nothing else has the focus. By keyboard Enter opens it too, the focus goes into
+  // it, and Escape closes it. That of what is on this page closes when a place in it is chosen.
+  const drawers = [["__navigation", ".sidebar-drawer"], ["__toc", ".toc-drawer"]]
+    .map(([id, place]) => [document.getElementById(id), document.querySelector(place)]).filter(([box]) => box);
+  const around = (el) => (el === document.body ? [] : [...el.parentElement.children, ...around(el.parentElement)]
+    .filter((other) => other !== el && !other.matches(".overlay")));
+  const hold = () => {
+    document.querySelectorAll("[inert]").forEach((el) => (el.inert = false));
+    for (const [box, drawer] of drawers) {
+      if (!box.checked || !box.checkVisibility()) continue; // a wide window has no drawers
+      for (const el of around(drawer)) el.inert = true;
+    }
+  };
+  for (const [box, drawer] of drawers) {
+    const close = () => {
+      box.checked = false;
+      hold();
+    };
+    box.addEventListener("keydown", (event) => event.key === "Enter" && box.click());
+    box.addEventListener("change", () => {
+      const byKeyboard = box.matches(":focus-visible");
+      hold();
+      if (!box.checked || !byKeyboard) return;
       [...drawer.querySelectorAll("a, input, button")].find((el) => el.checkVisibility())?.focus();
     });
     addEventListener("keydown", ({ key }) => {
-      if (key !== "Escape" || !box?.checked) return;
-      box.checked = false;
+      if (key !== "Escape" || !box.checked) return;
+      close();
       box.focus();
     });
+    if (box.id === "__toc") drawer.addEventListener("click", ({ target }) => target.closest("a") && close());
   }
+  addEventListener("resize", hold);
 
   // The list of chapters shows the one that is read.
   const here = document.querySelector(".sidebar-scroll .current-page");

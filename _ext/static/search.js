@@ -7,6 +7,8 @@
     + "noscript, .where-head, .where-start, .you-are-here, .meaning, .bet-only, .bet-came, .bet-count, "
     + "[hidden]:not(.bet-cover)";
   const NO_TEXT = "annotation, .headerlink, .meaning, .claim-came";
+  // A formula of more than one line says nothing in one
+  const NO_LINE = "math:has(mfrac, msqrt, msup, msubsup, munder, munderover, mtable)";
   const EXCERPT = 240;
   const countOf = (text, word) => text.split(word).length - 1;
 
@@ -19,7 +21,7 @@
 
   // An entry of the glossary
   const readTerm = (term) => ({ id: term.id, title: term.textContent.trim(),
-    text: term.nextElementSibling.textContent.trim() });
+    text: term.nextElementSibling.textContent.trim().replace(/^\u2026\W*/, "") });
 
   // All words count before any counts twice; a word of the title counts as three
   function fits({ title, text }, words) {
@@ -40,6 +42,7 @@
   function parse(source, without) {
     const page = new DOMParser().parseFromString(source, "text/html");
     page.querySelectorAll(without).forEach((el) => el.remove());
+    page.querySelectorAll(NO_LINE).forEach((el) => el.replaceWith("\u2026"));
     return [page, [...page.querySelectorAll("article section[id]")].map(read)];
   }
 
@@ -67,11 +70,25 @@
   const found = "Search finished, found ${resultCount} page(s) matching the search query.";
   Documentation.TRANSLATIONS[found] = "Pages found: ${resultCount}.";
 
+  // ---- what is asked ---------------------------------------------------------------------------------
+  // The title says it, and a screen reader is told what came of it.
+  const perform = Search.performSearch;
+  Search.performSearch = (query) => {
+    if (!query.trim()) return;
+    document.title = `${query.trim()} - ${document.title}`;
+    perform(query);
+    Search.status.role = "status";
+  };
+  if (!new URLSearchParams(location.search).get("q")?.trim()) {
+    document.getElementById("search-results").append("Nothing is asked for yet. "
+      + "Write one or more words into \u201cSearch the book\u201d, above the list of chapters.");
+  }
+
   // ---- what is found ---------------------------------------------------------------------------------
   // A page that is found by the place that explains a word is not found a second time as a whole.
-  const perform = Search._performSearch;
+  const look = Search._performSearch;
   Search._performSearch = (...asked) => {
-    const results = perform(...asked);
+    const results = look(...asked);
     const placed = new Set(results.filter(([, , anchor]) => anchor).map(([name]) => name));
     if (!results.length) queueMicrotask(() => sayNothingFound(asked[0])); // after Sphinx has said so in its way
     return results.filter(([name, , anchor]) => anchor || !placed.has(name));

@@ -47,6 +47,7 @@
     };
     back.addEventListener("click", leave);
     (figure.querySelector(".live-controls") ?? figure).append(back);
+    back.focus({ preventScroll: true });
   }
 
   addEventListener("figureslive", () => document.querySelectorAll("span.try").forEach(wake));

@@ -41,7 +41,7 @@ function render({ model, el }) {
     point(key, [across, up]);
     set(shadow, { x2: x(across) });
     set(drop, { x1: x(across), x2: x(across), y1: y(up) });
-    set(name, { x: x(across) + 6, y: y(up) - 10 });
+    set(name, { x: Math.min(x(across) + 6, 296), y: y(up) - 10 }); // with room for the word
     bars.show([score, distance]);
     say(status, sentenceFor(across, score));
     return {

@@ -21,7 +21,11 @@ function render({ model, el }) {
       type: "number", min: -LIMIT, max: LIMIT, step: 0.1, class: "entry",
       "aria-label": `${name}, row ${(i >> 1) + 1}, column ${(i % 2) + 1}`,
     }));
-    inputs[name].forEach((input, i) => input.addEventListener("input", () => give(name, i, input.valueAsNumber)));
+    inputs[name].forEach((input, i) => {
+      input.addEventListener("input", () => give(name, i, input.valueAsNumber));
+      // What is no number is left behind as the number that counts
+      input.addEventListener("blur", () => { input.value = model.get("given")[name][i >> 1][i % 2]; });
+    });
     return boxOf(name, hue, caption(name), entries(inputs[name]));
   }
   function give(name, i, value) {

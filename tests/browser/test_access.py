@@ -212,3 +212,37 @@ def test_a_drawer_opens_by_enter_takes_the_focus_and_closes_by_escape(visit, box
     tab.wait_for_function("(drawer) => document.activeElement.closest(drawer)", arg=drawer)
     tab.keyboard.press("Escape")
     assert tab.evaluate("(id) => [document.activeElement.id, document.getElementById(id).checked]", box) == [box, False]
+
+
+@pytest.mark.parametrize("box, drawer", [("__navigation", ".sidebar-drawer"), ("__toc", ".toc-drawer")])
+def test_an_open_drawer_holds_the_focus(visit, box, drawer):
+    """Nothing else has it, at either end of the drawer's list: then the browser has its turn."""
+    tab = visit(PAGES[0], width=390).page
+    outside = """(drawer) => {
+      const stops = [...document.querySelectorAll("a[href], button, input, select, summary, [tabindex]")];
+      return stops.filter((el) => {
+        el.focus();
+        return document.activeElement === el && !el.closest(drawer);
+      }).length;
+    }"""
+    free = tab.evaluate(outside, drawer)
+    tab.locator(f"#{box}").focus()
+    tab.keyboard.press("Enter")
+    tab.wait_for_function("(drawer) => document.activeElement.closest(drawer)", arg=drawer)
+    assert tab.evaluate(outside, drawer) == 0 < free
+    tab.locator(f"{drawer} a:visible").first.focus()
+    tab.keyboard.press("Shift+Tab")
+    assert tab.evaluate("(drawer) => document.activeElement.matches('body') || document.activeElement.closest(drawer)",
+                        drawer)
+    tab.mouse.click(*((385, 450) if box == "__navigation" else (5, 450)))           # beside it
+    tab.wait_for_function("(id) => !document.getElementById(id).checked", arg=box)
+    assert tab.evaluate(outside, drawer) == free
+    tab.evaluate("(id) => document.getElementById(id).click()", box)
+    tab.set_viewport_size({"width": 1400, "height": 900})
+    tab.wait_for_function("() => !document.querySelector('[inert]')")
+
+
+def test_where_nothing_is_on_the_page_to_be_shown_nothing_offers_to_show_it():
+    for page in served.pages():
+        html = (served.HTML / page).read_text("utf8")
+        assert ('id="__toc"' in html) == ('class="toc-tree"' in html), page

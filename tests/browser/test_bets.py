@@ -350,6 +350,7 @@ def test_who_does_not_bet_reads_what_came(bet, visit, page, medium):
         why = known.get("several") or right.get("says") or known["replies"][known["right"]]
         said = came.inner_text()
         assert said.lower().endswith(shown(why).lower())
+        assert not re.search(r"[.?!;]\s*[.;]", said), said
         if right:
             assert said.startswith(f"What came: {right['is']}. ") and blank.inner_text() == right["is"]
         for letter in known.get("right", ""):

@@ -1,5 +1,6 @@
 """The head by hand follows the numbers that a reader types."""
 import numpy as np
+import pytest
 import torch
 
 from operate import READ, unpack
@@ -53,4 +54,13 @@ def test_the_arrow_keys_change_a_number_and_reset_brings_it_back(visit):
     assert field.input_value() == "0.5"
     head.get_by_role("button", name="Reset").click()
     tab.evaluate("flushFrames()")
+    assert field.input_value() == "0.4"
+
+
+@pytest.mark.parametrize("keys", [["Delete"], ["-"], ["-", "ArrowLeft"]])
+def test_what_is_no_number_is_left_behind_as_the_number_that_counts(visit, keys):
+    tab, index = open_head(visit)
+    field = tab.locator(".live-figure").nth(index).get_by_label("W_Q, row 1, column 1")
+    for key in ["Control+a", *keys, "Tab"]:
+        field.press(key)
     assert field.input_value() == "0.4"

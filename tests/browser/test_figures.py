@@ -151,6 +151,27 @@ LETTERS = """
 """
 
 
+# The words of a figure that its drawing cuts
+CUT = """
+  [...document.querySelectorAll(".live-view svg text")].filter((word) => {
+    const svg = word.closest("svg");
+    const seen = word.checkVisibility({ visibilityProperty: true });
+    if (getComputedStyle(svg).overflow === "visible" || !seen) return false;
+    const [mine, whole] = [word, svg].map((el) => el.getBoundingClientRect());
+    return mine.width && (mine.left < whole.left - 1 || mine.right > whole.right + 1);
+  }).map((word) => word.textContent)
+"""
+
+
+def test_no_word_of_the_two_arrows_is_cut_wherever_the_key_points(visit):
+    tab = visit("chapters/01_soft_lookup.html", width=390, script=served.FRAMES).page
+    for angle in range(0, 181, 30):
+        tab.evaluate("(hash) => { location.hash = hash; }", f"two-arrows?length=3&angle={angle}")
+        tab.wait_for_function("(angle) => document.querySelector('[data-figure=two-arrows]').numbers.shadow.toFixed(3)"
+                              " === (3 * Math.cos(angle * Math.PI / 180)).toFixed(3)", arg=angle)
+        assert tab.evaluate(CUT) == []
+
+
 @pytest.mark.parametrize("width, least", [(1200, 12), (390, 10)])
 @every_figure
 def test_what_a_figure_says_can_be_read(opened, page, index, width, least):

@@ -116,6 +116,41 @@ def test_a_printed_program_has_lines_to_write_on_and_no_boxes(visit):
     assert top == left == "none" != bottom
 
 
+# Frames whose right side lies beyond the text, which cuts it
+BEYOND = """
+  () => [...document.querySelectorAll("article *")].filter((el) => {
+    const { borderRightStyle, borderRightWidth } = getComputedStyle(el);
+    const edge = document.querySelector(".content").getBoundingClientRect().right;
+    return borderRightStyle !== "none" && parseFloat(borderRightWidth) && el.getBoundingClientRect().right > edge + .5;
+  }).map((el) => el.outerHTML.slice(0, 120))
+"""
+
+
+def test_what_is_framed_is_framed_on_all_sides(visit):
+    tab = visit("chapters/02_one_head.html", width=643).page                # as wide as the text of a sheet
+    tab.emulate_media(media="print")
+    assert tab.evaluate(BEYOND) == []
+
+
+# Printing draws no figure anew
+DRAWN_ONCE = "window.ResizeObserver = class { observe() {} disconnect() {} };"
+GAPS = """
+  () => {
+    const [before, ribbons, after] = [".first .matrix", "path.stays", ".last .matrix"]
+      .map((part) => document.querySelector(`.whole .glance ${part}`).getBoundingClientRect());
+    return [ribbons.left - before.right, after.left - ribbons.right];
+  }
+"""
+
+
+@pytest.mark.parametrize("width", [390, 320])
+def test_the_ribbons_of_a_page_printed_from_a_phone_reach_from_before_to_after(visit, width):
+    tab = visit("chapters/00_the_whole.html", width=width, script=DRAWN_ONCE).page
+    tab.emulate_media(media="print")
+    tab.set_viewport_size({"width": 643, "height": 900})
+    assert max(map(abs, tab.evaluate(GAPS))) < 3
+
+
 @pytest.mark.parametrize("page", [page for page in CHAPTERS if served.live_figures(page)])
 def test_the_controls_of_a_printed_figure_are_one_line(visit, page):
     tab = visit(page).page

@@ -127,6 +127,27 @@ def test_search_that_finds_nothing_says_what_to_do(visit, words, meant):
         assert meant in page.locator("#search-results li").first.inner_text().lower()
 
 
+@pytest.mark.parametrize("words, said", [("softmax", "Pages found: "), ("zzqqzz", "No page has all the words")])
+def test_a_search_tells_a_screen_reader_what_came_and_has_its_words_in_the_title(visit, words, said):
+    page = visit(f"search.html?q={words}").page
+    expect(page.locator("#search-results").get_by_role("status")).to_contain_text(said)
+    assert page.title().startswith(f"{words} - Search")
+
+
+@pytest.mark.parametrize("query", ["", "?q=", "?q=%20"])
+def test_a_search_for_nothing_says_where_to_write(visit, query):
+    results = visit("search.html" + query).page.locator("#search-results")
+    expect(results).to_have_text("Nothing is asked for yet. Write one or more words into "
+                                 "\u201cSearch the book\u201d, above the list of chapters.")
+
+
+def test_an_excerpt_has_no_formula_that_takes_more_than_one_line(visit):
+    page = visit("search.html?q=softmax").page
+    told = page.locator("#search-results li", has=page.locator("a[href*=glossary]")).locator("p.context").first
+    expect(told).to_have_text(re.compile("^Positive, sums to 1"))
+    assert "\u2211" not in page.locator("#search-results").inner_text()
+
+
 # As browsers do it whose settings forbid to keep anything, and one whose room is full
 FORBIDDEN = "Object.defineProperty(window, 'localStorage', { configurable: true, get() { throw Error(); } });"
 FULL = "Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); };"
@@ -137,6 +158,16 @@ def test_where_the_browser_keeps_nothing_the_search_finds_all_the_same(visit, sc
     one = visit("search.html?q=softmax", script=script)
     one.page.wait_for_selector("#search-results li a")
     assert one.errors == []
+
+
+@pytest.mark.parametrize("width", [1200, 390, 320])
+def test_what_scripts_add_to_a_page_moves_nothing(visit, width):
+    page = visit("chapters/02_one_head.html", width=width).page
+    places = """() => [...document.querySelectorAll("article, .header-center, .toc-header-icon, .of-this-page")]
+      .map((el) => JSON.stringify(el.getBoundingClientRect()))"""
+    moved = page.evaluate(places)
+    page.evaluate("document.documentElement.classList.add('no-js')")
+    assert page.evaluate(places) == moved
 
 
 def test_the_search_icon_stands_clear_of_the_words(visit):

@@ -89,9 +89,10 @@ def test_a_figure_out_of_sight_is_shown_and_a_button_leads_back(visit):
     button = tab.locator("button.try").last
     button.scroll_into_view_if_needed()
     was = tab.evaluate("scrollY")
-    button.click()
+    button.press("Enter")
     tab.wait_for_function("(was) => scrollY < was - 500", arg=was)
-    tab.get_by_role("button", name="Back to the text").click()
+    expect(tab.get_by_role("button", name="Back to the text")).to_be_focused()
+    tab.keyboard.press("Enter")
     tab.wait_for_function("(was) => Math.abs(scrollY - was) < innerHeight", arg=was)
     assert tab.locator(".try-back").count() == 0
 
@@ -177,6 +178,15 @@ def test_an_address_opens_the_cover_over_its_figure_and_the_copied_one_is_told(v
     tab.evaluate("""document.querySelector(".bet-cover[hidden]").append(document.querySelector(".live-figure"));
                     location.hash = "soft-lookup?temperature=2";""")
     tab.wait_for_function("() => !document.querySelector('[data-figure=soft-lookup]').closest('[hidden]')")
+
+
+@pytest.mark.parametrize("page, figure, setting", [(LOOKUP, "two-arrows", "angle=0&length=3"),
+                                                   (WHOLE, "whole-layer", "follow=not"),
+                                                   ("chapters/11_sharing_heads.html", "left-behind", "h=128")])
+def test_a_shared_address_brings_its_figure_into_the_window_of_a_phone(visit, page, figure, setting):
+    tab = visit(f"{page}#{figure}?{setting}", width=390).page
+    top = tab.locator(f".live-figure:has([data-figure={figure}])").evaluate("(el) => el.getBoundingClientRect().top")
+    assert 0 <= top < 150
 
 
 def test_without_a_script_a_try_is_a_sentence(chrome, address):
