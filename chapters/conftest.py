@@ -62,14 +62,15 @@ def solved(file):
 
 
 def imported(file):
-    """A cell that fails where the kernel has imported more than what the run is said to depend on. Exercises of other
-    chapters are imported by name, and nothing that they say enters a run.
+    """A cell that fails where the kernel has imported more than what the run is said to depend on. With one chapter's
+    exercises come all folders of exercises; nothing that the others say enters a run.
     """
     code = [cell for cell in file.nb.cells if cell.cell_type == "code"]
     known = {imports.name_of(path) for path in imports.reached(*runs.python_of(code))}
     yield behind(file, "what was imported", nbformat.v4.new_code_cell(
         f"import sys\nfound = {{name for name in sys.modules if name.split('.')[0] == 'mha'}} - {known!r}\n"
-        "more = [name for name in found if not name.startswith(('mha.exercises.chapter_', 'mha.exercises.zoo'))]\n"
+        "others = tuple(f'mha.exercises.{folder}' for folder in ('chapter_', 'classroom', 'zoo'))\n"
+        "more = [name for name in found if not name.startswith(others)]\n"
         "assert not more, f'stored/imports.py does not see that a run depends on {more}'"))
 
 
