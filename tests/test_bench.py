@@ -3,6 +3,7 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
+from mha import KVCache, MultiHeadAttention
 from mha.lab import bench
 
 SMALL = [case for case in bench.cases(quick=True) if case.dtype == torch.float32]
@@ -21,6 +22,15 @@ def test_every_way_computes_the_same(case):
         torch.testing.assert_close(other, out, rtol=1e-4, atol=1e-5)
         if case.weights:
             torch.testing.assert_close(other_weights, weights, rtol=1e-4, atol=1e-5)
+
+
+def test_a_step_that_is_timed_clears_no_cache(monkeypatch):
+    layer = MultiHeadAttention(8, 2, causal=True)
+    step = bench.decoding(layer, bench.Case(batch=3, n=1, causal=True, kept=5))["mha"]
+    monkeypatch.setattr(KVCache, "rewind", None)
+    with torch.no_grad():
+        first, second = (step(x)[0] for x in 2 * [torch.randn(3, 1, 8)])
+    assert torch.equal(first, second)
 
 
 def test_a_row_names_every_way_with_its_ratio():

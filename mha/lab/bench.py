@@ -107,6 +107,14 @@ def ways(layer, case):
     return found
 
 
+def again(layer, cache, m, x):
+    """The next tokens behind the first m, once more: what was written behind them is written over, and not cleared as
+    `rewind` would, which is no part of a step.
+    """
+    cache._length = cache.filled = m
+    return layer(x, cache=cache)
+
+
 def decoding(layer, case):
     """The next n tokens behind those that are kept: with our cache, with torch's kernel, and without a cache."""
     layer.eval()
@@ -119,8 +127,7 @@ def decoding(layer, case):
     seen = None if case.n == 1 else masks.causal(case.n, end, m, device=weight.device)
 
     def cached(x):
-        cache.length = cache.filled = m
-        return layer(x, cache=cache)
+        return again(layer, cache, m, x)
 
     def kernel(x):
         Q, K, V = projected(layer, x)
