@@ -104,8 +104,7 @@ def cast_bias(bias, dtype) -> Tensor:
 
 
 def is_readable(t) -> bool:
-    """Whether Python may look at the numbers of a tensor: on a CPU no one waits for them, and nothing is being traced.
-    """
+    """Whether Python may look at a tensor's numbers: on a CPU no one waits for them, and nothing is being traced."""
     return t.is_cpu and type(t) in (Tensor, Parameter) and in_eager_mode(forward=True)
 
 

@@ -138,7 +138,7 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *more, mask: Tensor | None = None
     lead = shape[:-3]
     Q, K, V = (to_bhnd(t, lead) for t in (q, k, v))  # (B, h, n or m, .)
     out, weights = _dispatch(Q, K, V, to_bhnd(mask, lead), to_bhnd(bias, lead), scale, is_causal, softcap, dropout,
-                              need_weights)
+                             need_weights)
     if q.ndim != 4:
         out = out.reshape(*shape[:-1], v.shape[-1])
         weights = weights.reshape(shape) if need_weights else None

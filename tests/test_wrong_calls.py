@@ -15,7 +15,8 @@ from torch import nn
 
 import mha
 from mha import (AsymmetricHead, Head, KVCache, MultiHeadAttention, MultiHeadLatentAttention, MultiHeadLoop,
-                 SymmetricHead, attention, masks, measure, merge_heads, record, split_heads, surgery)
+                 SymmetricHead, attention, masks, merge_heads, record, split_heads)
+from mha.lab import measure, surgery
 from mha.position import Rope, alibi_bias, alibi_slopes, rope, sinusoids
 
 B, N, D, H = 2, 5, 12, 3

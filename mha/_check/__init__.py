@@ -1,8 +1,8 @@
 """Checks at the door: every wrong input gets a sentence with what came, what was wanted and how to mend it.
 
 On the way through a layer they look at shapes, dtypes and devices, never at values: no wait for a GPU, and meta tensors
-and torch.compile pass through. They stand apart so that the code of the lesson calls them in one line each, as
-`check.qkv(q, k, v)`.
+and torch.compile pass through. The inputs of an ordinary call are looked at only if it fails. They stand
+apart so that the code of the lesson calls them in one line each, as `check.qkv(q, k, v)`.
 """
 
 from mha._check.calls import call, call_of_x_alone, call_style, calls, function_style, lacks
