@@ -45,7 +45,7 @@ NUMBERS = re.compile(r'"[^" ]{400,}"')             # of a figure, packed as sign
 ESCAPE = re.compile(r"\\u([0-9a-f]{4})")
 
 
-def shown(page):
+def visible_characters(page):
     """The characters that a page shows in its text, and those in its formulas."""
     page = NUMBERS.sub("", UNSEEN.sub("", page))
     formulas = "".join(FORMULA.findall(page))
@@ -57,7 +57,7 @@ def shown(page):
     return set(map(ord, text)), slanted | set(map(ord, signs))
 
 
-def cut(name, font, codes):
+def subset_font(name, font, codes):
     """Make a font into one of that name, with these characters and no others."""
     options = subset.Options(layout_features=list(FEATURES), hinting=False, notdef_outline=True, name_IDs=list(NAMES))
     subsetter = subset.Subsetter(options)
@@ -113,13 +113,13 @@ def narrow_roots(font):
         font["hmtx"][name] = width, glyph.xMin
 
 
-def kept(name, source, codes, store):
+def cached_subset(name, source, codes, store):
     """The cut font's bytes; made once for the same characters, since it takes seconds."""
     key = hashlib.sha256(b"".join((source.read_bytes(), repr(sorted(codes)).encode(), Path(__file__).read_bytes())))
     path = store / f"{key.hexdigest()}.woff2"
     if not path.exists():
         font = TTFont(source)
-        cut(name, font, codes)
+        subset_font(name, font, codes)
         store.mkdir(parents=True, exist_ok=True)
         font.save(path)
     return path.read_bytes()
@@ -132,7 +132,7 @@ def write(app, error):
     scripts = [*(HERE / "static").glob("*.js"), *site.glob("_static/figures/*.js")]
     text, formulas = set(map(ord, string.printable.strip())), set()
     for path in [*site.rglob("*.html"), *scripts]:
-        of_text, of_formulas = shown(path.read_text("utf8"))
+        of_text, of_formulas = visible_characters(path.read_text("utf8"))
         text |= of_text
         formulas |= of_formulas
     source = {name: HERE / "fonts" / f"{file}.woff2" for name, file in (TEXT | MATH).items()}
@@ -146,7 +146,7 @@ def write(app, error):
             LOG.warning("no font of the book has %r (U+%04X): put one that has it into _ext/fonts", chr(code), code)
     for name in source:
         codes = formulas if name in MATH else text
-        made = kept(name, source[name], codes & has[name], site.parent / "fonts")
+        made = cached_subset(name, source[name], codes & has[name], site.parent / "fonts")
         (site / "_static" / f"{name.lower().replace(' ', '-')}.woff2").write_bytes(made)
 
 

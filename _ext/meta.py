@@ -38,7 +38,7 @@ def sentences(doctree):
                 yield sentence
 
 
-def tell(app, pagename, templatename, context, doctree):
+def add_meta(app, pagename, templatename, context, doctree):
     title, about = context.get("title", ""), description(doctree) if doctree else ""
     meta = [("description", about), ("og:title", re.sub("<[^>]+>", "", title)), ("og:description", about),
             ("og:type", "article"), ("og:site_name", app.config.html_title)]
@@ -68,6 +68,6 @@ def list_pages(app, error):
 
 
 def setup(app):
-    app.connect("html-page-context", tell)
+    app.connect("html-page-context", add_meta)
     app.connect("html-collect-pages", collect)
     app.connect("build-finished", list_pages)

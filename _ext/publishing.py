@@ -76,7 +76,7 @@ def know_address(app, config):
     config.html_baseurl = base_address() or ""
 
 
-def tell(app, pagename, templatename, context, doctree):
+def add_addresses(app, pagename, templatename, context, doctree):
     """What the templates know of it. A page that is no notebook has nothing to open."""
     context["book_colab"] = colab_url(pagename) if context.get("sourcename", "").endswith(".ipynb") else None
     context["book_repository"] = repository_url()
@@ -93,5 +93,5 @@ def publish_downloads(app, error):
 
 def setup(app):
     app.connect("config-inited", know_address)
-    app.connect("html-page-context", tell, priority=400)
+    app.connect("html-page-context", add_addresses, priority=400)
     app.connect("build-finished", publish_downloads)

@@ -30,7 +30,7 @@ class record:
         check.model(model, "record")
         self.heads = {name: m for name, m in model.named_modules(remove_duplicate=False)
                       if isinstance(m, (MultiHeadAttention, MultiHeadLatentAttention))}
-        check.found(model, self.heads, "record")
+        check.some_layers(model, self.heads, "record")
         self.handles = []
 
     def __enter__(self) -> dict[str, Tensor]:

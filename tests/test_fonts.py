@@ -18,12 +18,12 @@ def original(name):
 
 def cut(name, codes):
     font = TTFont(original(name))
-    fonts.cut(name, font, codes)
+    fonts.subset_font(name, font, codes)
     return font
 
 
 def test_what_a_page_shows_is_told_from_its_code_and_its_styles():
-    text, formulas = fonts.shown(PAGE)
+    text, formulas = fonts.visible_characters(PAGE)
     assert {ord(letter) for letter in "Łukasz→×x"} <= text and not {ord(letter) for letter in "éàü≤ℎ"} & text
     assert {0x210E, 0x1D458, ord("≤"), ord("√"), ord("l")} <= formulas
     assert not {ord(letter) for letter in "hkéŁ"} & formulas
@@ -69,5 +69,5 @@ def test_a_site_gets_its_fonts_and_a_character_without_one_is_a_warning(site, mo
     has = {path.stem: set(TTFont(path).getBestCmap()) for path in (site.outdir / "_static").glob("*.woff2")}
     assert set(has) == {"book-serif", "book-serif-italic", "book-sans", "book-math"}
     assert ord("★") in has["book-math"] and ord("a") not in has["book-math"] and ord("~") in has["book-serif"]
-    monkeypatch.setattr(fonts, "cut", None)                        # the second time nothing is cut
+    monkeypatch.setattr(fonts, "subset_font", None)                        # the second time nothing is cut
     fonts.write(site, None)

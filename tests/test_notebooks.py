@@ -86,7 +86,7 @@ def test_what_is_no_run_of_sentences_stays(markdown):
     "So. # no heading",
 ])
 def test_no_line_begins_something_else(markdown):
-    assert sentences.shown(sentences.one_a_line(markdown)) == sentences.shown(markdown)
+    assert sentences.rendered(sentences.one_a_line(markdown)) == sentences.rendered(markdown)
     assert sentences.one_a_line(markdown) == markdown
 
 

@@ -69,7 +69,7 @@ def told():
 
 @pytest.mark.slow
 def test_the_stories_are_the_models_own(told):
-    again = make_pooled.told(*told, N, seed=0)
+    again = make_pooled.generate_stories(*told, N, seed=0)
     assert (again == pooled().stories).all(1).float().mean() > 0.9             # a draw may tie up to rounding
 
 
@@ -104,7 +104,7 @@ def test_how_much_of_the_matrices_a_mean_loses_is_stored(told):
 @pytest.mark.slow
 def test_what_a_little_training_gives_is_stored(told, some, monkeypatch):
     number, seed, chosen = some.randrange(len(TRAINED)), some.randrange(DRAWS), torch.tensor(some.sample(range(N), 8))
-    lessons = make_pooled.told(*told, make_pooled.LEARNED, seed=1)
+    lessons = make_pooled.generate_stories(*told, make_pooled.LEARNED, seed=1)
     monkeypatch.setattr(make_pooled, "STEPS", STEPS[:1])
     found = make_pooled.trained(make_pooled.pooled(told[0], *TRAINED[number], seed), lessons,
                                 pooled().stories[chosen], seed)

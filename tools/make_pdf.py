@@ -143,7 +143,7 @@ def headings(pdf):
     return [entry.get_dest().get_index() + 1 for entry in pypdfium2.PdfDocument(pdf).get_toc()]
 
 
-def apart(pdf):
+def split_by_page(pdf):
     """(stem, its pages as a PDF of its own) of each page of the site; before them stand the cover and the contents."""
     book = pypdfium2.PdfDocument(pdf)
     starts = [entry.get_dest().get_index() for entry in book.get_toc() if entry.level == 0][2:]
@@ -176,7 +176,7 @@ def main():
     target.write_bytes(pdf)
     whole = size_of(pypdfium2.PdfDocument(pdf), target)
     offer(site, "chapters/index.html", NAME, PLACE_OF_PDF, "The whole book as one PDF", whole)
-    for stem, own in apart(pdf):
+    for stem, own in split_by_page(pdf):
         own.save(path := target.with_name(f"{stem}.pdf"))
         offer(site, f"chapters/{stem}.html", path.name, PLACE_OF_PAGE, "This page as a PDF", size_of(own, path))
     print(f"Made: {target.relative_to(ROOT)}, {whole}, {time.perf_counter() - start:.0f} s")

@@ -22,7 +22,7 @@ MEASURED, LEARNED = 32, 152                         # stories for measuring, and
 BATCH, RATE, WARM_UP = 2, 1e-4, 10                  # stories in a step; Adam's rate, and steps in which it rises
 
 
-def told(model, tokenizer, count, seed):
+def generate_stories(model, tokenizer, count, seed):
     """(count, LENGTH), stories of the model's own, as many from each opening."""
     generator, found = torch.Generator().manual_seed(seed), []
     for opening in OPENINGS:
@@ -120,11 +120,11 @@ class Told:
 
     def __init__(self, model, tokenizer):
         self.model, self.tokenizer = model, tokenizer
-        self.ids = told(model, tokenizer, MEASURED, seed=0)
+        self.ids = generate_stories(model, tokenizer, MEASURED, seed=0)
 
     def lessons(self):
         """Other stories, to learn from."""
-        return told(self.model, self.tokenizer, LEARNED, seed=1)
+        return generate_stories(self.model, self.tokenizer, LEARNED, seed=1)
 
     def losses(self, change, only=None):
         """(N,), with change(attention) in the place of each attention, or of one."""

@@ -172,7 +172,7 @@ def costs(found):
 
 
 @torch.no_grad()
-def words(found):
+def mean_embeddings(found):
     """What `tests` gives for the means of the words' own embeddings, [CLS] and [SEP] left out."""
     means = torch.stack([found.model.embedding(ids[1 : n - 1]).mean(0) for ids, n in zip(found.ids, found.lengths)])
     scores = tests(torch.nn.functional.normalize(means, dim=-1).unflatten(0, (-1, 3)))
@@ -189,7 +189,7 @@ def chance(found):
     return {"chance": torch.tensor(gone).view(2, CHANCES).to(torch.uint8)}
 
 
-PARTS = {"costs": costs, "words": words, "chance": chance}
+PARTS = {"costs": costs, "words": mean_embeddings, "chance": chance}
 
 
 def main(folder=None, part=None):

@@ -26,7 +26,7 @@ source, then run this workflow again."""
 
 def address():
     """Print where Pages shows the book, in the form of a step's output."""
-    pages = asked(f"repos/{publishing.repository()}/pages")
+    pages = github_api(f"repos/{publishing.repository()}/pages")
     if pages is None:
         sys.exit(SWITCH.format(reason="This repository has no Pages yet.", url=publishing.repository_url()))
     if pages["build_type"] != "workflow":
@@ -35,7 +35,7 @@ def address():
     print(f"address={pages['html_url']}")
 
 
-def asked(path):
+def github_api(path):
     """What GitHub's API says at a path; None where there is nothing."""
     request = urllib.request.Request(f"{os.environ.get('GITHUB_API_URL', 'https://api.github.com')}/{path}")
     if os.environ.get("GITHUB_TOKEN"):

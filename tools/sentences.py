@@ -32,7 +32,7 @@ def one_a_line(markdown):
         told = sentences(re.sub(r"\s*\n\s*", " ", text))
         lines[first:last] = [lead + told[0], *(follow + sentence for sentence in told[1:])]
     told = "\n".join(lines)
-    return told if shown(told) == shown(markdown) else markdown
+    return told if rendered(told) == rendered(markdown) else markdown
 
 
 def paragraphs(markdown):
@@ -58,6 +58,6 @@ def sentences(text):
     return [*told, text[start:]]
 
 
-def shown(markdown):
+def rendered(markdown):
     """What a renderer makes of it, white space aside."""
     return " ".join(MARKDOWN.render(markdown).split())

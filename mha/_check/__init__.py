@@ -20,7 +20,7 @@ from mha._check.modules import (
     absorbs, fits_heads, from_torch, function, head_mask, head_numbers, head_size, heads, kept_groups, kv_heads,
     linear, matrices, merges, on_qk, splits, state, to_torch, turned,
 )
-from mha._check.surgery import changed, found, model, of_each, of_one_size, one_layer, pooled, turns
+from mha._check.surgery import changed, model, of_each, of_one_size, one_layer, pooled, some_layers, turns
 
 __all__ = [
     "advancing", "base", "caching", "rewinding", "rope", "rope_options", "selecting", "slopes", "turned_size",
@@ -31,5 +31,5 @@ __all__ = [
     "lengths", "maps", "mask_and_bias", "mask_for_reading", "offset", "options", "size", "torch_masks", "window",
     "absorbs", "fits_heads", "from_torch", "function", "head_mask", "head_numbers", "head_size", "heads",
     "kept_groups", "kv_heads", "linear", "matrices", "merges", "on_qk", "splits", "state", "to_torch", "turned",
-    "changed", "found", "model", "of_each", "of_one_size", "one_layer", "pooled", "turns",
+    "changed", "model", "of_each", "of_one_size", "one_layer", "pooled", "some_layers", "turns",
 ]

@@ -11,7 +11,7 @@ def model(model, what: str) -> None:
         raise TypeError(f"{what} got a {type(model).__name__}; it takes a model, a torch.nn.Module")
 
 
-def found(model, layers, what: str) -> None:
+def some_layers(model, layers, what: str) -> None:
     """Layers of ours in a model, of which something is wanted."""
     if layers:
         return

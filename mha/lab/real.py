@@ -87,7 +87,7 @@ def find(name: str, folder: str | Path | None = None) -> Path:
     """The folder that holds the files of a model; see `load`."""
     source, looked = MODELS[name], []
     for place in places(name, folder):
-        looked.append(_shown(place))
+        looked.append(_with_tilde(place))
         if all((place / file).is_file() for file in source.sha256):
             return place
     if folder is not None:
@@ -117,7 +117,7 @@ def maybe_trace(texts: list, name: str = "minilm") -> Trace | None:
         return None
 
 
-def _shown(path: Path) -> str:
+def _with_tilde(path: Path) -> str:
     """A path as one would type it."""
     home = str(Path.home())
     return "~" + str(path)[len(home):] if str(path).startswith(home) else str(path)

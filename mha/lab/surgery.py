@@ -174,7 +174,7 @@ def _rebuilt(model: nn.Module, change, axes: str = "", **given) -> nn.Module:
     check.model(model, "surgery")
     changed = copy.deepcopy(model)
     found = [module for module in changed.modules() if isinstance(module, MultiHeadAttention)]
-    check.found(model, found, "operate on")
+    check.some_layers(model, found, "operate on")
     check.of_each(found, axes, **given)
     new = {old: change(number, old) for number, old in enumerate(found)}
     for module in list(changed.modules()):

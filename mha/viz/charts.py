@@ -4,7 +4,7 @@ import numpy as np
 
 from mha.viz.picture import (BLUE, GREEN, INK, ORANGE, STREAM, VIOLET, WEIGHT, WIDTH, Picture, as_array,
                              house_figure)
-from mha.viz.tables import table, words
+from mha.viz.tables import readable_name, table
 
 
 def bars(labels, **series):
@@ -17,7 +17,7 @@ def bars(labels, **series):
         labels: m names.
         series: m numbers each; those with "weight" in their name are weights.
     """
-    values = {words(name): as_array(s) for name, s in series.items()}
+    values = {readable_name(name): as_array(s) for name, s in series.items()}
     others = np.concatenate([[0], *(v for name, v in values.items() if "weight" not in name)])
     figure, axes = house_figure(WIDTH, 0.55 + 0.29 * len(labels), columns=len(values), sharey=True)
     for axis, (name, v) in zip(axes, values.items()):
@@ -117,7 +117,7 @@ def curves(x, xlabel, ylabel, log=False, points=5, **series):
         points: how many of the m the text table lists.
         series: m numbers each.
     """
-    x, values = as_array(x), {words(name): as_array(s) for name, s in series.items()}
+    x, values = as_array(x), {readable_name(name): as_array(s) for name, s in series.items()}
     figure, (axis,) = house_figure(WIDTH, 2.8)
     colours = {name: axis.plot(x, v)[0].get_color() for name, v in values.items()}
     axis.set(xlabel=xlabel, ylabel=ylabel, xscale="log" if log else "linear")
@@ -144,7 +144,7 @@ def dots(labels, ylabel, lines=(), grain=0.25, **series):
             differently on each machine.
         series: name -> (m, runs) numbers, at most four.
     """
-    values = {words(name): as_array(s) for name, s in series.items()}
+    values = {readable_name(name): as_array(s) for name, s in series.items()}
     figure = (_lying if len(labels) == 1 else _standing)(labels, ylabel, lines, values)
 
     def span(v):

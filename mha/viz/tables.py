@@ -4,15 +4,15 @@ import html
 
 def table(alt, header, rows, digits=3):
     """The text of a picture: its alt text, then aligned columns. Floats are printed to `digits` decimals."""
-    return f"{alt}\n\n{_aligned(_words([header, *rows], digits))}"
+    return f"{alt}\n\n{_aligned(_cells([header, *rows], digits))}"
 
 
-def words(name):
+def readable_name(name):
     """A name as one reads it: a keyword's "_" are spaces, and what no keyword can be, such as "d_k = 4", stays."""
     return name.replace("_", " ") if name.isidentifier() else name
 
 
-def _words(rows, digits):
+def _cells(rows, digits):
     """Every cell as text; adding 0 makes -0.0 a 0.0."""
     return [[f"{c + 0.0:.{digits}f}" if isinstance(c, float) else str(c) for c in row] for row in rows]
 
@@ -68,5 +68,5 @@ def columns(labels, digits=2, corner="", **series):
     lengths = {"labels": len(labels), **{name: len(column) for name, column in zip(series, values)}}
     if len(set(lengths.values())) > 1:
         raise ValueError(f"every column needs as many rows as there are labels, got {lengths}")
-    header = [corner, *(words(name) for name in series)]
-    return Table(_words([header, *([label, *row] for label, *row in zip(labels, *values))], digits))
+    header = [corner, *(readable_name(name) for name in series)]
+    return Table(_cells([header, *([label, *row] for label, *row in zip(labels, *values))], digits))

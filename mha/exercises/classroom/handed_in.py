@@ -66,12 +66,12 @@ def expected(path, cells):
     there = {marks.get(name) for cell in cells for name in cell.names}
     there |= {titles.get(cell.source.partition("\n")[0].strip()) for cell in cells}
     named = {id for id, item in EXERCISES.items() if item.chapter in Path(path).stem}
-    handed_in = {id for cell in cells if cell.kind == "code" for id in asked(cell.source)}
+    handed_in = {id for cell in cells if cell.kind == "code" for id in exercise_ids(cell.source)}
     chapters = {EXERCISES[id].chapter for id in there - {None} or named or handed_in}
     return [id for id, item in EXERCISES.items() if item.chapter in chapters]
 
 
-def asked(source):
+def exercise_ids(source):
     """The ids of the exercises that a cell hands in, as far as its text shows. No result depends on it: it says whose
     error an error is.
     """

@@ -27,7 +27,7 @@ from mha import exercises
 from mha.exercises import EXERCISES
 from mha.exercises.engine.alarm import clock
 from mha.exercises.engine.calls import Caught
-from mha.exercises.classroom.handed_in import asked, expected, read
+from mha.exercises.classroom.handed_in import exercise_ids, expected, read
 
 try:
     import resource
@@ -51,7 +51,7 @@ def main(path, lines, scratch, limit, memory):
         seal(scratch, memory)
         replay(path, found, limit)
     if caught.failure is not None:
-        found.write(stopped=said(caught.failure))
+        found.write(stopped=one_line(caught.failure))
     os._exit(0)
 
 
@@ -172,11 +172,11 @@ def replay(path, found, limit):
     sys.path[place:place] = ["", str(Path(path).parent)]    # where Jupyter has the folder of a notebook
     code = [cell for cell in cells if cell.kind == "code" and cell.source.strip()]
     for number, cell in enumerate(code, start=1):
-        found.write(cell=number, asks=asked(cell.source))
+        found.write(cell=number, asks=exercise_ids(cell.source))
         failure = NotRun(f"skipped: its tag is {SKIPPED}") if SKIPPED in cell.tags else run(runner, cell.source, limit)
         if failure:
             name = failure.name if isinstance(failure, NameError) else None
-            error = cause(name, failed) or f"{said(failure)}, in {line_of(failure, cell.source)}code cell {number}"
+            error = cause(name, failed) or f"{one_line(failure)}, in {line_of(failure, cell.source)}code cell {number}"
             found.write(error=error)
             failed.append((cell.source, error))
     found.write(end=True)
@@ -225,7 +225,7 @@ class Watch(threading.Thread):
                 _thread.interrupt_main()
 
 
-def said(failure):
+def one_line(failure):
     """An error on one line, in at most 200 characters."""
     text = ""
     with Caught():                                          # a learner's error may not know how to say itself
