@@ -1,8 +1,12 @@
-"""mha.lab.findings: the verdicts of chapter 8, as bounds."""
+"""mha.lab.findings: the verdicts of chapter 8, as bounds; and the tables of others, where an oracle is at hand."""
+import dataclasses
+
 import pytest
 import torch
 
-from mha.lab import findings, measure
+from mha.lab import measure
+from mha.lab.assets import pruning
+from mha.lab.findings import chapter_08 as findings, chapter_09
 
 
 def test_a_heads_name_and_number_belong_together():
@@ -95,3 +99,21 @@ def test_it_prefers_the_animal_in_two_heads_whatever_the_ending():
         assert all(animal > street
                    for animal, street in findings.from_it(ending)[[
                        findings.number_of("3.1"), findings.number_of("5.11")]])
+
+
+def test_the_tables_of_chapter_9_add_up():
+    falls, rises = map(int, chapter_09.by_sentence("3.4").rows[1][1:])
+    assert (falls, rises) == ((pruning().rises[:, 3, 4] < 0).sum(), (pruning().rises[:, 3, 4] > 0).sum())
+    gone = dict(chapter_09.heads_gone().rows[1:])
+    assert len(gone) == 9 and all(gone[kind] == heads for kind, heads, _ in chapter_09.beside_place().rows[1:])
+    halves = torch.stack([torch.arange(30), torch.arange(30, 60)])
+    there, back = chapter_09.between_halves(*halves[:, None]), chapter_09.between_halves(*halves.flip(0)[:, None])
+    symmetric = [i for i, (label, _) in enumerate(there.rows) if label.startswith(("mean rise", "median"))]
+    assert len(symmetric) == 2 and all(there.rows[i] == back.rows[i] for i in symmetric)
+
+
+@pytest.mark.parametrize("bound, word", [(1.0, "above"), (1e-7, "below")])
+def test_above_and_below_are_said_of_the_numbers(monkeypatch, bound, word):
+    changed = dataclasses.replace(pruning(), flat_gradient=torch.full((6, 12), bound))
+    monkeypatch.setattr(chapter_09, "pruning", lambda: changed)
+    assert chapter_09.flat().startswith(f"largest derivative of 1 - cosine: {word} 1e-6")
