@@ -6,7 +6,8 @@ import torch
 
 from mha.lab import measure
 from mha.lab.assets import pruning
-from mha.lab.findings import chapter_08 as findings, chapter_09
+from mha.lab.findings import chapter_07, chapter_08 as findings, chapter_09
+from mha.lab.findings.bounds import said
 
 
 def test_a_heads_name_and_number_belong_together():
@@ -117,3 +118,29 @@ def test_above_and_below_are_said_of_the_numbers(monkeypatch, bound, word):
     changed = dataclasses.replace(pruning(), flat_gradient=torch.full((6, 12), bound))
     monkeypatch.setattr(chapter_09, "pruning", lambda: changed)
     assert chapter_09.flat().startswith(f"largest derivative of 1 - cosine: {word} 1e-6")
+
+
+@pytest.mark.parametrize("values, bounds, words", [
+    ([0.1, 0.2], ["below 0.3"], "below 0.3"), ([0.1, 0.3], ["below 0.3"], "not always below 0.3"),
+    ([0.3], ["less than 0.3"], "not always less than 0.3"), ([0.3], ["at most 0.3"], "at most 0.3"),
+    (6, ["at least 6"], "at least 6"), (5, ["at least 6"], "not always at least 6"),
+    ([0.5], ["more than 0.5", "above 0.4"], "above 0.4"), ([0.4], ["above 0.9", "above 0.5"], "not always above 0.5"),
+])
+def test_a_bound_is_said_where_it_holds(values, bounds, words):
+    assert said(torch.tensor(values), *bounds) == words
+
+
+def test_chapter_7_says_of_the_widths_what_holds_in_every_run():
+    fixed = chapter_07.fixed_errors()                                  # d_k -> (h, runs); h = 4, 8, 16, 32 from row 2
+    assert (fixed[16][2:] < 0.05).all() and (fixed[1] > 0.5).all()
+    assert all((fixed[d][5] > fixed[d][4]).all() for d in (1, 4))
+    assert all((fixed[d][5] - fixed[d][4]).max() < 0.01 for d in (16, 64))
+
+
+def test_chapter_7_tells_no_bound_that_a_run_breaks(monkeypatch):
+    real = chapter_07.trained_heads
+    assert not any("not always" in told() for told in (chapter_07.above_floors, chapter_07.narrow))
+    monkeypatch.setattr(chapter_07, "trained_heads", lambda *at, **other: [1.5 - each for each in real(*at, **other)])
+    broken = [chapter_07.above_floors(), chapter_07.all_found(), chapter_07.second_relation(), chapter_07.narrow(),
+              repr(chapter_07.late())]
+    assert all("not always" in told for told in broken) and "96 of 96" not in chapter_07.best_heads()
