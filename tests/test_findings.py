@@ -6,7 +6,7 @@ import torch
 
 from mha.lab import measure
 from mha.lab.assets import pruning
-from mha.lab.findings import chapter_07, chapter_08 as findings, chapter_09
+from mha.lab.findings import chapter_07, chapter_08, chapter_09, heads as findings
 from mha.lab.findings.bounds import said
 
 
@@ -144,3 +144,13 @@ def test_chapter_7_tells_no_bound_that_a_run_breaks(monkeypatch):
     broken = [chapter_07.above_floors(), chapter_07.all_found(), chapter_07.second_relation(), chapter_07.narrow(),
               repr(chapter_07.late())]
     assert all("not always" in told for told in broken) and "96 of 96" not in chapter_07.best_heads()
+
+
+def test_chapter_8_names_the_heads_that_tie_and_no_bound_that_a_run_breaks(monkeypatch):
+    assert [len(best) for best in chapter_08.winners().values() if len(best) > 1] == [
+        len(row[1].split(" and ")) for row in chapter_08.ties().rows[1:]]
+    all_layers, few = (chapter_08.likeness(layers).rows[1:] for layers in (range(6), range(1, 5)))
+    assert [name for name, _ in all_layers] == ["within a layer", "between layers"] and all_layers != few
+    assert "not always" not in chapter_08.copied() + chapter_08.best_heads()
+    monkeypatch.setattr(chapter_08, "induction_runs", lambda kind, real=chapter_08.induction_runs: real("one layer"))
+    assert "two layers: not always above 0.9" in chapter_08.copied()

@@ -1,232 +1,174 @@
-"""From what is stored of a trained model (`mha.lab.assets.real_heads`) to right and wrong answers: which head finds
-which relation, and whom a pronoun is given to.
-
-Heads are numbered layer by layer, 0 to 71; `name_of(37)` is "3.1", the second head of the fourth layer.
+"""The tables of chapter 8: of the heads of all-MiniLM-L6-v2 (`mha.lab.findings.heads`), and of small models that copy
+(`mha.lab.assets.induction_runs`).
 """
-from dataclasses import dataclass
+from functools import cache
 
 import torch
 from torch import Tensor
 
-from mha.lab import measure, sentences
-from mha.lab.assets import real_heads
+from mha import viz
+from mha.lab import measure
+from mha.lab.assets import KINDS, induction_runs, real_heads
+from mha.lab.findings import heads
+from mha.lab.findings.bounds import said
 
-HEADS = 12                                                       # in each of the six layers
+# --- "It", of an animal and a street ----------------------------------------------------------------------------------
 
-
-def name_of(head: int) -> str:
-    """A head's name, layer.head, both counted from 0."""
-    return f"{head // HEADS}.{head % HEADS}"
-
-
-def number_of(name: str) -> int:
-    """The number of a head, from its name: "3.1" is 37."""
-    layer, head = name.split(".")
-    return int(layer) * HEADS + int(head)
+ENDINGS = ("tired", "wide")
 
 
-@dataclass(frozen=True)
-class Found:
-    """How well each head finds one relation. A head is right on a word when it gives most, of all other words, to a
-    word that stands in the relation.
-
-    right: (72, N), bool, a column for each asking word. untrained: (5, 72, N), the same for models whose layers were
-    never trained. learned: (2, 72, N), the same for the models with one learned matrix in each head, and with two
-    (`mha.lab.surgery.learned_like`). offset: the rule "always k words away" that is right most often, and its share.
-    by_offset: (K, N), on which words each such rule is right that ever is. sentence: (N,), the number of each word's
-    sentence.
-    """
-    right: Tensor
-    untrained: Tensor
-    learned: Tensor
-    offset: tuple[int, float]
-    by_offset: Tensor
-    sentence: Tensor
-
-    @property
-    def unseen(self) -> Tensor:
-        """(N,), True for the words of every second sentence: the learned models did not learn on these."""
-        return self.sentence % 2 == 1
-
-    @property
-    def shares(self) -> Tensor:
-        """(72,), the share of words on which each head is right."""
-        return self.right.double().mean(-1)
-
-    @property
-    def best(self) -> str:
-        """The name of the head with the largest share."""
-        return name_of(int(self.shares.argmax()))
-
-    @property
-    def held_out(self) -> Tensor:
-        """(200,), shares of a head that was chosen on the other half of the sentences (`mha.lab.measure.held_out`)."""
-        return measure.held_out(self.right, self.sentence)
-
-    @property
-    def lead(self) -> tuple[float, float]:
-        """Where 95 % of the best head's leads over the best offset lie when the sentences are drawn anew
-        (`mha.lab.measure.leads`).
-        """
-        drawn = measure.leads(self.right, self.by_offset, self.sentence)
-        return float(drawn[25]), float(drawn[-26])
-
-    @property
-    def missed(self) -> Tensor:
-        """(N,), True for the words on which the best offset is wrong."""
-        return ~self.by_offset[self.by_offset.double().mean(-1).argmax()]
-
-    @property
-    def beyond(self) -> tuple[int, int, int]:
-        """Of the words that the best offset misses: on how many the best head is right, and any one head at most, and
-        how many there are.
-        """
-        right = self.right[:, self.missed].sum(-1)
-        return int(right[number_of(self.best)]), int(right.max()), int(self.missed.sum())
-
-    @property
-    def best_untrained(self) -> Tensor:
-        """(5,), the largest share of 72 heads of each model that was never trained."""
-        return self.untrained.double().mean(-1).amax(-1)
+def _from_it():
+    """What "it" gives to the animal and to the street, (2 endings, 72) each."""
+    return torch.stack([heads.from_it(ending) for ending in ENDINGS]).unbind(-1)
 
 
-def relation(kind: str, backwards: bool = False) -> Found:
-    """How well each head finds a relation of `mha.lab.sentences.KINDS`, from the dependent word to its head word;
-    `backwards` the other way.
-
-    Backwards a word may have several answers (a noun with two adjectives): each counts as right, for heads and for the
-    rule of the best offset.
-    """
-    if kind not in sentences.KINDS:
-        raise ValueError(f"kind must be one of {', '.join(map(repr, sentences.KINDS))}, got {kind!r}")
-    answers = {}
-    for mark in sentences.relations()[1]:
-        if mark.kind == kind:
-            asks, answer = (mark.head, mark.dependent) if backwards else (mark.dependent, mark.head)
-            answers.setdefault((mark.sentence, asks), set()).add(answer)
-    return _found(answers)
+def prefer_the_animal() -> viz.Table:
+    """How many heads give more to the animal than to the street, whatever the ending."""
+    animal, street = _from_it()
+    return viz.columns(ENDINGS, heads_that_prefer_the_animal=(animal > street).sum(-1))
 
 
-def _found(answers):
-    """(sentence, asking word) -> words that count as right, in those of `sentences.relations`: a Found."""
-    starts, (k, share) = _starts(sentences.relations()[0]), measure.best_offset(answers)
-    looked_at = real_heads().looked_at
-
-    def right(others):
-        return torch.stack([torch.isin(others[..., starts[sentence] + word], torch.tensor(list(wanted)))
-                            for (sentence, word), wanted in answers.items()], -1)
-
-    offsets = sorted({answer - word for (_, word), wanted in answers.items() for answer in wanted})
-    by_offset = torch.tensor([[word + other in wanted for (_, word), wanted in answers.items()] for other in offsets])
-    return Found(right(looked_at.trained), right(looked_at.untrained), right(looked_at.learned), (k, share), by_offset,
-                 torch.tensor([sentence for sentence, _ in answers]))
+def from_it(*names: str) -> viz.Table:
+    """What heads such as "3.1" give from "it" to the animal and to the street."""
+    (tired_animal, wide_animal), (tired_street, wide_street) = _from_it()
+    at = [heads.number_of(name) for name in names]
+    return viz.columns(names, corner="head", tired_animal=tired_animal[at], tired_street=tired_street[at],
+                       wide_animal=wide_animal[at], wide_street=wide_street[at])
 
 
-def rare() -> Found:
-    """How often each head looks at the rarest word of the sentence, asked by every other word.
-
-    How rare a word is, is read from its number in the model's vocabulary, which is sorted roughly by frequency; a word
-    of several pieces counts as its rarest piece.
-    """
-    texts, _ = sentences.relations()
-    starts, numbers, answers = _starts(texts), real_heads().vocabulary, {}
-    for sentence, words in enumerate(texts):
-        here = numbers[starts[sentence]:starts[sentence] + len(words)]
-        answers |= {(sentence, word): {int(here.argmax())} for word in range(len(words)) if word != int(here.argmax())}
-    return _found(answers)
+def right_both_times() -> viz.Table:
+    """The same for the heads that prefer the animal where it was tired, and the street where it was wide."""
+    animal, street = _from_it()
+    right = (animal[0] > street[0]) & (animal[1] < street[1])
+    return from_it(*map(heads.name_of, right.nonzero().flatten().tolist()))
 
 
-def relations() -> dict[str, Found]:
-    """Every relation in both directions: "det" from the determiner to its noun, "from det" from the noun to its
-    determiner, and so on.
-    """
-    return {"from " * back + kind: relation(kind, back) for kind in sentences.KINDS for back in (False, True)}
+# --- Relations of grammar -------------------------------------------------------------------------------------------
+
+relations = cache(heads.relations)                                     # name -> Found
 
 
-def _starts(texts):
-    """Where each sentence begins when all words stand in a row."""
-    lengths = torch.tensor([len(words) for words in texts])
-    return (lengths.cumsum(0) - lengths).tolist()
+def compared() -> viz.Picture:
+    """How often the best head is right in each relation, beside the best offset and heads that were never trained."""
+    found = relations().values()
+    return viz.dots([name.replace(" ", "\n") for name in relations()], "share right", grain=0.1,
+                    best_head_held_out=torch.stack([f.held_out.mean()[None] for f in found]),
+                    best_offset=torch.stack([torch.tensor([f.offset[1]]) for f in found]),
+                    best_of_72_untrained=torch.stack([f.best_untrained for f in found]))
 
 
-def from_it(ending: str) -> Tensor:
-    """(72, 2): what "it" gives to "animal" and to "street" in "The animal didn't cross the street because it was too"
-    tired, or wide.
-
-    The two sentences are the first of `mha.lab.sentences.twins`.
-    """
-    number = ("tired", "wide").index(ending)
-    item = sentences.twins()[0][0]
-    return real_heads().twins[:, number, [item.antecedent, *item.others]]
+def leads() -> viz.Table:
+    """The best head of each relation, and where the middle 95 % of its leads over the best offset lie."""
+    found = relations().values()
+    low, high = zip(*(f.lead for f in found))
+    return viz.columns(relations(), head=[f.best for f in found], held_out=[f.held_out.mean() for f in found],
+                       offset=[f.offset[1] for f in found], words_away=[f"{f.offset[0]:+d}" for f in found],
+                       lead_low=low, lead_high=high, untrained=[f.best_untrained.max() for f in found])
 
 
-def mentions(rows: Tensor, items: list) -> Tensor:
-    """Which mention gets most from each pronoun: (..., 72, N, longest sentence) -> (..., 72, N) bool, True where it is
-    the antecedent.
-
-    Args:
-        rows: such as `pronouns.trained`, `twins` or `late` of `mha.lab.assets.real_heads`. items: the `Pronoun`s of
-            `mha.lab.sentences`, as many.
-    """
-    return on_antecedent(rows, items) > torch.stack([rows[..., n, list(item.others)].amax(-1)
-                                                     for n, item in enumerate(items)], -1)
+def winners() -> dict[str, list[int]]:
+    """Relation -> the heads that are right on the most words: one, or several that tie."""
+    right = {name: found.right.sum(-1) for name, found in relations().items()}
+    return {name: (words == words.max()).nonzero().flatten().tolist() for name, words in right.items()}
 
 
-def on_antecedent(rows: Tensor, items: list) -> Tensor:
-    """The weight that each pronoun gives to its antecedent: (..., 72, N, longest sentence) -> (..., 72, N). rows,
-    items: as in `mentions`.
-    """
-    return torch.stack([rows[..., n, item.antecedent] for n, item in enumerate(items)], -1)
+def ties() -> viz.Table:
+    """The relations that several heads find equally often."""
+    tied = {name: best for name, best in winners().items() if len(best) > 1}
+    right = {name: relations()[name].right.sum(-1).max() for name in tied}
+    return viz.columns(tied, these_tie=[" and ".join(map(heads.name_of, best)) for best in tied.values()],
+                       right=[f"{most} of {len(relations()[name].missed)}" for name, most in right.items()])
 
 
-@dataclass(frozen=True)
-class Antecedents:
-    """Whether the antecedent of each of N pronouns gets more than any other mention.
-
-    right: (72, N), by the heads' weights. untrained: (5, 72, N), by models whose layers were never trained.
-    embedding: (N,), by a rule without a head: the mention whose embedding has the largest cosine with the pronoun's,
-    before any layer and without positions. bare: (72, N), by each head's weights when it reads the embeddings, with no
-    layer before it and no positions.
-    """
-    right: Tensor
-    untrained: Tensor
-    embedding: Tensor
-    bare: Tensor
+def leads_that_may_be_none() -> viz.Table:
+    """How often the middle 95 % of the leads contain 0, when the sentences are drawn 1000 times, four times over."""
+    def contains_0(found, seed):
+        drawn = measure.leads(found.right, found.by_offset, found.sentence, seed=seed)
+        return int(drawn[25] <= 0 <= drawn[-26])
+    return viz.columns(relations(), contains_0_in_4_times_1000_draws=[
+        sum(contains_0(found, seed) for seed in range(4)) for found in relations().values()])
 
 
-def pronouns(again: bool = False) -> Antecedents:
-    """The 30 pronouns that grammar decides, or `again` the 30 that were written after the heads had been chosen on the
-    first.
-    """
-    items, rows = sentences.pronouns(again), real_heads().pronouns_again if again else real_heads().pronouns
-    return Antecedents(*(mentions(each, items) for each in (rows.trained, rows.untrained, rows.embedding, rows.bare)))
+def where_the_offset_is_wrong() -> viz.Table:
+    """How often the best head of each relation is right on the words where the best offset is right, and where not."""
+    def on_each(right, missed):                                        # (2, ...): where the offset is right, and wrong
+        return torch.stack([right[..., ~missed].sum(-1), right[..., missed].sum(-1)])
+    found = relations().values()
+    best = [on_each(f.right[heads.number_of(f.best)], f.missed) for f in found]
+    words = [on_each(torch.ones(len(f.missed)).long(), f.missed) for f in found]
+    right, wrong = ([f"{b[k]} of {w[k]}" for b, w in zip(best, words)] for k in (0, 1))
+    return viz.columns(relations(), corner="where the offset is", head=[f.best for f in found], right=right,
+                       wrong=wrong, untrained=[on_each(f.untrained, f.missed)[1].max() for f in found],
+                       an_offset_on_both=[on_each(f.by_offset, f.missed).amin(0).max() for f in found])
 
 
-def pronouns_learned() -> Tensor:
-    """(2, 72, 30), whether the antecedent gets the most, on the pronouns written `again`, in the models with one
-    learned matrix in each head, and with two.
-    """
-    return mentions(real_heads().pronouns_again.learned, sentences.pronouns(again=True))
+# --- What the other maps show ---------------------------------------------------------------------------------------
+
+def widths() -> viz.Table:
+    """From how many tokens the sharpest head reads, the median one and the widest: exp(entropy)."""
+    spread = real_heads().entropy.float().exp()                        # (72,)
+    return viz.columns(["sharpest", "median", "widest"], corner="reads as if from",
+                       head=[heads.name_of(spread.argmin()), "", heads.name_of(spread.argmax())],
+                       tokens=[f"{x:.1f}" for x in (spread.min(), spread.median(), spread.max())])
 
 
-def apart(kind: str) -> Tensor:
-    """(72, items) bool: whether a head gives the word that stands in the relation more than the next noun, where the
-    two are not the same.
-
-    kind: "det", such as "the kitchen table", or "dobj", such as "gave the boy a book" (`mha.lab.sentences.apart`).
-    """
-    numbers, items = zip(*[(number, item) for number, (found, item) in enumerate(sentences.apart()) if found == kind])
-    return mentions(real_heads().apart[:, list(numbers)], list(items))
-
-
-def twins() -> Tensor:
-    """Of the 16 twins: right (72, 16, 2), in the first sentence and in the second."""
-    pairs = sentences.twins()
-    return mentions(real_heads().twins, [item for pair in pairs for item in pair]).unflatten(-1, (len(pairs), 2))
+def likeness(layers=range(6)) -> viz.Table:
+    """How alike the maps of two heads are on average, within a layer and between layers."""
+    layer = torch.arange(72) // heads.HEADS
+    counted = torch.isin(layer, torch.tensor(layers))
+    pairs = counted[:, None] & counted & ~torch.eye(72, dtype=torch.bool)
+    within, alike = layer[:, None] == layer, real_heads().likeness
+    name = "all layers" if len(layers) == 6 else f"layers {layers[0]} to {layers[-1]} only"
+    return viz.columns(["within a layer", "between layers"],
+                       **{name: [alike[pairs & within].mean(), alike[pairs & ~within].mean()]})
 
 
-def late() -> Tensor:
-    """(72, 16), True where the pronoun of "The X called the Y because she was late" gives more to whom the stereotype
-    suggests.
-    """
-    return mentions(real_heads().late, sentences.late())
+def surgeries(*names: str) -> viz.Table:
+    """What is left of the model after some surgeries."""
+    cuts = [real_heads().surgeries[name] for name in names]
+    return viz.columns(names, cosine=[cut.cosine for cut in cuts], found=[cut.found for cut in cuts],
+                       on_itself=[cut.on_itself for cut in cuts])
+
+
+def learned() -> viz.Table:
+    """How often heads with jobs are right as trained, and when two matrices or one were learned in their place."""
+    found, rare = relations(), heads.rare()
+    jobs = {"3.1 det": found["det"], "3.1 from pobj": found["from pobj"], "0.9 rare words": rare}
+    right = {name: (f.right[:, f.unseen], *f.learned[..., f.unseen]) for name, f in jobs.items()}
+    right["1.3 pronouns"] = heads.pronouns(again=True).right, *heads.pronouns_learned()
+    trained, one, two = zip(*([rows[heads.number_of(name[:3])].double().mean() for rows in models]
+                              for name, models in right.items()))
+    return viz.columns(right, trained=trained, two_learned=two, one_learned=one)
+
+
+# --- Models that copy -----------------------------------------------------------------------------------------------
+
+def copying(kinds=tuple(KINDS), periods=(16, 10)) -> viz.Picture:
+    """How many tokens small models of some kinds get right, at one period of the text or more."""
+    return viz.dots([kind.replace(", ", ",\n") for kind in kinds], "share of tokens right", **{
+        f"period_{period}": torch.stack([induction_runs(kind).at_period(period).accuracy for kind in kinds])
+        for period in periods})
+
+
+def copied() -> str:
+    """What all runs of three kinds get right at period 16, and what a guess would."""
+    two, one, smeared = (induction_runs(kind).at_period(16).accuracy for kind in list(KINDS)[:3])
+    return (f"two layers: {said(two, 'above 0.9')} in all {len(two)} runs. "
+            f"One layer: {said(one, 'below 0.6')} in all.\n"
+            f"One layer with smeared keys: {said(smeared, 'above 0.8')} in all.\n"
+            f"a guess among the symbols of the pattern: {1 / 16 + 15 / 16 / 32:.2f}")
+
+
+def best_heads() -> str:
+    """How well the best head of either layer matches prefixes, and how much it gives to the token before."""
+    two = induction_runs("two layers").at_period(16)
+    prefix, before = two.prefix.amax(-1), two.previous.amax(-1)        # (runs, layers) each
+    return (f"best prefix matching: layer 0 {said(prefix[:, 0], 'below 0.1')}, "
+            f"layer 1 {said(prefix[:, 1], 'above 0.7')}, in all runs\n"
+            f"best previous token: layer 0 {_from(before[:, 0], 0.25, 0.4)}, "
+            f"layer 1 {said(before[:, 1], 'below 0.15')}, in all")
+
+
+def _from(values: Tensor, low: float, high: float) -> str:
+    """Two bounds in words."""
+    return ("" if low < values.min() and values.max() < high else "not always ") + f"from {low} to {high}"
