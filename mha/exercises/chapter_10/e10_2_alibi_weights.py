@@ -96,6 +96,10 @@ def alibi_weights(Q, K):
             FAR),
         "* -slopes[:, None, None] * distance": MULTIPLIED,
         "- slopes.mean() * distance": ONE_SLOPE,
+        "- slopes[:, None] * distance": Mistake("slope-per-query",
+            "The slopes meet the axis of the queries, where they should meet that of the heads. It runs only where h = "
+            "n, or where one of them is 1.",
+            AXES),
     }),
     "hide": Blank("scores.masked_fill(j > i, -math.inf)", offered=1, wrong={
         "scores": Mistake("no-mask",
