@@ -7,7 +7,6 @@ from mha.exercises.engine.probe import numbers
 from mha.exercises.engine.report import Mistake
 
 POWER_0 = "Which score has the power 0?"
-WHOSE_LENGTH = "Which axis of the scores do the lengths belong to?"
 NOBODY = "What should a row give that has nobody to look at?"
 
 PROGRAM = Program("""\
