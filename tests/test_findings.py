@@ -1,8 +1,13 @@
-"""mha.lab.findings: the verdicts of chapter 8, as bounds."""
+"""mha.lab.findings: the verdicts of chapter 8, as bounds; and the tables of others, where an oracle is at hand."""
+import dataclasses
+
 import pytest
 import torch
 
-from mha.lab import findings, measure
+from mha.lab import measure
+from mha.lab.assets import pruning
+from mha.lab.findings import chapter_07, chapter_08, chapter_09, heads as findings
+from mha.lab.findings.bounds import said
 
 
 def test_a_heads_name_and_number_belong_together():
@@ -95,3 +100,57 @@ def test_it_prefers_the_animal_in_two_heads_whatever_the_ending():
         assert all(animal > street
                    for animal, street in findings.from_it(ending)[[
                        findings.number_of("3.1"), findings.number_of("5.11")]])
+
+
+def test_the_tables_of_chapter_9_add_up():
+    falls, rises = map(int, chapter_09.by_sentence("3.4").rows[1][1:])
+    assert (falls, rises) == ((pruning().rises[:, 3, 4] < 0).sum(), (pruning().rises[:, 3, 4] > 0).sum())
+    gone = dict(chapter_09.heads_gone().rows[1:])
+    assert len(gone) == 9 and all(gone[kind] == heads for kind, heads, _ in chapter_09.beside_place().rows[1:])
+    halves = torch.stack([torch.arange(30), torch.arange(30, 60)])
+    there, back = chapter_09.between_halves(*halves[:, None]), chapter_09.between_halves(*halves.flip(0)[:, None])
+    symmetric = [i for i, (label, _) in enumerate(there.rows) if label.startswith(("mean rise", "median"))]
+    assert len(symmetric) == 2 and all(there.rows[i] == back.rows[i] for i in symmetric)
+
+
+@pytest.mark.parametrize("bound, word", [(1.0, "above"), (1e-7, "below")])
+def test_above_and_below_are_said_of_the_numbers(monkeypatch, bound, word):
+    changed = dataclasses.replace(pruning(), flat_gradient=torch.full((6, 12), bound))
+    monkeypatch.setattr(chapter_09, "pruning", lambda: changed)
+    assert chapter_09.flat().startswith(f"largest derivative of 1 - cosine: {word} 1e-6")
+
+
+@pytest.mark.parametrize("values, bounds, words", [
+    ([0.1, 0.2], ["below 0.3"], "below 0.3"), ([0.1, 0.3], ["below 0.3"], "not always below 0.3"),
+    ([0.3], ["less than 0.3"], "not always less than 0.3"), ([0.3], ["at most 0.3"], "at most 0.3"),
+    (6, ["at least 6"], "at least 6"), (5, ["at least 6"], "not always at least 6"),
+    ([0.5], ["more than 0.5", "above 0.4"], "above 0.4"), ([0.4], ["above 0.9", "above 0.5"], "not always above 0.5"),
+])
+def test_a_bound_is_said_where_it_holds(values, bounds, words):
+    assert said(torch.tensor(values), *bounds) == words
+
+
+def test_chapter_7_says_of_the_widths_what_holds_in_every_run():
+    fixed = chapter_07.fixed_errors()                                  # d_k -> (h, runs); h = 4, 8, 16, 32 from row 2
+    assert (fixed[16][2:] < 0.05).all() and (fixed[1] > 0.5).all()
+    assert all((fixed[d][5] > fixed[d][4]).all() for d in (1, 4))
+    assert all((fixed[d][5] - fixed[d][4]).max() < 0.01 for d in (16, 64))
+
+
+def test_chapter_7_tells_no_bound_that_a_run_breaks(monkeypatch):
+    real = chapter_07.trained_heads
+    assert not any("not always" in told() for told in (chapter_07.above_floors, chapter_07.narrow))
+    monkeypatch.setattr(chapter_07, "trained_heads", lambda *at, **other: [1.5 - each for each in real(*at, **other)])
+    broken = [chapter_07.above_floors(), chapter_07.all_found(), chapter_07.second_relation(), chapter_07.narrow(),
+              repr(chapter_07.late())]
+    assert all("not always" in told for told in broken) and "96 of 96" not in chapter_07.best_heads()
+
+
+def test_chapter_8_names_the_heads_that_tie_and_no_bound_that_a_run_breaks(monkeypatch):
+    assert [len(best) for best in chapter_08.winners().values() if len(best) > 1] == [
+        len(row[1].split(" and ")) for row in chapter_08.ties().rows[1:]]
+    all_layers, few = (chapter_08.likeness(layers).rows[1:] for layers in (range(6), range(1, 5)))
+    assert [name for name, _ in all_layers] == ["within a layer", "between layers"] and all_layers != few
+    assert "not always" not in chapter_08.copied() + chapter_08.best_heads()
+    monkeypatch.setattr(chapter_08, "induction_runs", lambda kind, real=chapter_08.induction_runs: real("one layer"))
+    assert "two layers: not always above 0.9" in chapter_08.copied()

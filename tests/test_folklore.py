@@ -11,7 +11,7 @@ import torch
 from mha import masks
 from mha.lab import folklore, sentences
 from mha.lab.assets import Agreement, Itself, Places, Special, position_runs, pruning, real_heads
-from mha.lab.findings import number_of
+from mha.lab.findings.heads import number_of
 from mha.lab.folklore import choices, layers, matrices, position, scores, sharing, trained
 
 CHAPTERS = Path(__file__).resolve().parent.parent / "chapters"

@@ -1,6 +1,6 @@
 """The experiments of the book: what is measured, trained, stored and tested with the layers of `mha`.
 
-    is measured with    `measure`, numbers for maps; `findings`, what the maps of a trained model say; `surgery`, heads
+    is measured with    `measure`, numbers for maps; `findings`, what a chapter's tables say; `surgery`, heads
                         changed by hand; `bench`, seconds and memory; `races`, layers side by side
     what is trained     `data`, small worlds; `train`, a training for each question; `induction`, models that copy
     is stored or read   `assets`, results of long computations; `sentences`, texts with known answers; `real` and

@@ -25,11 +25,6 @@ def softmax(s):
         "s = -s": Mistake("negative-scores",
             "The scores have the wrong sign: the smallest gets most.",
             "Which score should get most?"),
-        "s = s.abs()": Mistake("signs-lost",
-            "The scores lose their signs first, so that -3 counts like 3.",
-            "Which weight should a score of -3 get, beside 2?"),
-        "s = s / s.shape[-1] ** 0.5": Mistake("scaled",
-            "The scores are divided by a square root first. This exercise asks for the softmax alone."),
     }),
     "top": Blank("s.amax(-1, keepdim=True)", offered=2, wrong={
         "s.max()": None,                                                        # right but for large scores
@@ -46,9 +41,6 @@ def softmax(s):
         "s - s.amin(-1, keepdim=True)": Mistake("no-exponential",
             "There is no exponential: the scores, less their smallest, are divided by their own sum.",
             "What should the ratio of two weights be, when one score leads by 1?"),
-        "s.square()": Mistake("squares",
-            "It uses squares where powers of e belong.",
-            "Which weight should a score of -3 get, beside 2?"),
     }),
     "sums": Blank("powers.sum(-1, keepdim=True)", offered=3, wrong={
         "powers.sum(-1)": Mistake("keepdim",
@@ -67,12 +59,6 @@ def softmax(s):
         "1 + powers.sum(-1, keepdim=True)": Mistake("one-too-many",
             "1 is added to the sum below the fraction line.",
             "What should a row sum to?"),
-        "powers.norm(dim=-1, keepdim=True)": Mistake("divides-by-length",
-            "The powers are divided by their length (the root of the sum of squares), not by their sum.",
-            "What should a row sum to?"),
-        "s.exp().sum(-1, keepdim=True)": Mistake("shift-on-one-side",
-            "The largest is subtracted in the powers above the fraction line and not in the sum below it.",
-            "Which powers should be summed?"),
     }),
     "shares": Blank("powers / sums", offered=2, wrong={
         "powers": Mistake("divides-by-largest",
@@ -81,16 +67,9 @@ def softmax(s):
         "(powers / sums).log()": Mistake("log-softmax",
             "It returns the logarithm of the weights.",
             "Can a share be negative?"),
-        "s / s.sum(-1, keepdim=True)": Mistake("divides-by-sum",
-            "The scores are divided by their sum, without the exponential.",
-            "What if a score is negative?"),
-        "(powers / sums).softmax(-1)": Mistake("softmax-twice", "The softmax is taken twice."),
         "s.sigmoid()": Mistake("sigmoid",
             "It takes the sigmoid of each score: the rows do not sum to 1.",
             "What should a row sum to?"),
-        "torch.zeros_like(s).scatter(-1, s.argmax(-1, keepdim=True), 1.0)": Mistake("argmax",
-            "The best gets 1 and the others 0: a hard choice.",
-            "What is soft about it?"),
     }),
 }, together={
     "powers shares": {

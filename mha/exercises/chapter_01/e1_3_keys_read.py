@@ -12,17 +12,11 @@ WEIGHTS_LEFT_OUT = Mistake("weights-left-out",
 
 PROGRAM = Program("""\
 def keys_read(weights):
-    <first>
     logs = <logs>
     terms = <terms>
     entropy = <entropy>
     return <count>
 """, {
-    "first": Blank("", wrong={
-        "weights = weights.softmax(-1)": Mistake("softmax-again",
-            "A softmax is taken of the weights first; they are a softmax already.",
-            "What do the weights sum to?"),
-    }),
     "logs": Blank("weights.clamp(min=1e-30).log()", offered=3, wrong={
         "weights.log()": Mistake("zero-times-log-zero",
             "Where a weight is exactly 0 it gives NaN, as 0 times the logarithm of 0 does in floats. In the entropy "
@@ -66,29 +60,10 @@ def keys_read(weights):
         "entropy": Mistake("entropy",
             "It returns the entropy itself. The number of equal shares with that entropy is e to this power.",
             "What is the entropy of m equal weights?"),
-        "2 ** entropy": Mistake("two-bases",
-            "The entropy is taken with the natural logarithm, and then 2 is raised to it. One base must serve both "
-            "steps.",
-            "What does it give for m equal weights?"),
-        "torch.full_like(entropy, weights.shape[-1])": Mistake("counts-keys",
-            "It returns the number of keys, whatever their weights are.",
-            "From how many keys does a mixture come that gives one key everything?"),
-        "(entropy / math.log(weights.shape[-1])).exp()": Mistake("largest-entropy",
-            "The entropy is divided by its largest value, log m. Then m equal weights give e, not m.",
-            "What should four equal weights give?"),
-        "entropy / math.log(weights.shape[-1])": Mistake("largest-entropy",
-            "It returns the entropy divided by its largest value, log m: a share, and not a number of keys.",
-            "What should four equal weights give?"),
         "1 / weights.square().sum(-1)": Mistake("inverse-squares",
             "It returns one over the sum of squares. That is another count of the keys; it agrees only where all "
             "weights that are not 0 are equal.",
             "Which count comes from the entropy?"),
-        "(weights > 0).to(weights.dtype).sum(-1)": Mistake("counts-nonzero",
-            "It counts the weights above zero.",
-            "Should a weight of a millionth count like one of a half?"),
-        "1 / weights.amax(-1)": Mistake("one-over-largest",
-            "It returns one over the largest weight.",
-            "Do the other weights not matter?"),
     }),
 }, together={
     "logs terms": {("weights.log()", "logs"): WEIGHTS_LEFT_OUT},
@@ -96,11 +71,6 @@ def keys_read(weights):
         ("weights.clamp(min=1e-30).log2()", "entropy"): Mistake("entropy-in-bits",
             "It returns the entropy in bits (logarithm to base 2).",
             "What is the entropy of m equal weights, and how do you get m back?"),
-    },
-    "entropy count": {
-        ("(-terms).exp().sum(-1)", "entropy"): Mistake("exp-before-sum",
-            "The exponential is taken of each term, before the sum.",
-            "Which comes first, the sum or the exponential?"),
     },
 })
 

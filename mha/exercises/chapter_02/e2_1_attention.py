@@ -1,6 +1,5 @@
 """2.1: scaled dot-product attention, the formula of chapter 2."""
 import torch
-from torch.nn.functional import normalize
 
 from mha.exercises.engine.blanks import Blank, Program
 from mha.exercises.engine.exercise import Case, Exercise
@@ -36,18 +35,6 @@ def attention(q, k, v):
         "q @ v.mT": Mistake("values-as-keys",
             "The scores are made of q with v.",
             "Which two tensors should meet in a score?"),
-        "v @ v.mT": Mistake("values-for-scores",
-            "The scores are made of v with v.",
-            "Which two tensors should meet in a score?"),
-        "-torch.cdist(q, k)": Mistake("distance",
-            "The scores are minus the distance of q and k, not their dot product.",
-            "What does a dot product reward besides closeness?"),
-        "-torch.cdist(q, k).square()": Mistake("squared-distance",
-            "The scores are minus the squared distance of q and k, not their dot product.",
-            "What does a dot product reward besides closeness?"),
-        "normalize(q, dim=-1) @ normalize(k, dim=-1).mT": Mistake("cosine",
-            "The vectors are normalised to length 1 before the dot product.",
-            "Should a long key be able to win?"),
     }),
     "scale": Blank("/ math.sqrt(q.shape[-1])", offered=4, wrong={
         "": Mistake("no-scale",
@@ -90,21 +77,10 @@ def attention(q, k, v):
             "The scores are divided by the square root of d_k rounded down to a whole number. It is right where "
             "d_k is a square.",
             "What is int(3 ** 0.5)?"),
-        "/ (2 * math.sqrt(q.shape[-1]))": Mistake("scale-twice-root",
-            "The scores are divided by twice the square root of d_k."),
-        "/ q.shape[-1] ** 0.25": Mistake("scale-fourth-root",
-            "The scores are divided by the fourth root of d_k: a root was taken twice, or only one of q and k was "
-            "scaled."),
     }),
     "hidden": Blank("", wrong={
         "scores = scores.masked_fill(torch.ones(scores.shape[-2:]).triu(1) > 0, -math.inf)": Mistake("causal",
             "Later keys are hidden. The statement asks for no mask.",
-            "Which keys may a query see here?"),
-        "scores = scores.masked_fill(torch.ones(scores.shape[-2:]).tril(-1) > 0, -math.inf)": Mistake("hides-the-past",
-            "Earlier keys are hidden. The statement asks for no mask.",
-            "Which keys may a query see here?"),
-        "scores = scores.masked_fill(torch.eye(*scores.shape[-2:]) > 0, -math.inf)": Mistake("excludes-self",
-            "Key i is hidden from query i. The statement asks for no mask.",
             "Which keys may a query see here?"),
     }),
     "weights": Blank("scores.softmax(-1)", offered=4, wrong={
@@ -128,9 +104,6 @@ def attention(q, k, v):
             "The softmax runs over axis 0 when there are three axes, and over axis 1 otherwise: that is what torch "
             "chooses when no dim is given.",
             "Which axis holds the keys, counted from the back?"),
-        "scores.flatten(-2).softmax(-1).view(scores.shape)": Mistake("softmax-over-all-pairs",
-            "The softmax runs over all query-key pairs at once, so that a whole matrix sums to 1.",
-            "How much weight should each query have to give?"),
         "scores.flatten().softmax(-1).view(scores.shape)": Mistake("softmax-over-everything",
             "The softmax runs over all numbers at once, batch and heads included.",
             "How much weight should each query have to give?"),
@@ -143,9 +116,6 @@ def attention(q, k, v):
         "scores.sigmoid()": Mistake("sigmoid",
             "It takes the sigmoid of each score, so the weights of a row do not sum to 1.",
             "Which function makes shares that compete?"),
-        "scores.relu()": Mistake("relu",
-            "It takes the relu of the scores in place of a softmax.",
-            "Which function makes shares that compete?"),
         "scores.softmax(-1).softmax(-1)": Mistake("softmax-twice",
             "The softmax is taken twice.",
             "Is there a second softmax in a helper or a layer?"),
@@ -155,18 +125,6 @@ def attention(q, k, v):
         "scores.exp() / scores.exp().sum(-2, keepdim=True)": Mistake("softmax-axis-queries",
             "The exponentials are divided by their sum over the queries (axis -2), not over the keys.",
             "Whose weights should sum to 1?"),
-        "scores.exp() / scores.exp().sum()": Mistake("softmax-over-everything",
-            "The exponentials are divided by one sum over all numbers.",
-            "How much weight should each query have to give?"),
-        "scores.tanh()": Mistake("tanh",
-            "It takes the tanh of the scores in place of a softmax.",
-            "Which function makes shares that compete?"),
-        "torch.zeros_like(scores).scatter(-1, scores.argmax(-1, keepdim=True), 1.0)": Mistake("argmax",
-            "It takes the best key alone, with weight 1: a hard choice, no mixture.",
-            "What is soft about a soft lookup?"),
-        "torch.ones_like(scores) / scores.shape[-1]": Mistake("uniform-weights",
-            "Every key gets the same weight, whatever the scores.",
-            "Do the scores enter at all?"),
     }),
     "mix": Blank("weights @ v", offered=3, wrong={
         "weights": Mistake("returns-weights",
@@ -185,26 +143,7 @@ def attention(q, k, v):
             "It returns the scores. Softmax and mixture are missing.",
             "Which steps come after the scores?"),
     }),
-    "after": Blank("", wrong={
-        "out = out / math.sqrt(q.shape[-1])": Mistake("scales-output",
-            "The output is divided by the square root of d_k once more.",
-            "How often does the root appear in the formula?"),
-        "out = out + q": Mistake("adds-query",
-            "The queries are added to the output.",
-            "Is there a sum in the formula?"),
-        "out = out + v": Mistake("adds-values",
-            "The values are added to the output.",
-            "Is there a sum in the formula?"),
-        "out = out / v.shape[-2]": Mistake("divides-by-m",
-            "The output is divided by the number of keys. The weights sum to 1 already.",
-            "What do the weights of a row sum to?"),
-        "out = out.mT": Mistake("output-transposed",
-            "The last two axes of the output are exchanged.",
-            "Which axis of the output should count the queries?"),
-        "out = weights @ out": Mistake("mixes-twice",
-            "The weights are applied twice.",
-            "How often does V appear in the formula?"),
-    }),
+    "after": Blank(""),
 }, together={
     "pair weights mix": {                               # keys by queries all the way is right but for one step
         **{("k @ q.mT", weights, "weights"): Mistake("returns-weights",
@@ -232,12 +171,7 @@ def attention(q, k, v):
             "The weights mix the queries, divided by the root of d_k, and not the values.",
             "What should a query take home?"),
     },
-    "scale mix": {
-        ("", "weights / math.sqrt(q.shape[-1]) @ v"): Mistake("scale-after-softmax",
-            "The scale is applied to the weights, after the softmax. Then a row no longer sums to 1.",
-            "What should be divided, scores or weights?"),
-    },
-}, scope={"normalize": normalize})
+})
 
 EXERCISE = Exercise(
     id="2.1", name="attention", chapter="02_one_head", stars=2, core=True, minutes=15, after="section 1",

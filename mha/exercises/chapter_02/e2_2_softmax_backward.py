@@ -11,17 +11,11 @@ MINUS = Mistake("minus", "It has the opposite sign throughout.",
 
 PROGRAM = Program("""\
 def softmax_backward(weights, grad):
-    <first>
     mean = <terms>.<how>(<axis>)
     out = <out>
     <after>
     return out
 """, {
-    "first": Blank("", wrong={
-        "weights = weights.softmax(-1)": Mistake("softmax-again",
-            "A softmax is taken of the weights first. They are a softmax already.",
-            "What do the weights sum to?"),
-    }),
     "terms": Blank("(weights * grad)", offered=1, wrong={
         "grad": Mistake("sum-without-weights",
             "It subtracts the sum of g. It should be the sum of w times g.",
@@ -70,12 +64,6 @@ def softmax_backward(weights, grad):
         "grad - weights * mean": Mistake("one-weight-missing",
             "The weight stands in the second term only. It multiplies both: w (g - mean).",
             "How much gradient should a key of weight 0 get?"),
-        "(1 - weights) * (grad - mean)": Mistake("one-minus-the-weight",
-            "The factor in front is 1 - w; it should be w.",
-            "How much gradient should a key of weight 0 get?"),
-        "grad * (grad - mean)": Mistake("gradient-squared",
-            "The factor in front is g; it should be w.",
-            "If the loss doubles, what should happen to its gradient?"),
         "torch.diag_embed(weights) - weights[..., None] * weights[..., None, :]": Mistake("whole-matrix",
             "It returns the matrix of all derivatives. The exercise asks for its product with the gradient.",
             "Which shape should come out?"),
@@ -85,15 +73,9 @@ def softmax_backward(weights, grad):
         "weights * grad - weights.square() * grad.sum(-1, keepdim=True)": Mistake("squared-weights",
             "The second term has w squared times the sum of g; it should be w times the sum of w g.",
             "Which index does the inner sum run over?"),
-        "grad": Mistake("gradient-unchanged",
-            "It returns the gradient as it came.",
-            "What does a change of one score do to the weights?"),
     }),
     "after": Blank("", wrong={
         "out = -out": MINUS,
-        "out = out / weights.shape[-1] ** 0.5": Mistake("scaled",
-            "It is divided by the square root of m as well.",
-            "Is there a root in the softmax?"),
     }),
 }, together={
     "how out": {

@@ -39,12 +39,6 @@ def fold_scale(W_Q):
         "2": Mistake("fixed-number",
             "It divides by 2 whatever the sizes are, which is the square root of d_k only where d_k is 4.",
             "What does a matrix of 9 columns need?"),
-        "W_Q.norm()": Mistake("normalised",
-            "It divides by the length of the whole matrix. The scale is a fixed number that depends on d_k alone.",
-            "May the scale depend on what was learned?"),
-        "W_Q.norm(dim=0)": Mistake("normalised",
-            "It divides each column by its length. The scale is a fixed number that depends on d_k alone.",
-            "May the scale depend on what was learned?"),
     }),
     "turned": Blank("W_Q", offered=1, wrong={
         "W_Q.mT": Mistake("transposed", "The matrix comes back transposed.", "Which shape has W_Q?"),

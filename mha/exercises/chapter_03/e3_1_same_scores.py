@@ -61,9 +61,6 @@ def same_scores(W_Q, W_K, M):
         "matrix": Mistake("unchanged",
             "W_K comes back as it was, and the scores carry an M too many.",
             "What has to undo M?"),
-        "matrix @ turned / torch.linalg.det(M)": Mistake("divides-by-determinant",
-            "It is right up to a factor: it is divided by the determinant of M once more.",
-            "Does torch.linalg.inv divide by the determinant already?"),
     }),
 }, together={
     "turned product": {

@@ -28,9 +28,6 @@ def factor(A, d_k):
         "U[:, -d_k:], S[-d_k:], Vh[-d_k:].mT": Mistake("smallest-kept",
             "It keeps the smallest singular values, not the largest.",
             "In which order does svd return them?"),
-        "U[:d_k].mT, S[:d_k], Vh[:, :d_k]": Mistake("rows-of-U",
-            "It takes rows of U and columns of Vh; it should be the other way round.",
-            "Which of U and Vh has its vectors as rows?"),
     }),
     "share": Blank("S.sqrt()", offered=2, wrong={
         "S": Mistake("singular-values-twice",
@@ -66,21 +63,6 @@ def factor(A, d_k):
             Mistake("eigenvectors-of-the-symmetric-part",
             "It uses eigenvectors of the symmetric part of A. What is not symmetric in A is lost.",
             "Is A symmetric?"),
-        "L, Q = torch.linalg.eigh((A + A.mT) / 2)\nbest = L.abs().argsort(descending=True)[:d_k]\n"
-        "W_Q, W_K = Q[:, best] * L[best], Q[:, best]": Mistake("eigenvectors-of-the-symmetric-part",
-            "It uses eigenvectors of the symmetric part of A. What is not symmetric in A is lost.",
-            "Is A symmetric?"),
-        "L, Q = torch.linalg.eigh(A)\nW_Q, W_K = Q[:, -d_k:] * L[-d_k:], Q[:, -d_k:]": Mistake("eigh-of-any-table",
-            "It gives what torch.linalg.eigh(A) gives, which takes A for symmetric and reads one half of it.",
-            "Is A symmetric?"),
-        "L, Q = torch.linalg.eigh(A)\nbest = L.abs().argsort(descending=True)[:d_k]\n"
-        "W_Q, W_K = Q[:, best] * L[best], Q[:, best]": Mistake("eigh-of-any-table",
-            "It gives what torch.linalg.eigh(A) gives, which takes A for symmetric and reads one half of it.",
-            "Is A symmetric?"),
-        "Q, R = torch.linalg.qr(A)\nW_Q, W_K = Q[:, :d_k], R[:d_k].mT": Mistake("cut-after-qr",
-            "It cuts a QR decomposition after d_k columns. That keeps the first columns of A whole, whatever is large "
-            "in the others.",
-            "Which decomposition has its largest part first?"),
     }),
 }, together={
     "queries keys": {

@@ -17,7 +17,6 @@ def one_matrix(A):
     values, vectors = torch.linalg.eigh(symmetric)
     values = <values>
     form = <form>
-    <other>
     return form
 """, {
     "symmetric": Blank("(A + A.mT) / 2", offered=4, wrong={
@@ -49,10 +48,6 @@ def one_matrix(A):
         "values.clamp(max=0)": Mistake("positive-directions-dropped",
             "It keeps the negative eigenvalues and drops the positive ones.",
             "Which of them can W W^T have?"),
-        "values + (-values.min()).clamp(min=0)": Mistake("shifts-the-diagonal",
-            "It adds to the diagonal until no eigenvalue is negative. That moves every direction; setting the "
-            "negative eigenvalues to 0 moves only those that must.",
-            "Which directions need no change?"),
     }),
     "form": Blank("vectors * values @ vectors.mT", offered=4, wrong={
         "vectors.mT * values @ vectors": Mistake("vectors-as-rows",
@@ -68,15 +63,6 @@ def one_matrix(A):
         "vectors * values.sqrt()": Mistake("half-of-the-form",
             "It returns the W of the form. The exercise asks for the form itself, W W^T.",
             "What is W W^T, with this W?"),
-        "vectors[:, -1:] * values[-1:] @ vectors[:, -1:].mT": Mistake("one-direction",
-            "It gives what the largest eigenvalue alone gives.",
-            "Which eigenvalues may W W^T have besides?"),
-        "A": Mistake("unchanged", "It returns A as it is. W W^T is always symmetric.", "Is A symmetric?"),
-    }),
-    "other": Blank("", wrong={
-        "U, S, _ = torch.linalg.svd(A)\nform = U * S @ U.mT": Mistake("polar",
-            "It takes the left singular vectors on both sides. That has the form W W^T, but there are closer ones.",
-            "What does the nearest symmetric matrix look like?"),
     }),
 }, together={
     "symmetric values": {

@@ -19,7 +19,6 @@ PROGRAM = Program("""\
 def head(x, W_Q, W_K, W_V):
     <matrices>
     q, k, v = <project>
-    <bend>
     scores = <pair> <scale>
     <hidden>
     weights = <weights>
@@ -30,9 +29,6 @@ def head(x, W_Q, W_K, W_V):
     "matrices": Blank("", wrong={
         "W_K = W_Q": Mistake("one-matrix",
             "W_Q makes the queries and the keys: W_K is never used. The scores are symmetric then.",
-            "Who asks, and who is found?"),
-        "W_Q = W_K": Mistake("one-matrix",
-            "W_K makes the queries and the keys: W_Q is never used. The scores are symmetric then.",
             "Who asks, and who is found?"),
         "W_Q, W_K, W_V = W_Q.mT, W_K.mT, W_V.mT": Mistake("matrices-transposed",
             "The matrices are transposed: x @ W.T. The statement has them as (d, d_k), for x @ W. torch's layers store "
@@ -58,20 +54,8 @@ def head(x, W_Q, W_K, W_V):
             "The weights mix the rows of W_V itself, not the values x W_V. It runs only where there are as many tokens "
             "as coordinates.",
             "What does W_V make, and of what?"),
-        "x, x, x @ W_V": Mistake("no-projection",
-            "Queries and keys are the tokens themselves: W_Q and W_K are never used.", "What does W_Q make?"),
-        "x @ W_Q, x @ W_K, x @ W_K": Mistake("keys-as-values",
-            "The keys are mixed, not the values.", "What should a token bring home?"),
         "x @ W_Q, x @ W_K, x @ W_Q": Mistake("queries-as-values",
             "The queries are mixed, not the values.", "What should a token bring home?"),
-    }),
-    "bend": Blank("", wrong={
-        "q, k, v = q.relu(), k.relu(), v.relu()": Mistake("bends-projections",
-            "A relu is taken of queries, keys and values. They are plain products with the matrices.",
-            "Is there anything between x W and the scores?"),
-        "q, k, v = q.tanh(), k.tanh(), v.tanh()": Mistake("bends-projections",
-            "A tanh is taken of queries, keys and values. They are plain products with the matrices.",
-            "Is there anything between x W and the scores?"),
     }),
     "pair": of_attention("pair", "no-transpose", "queries-as-keys", "keys-as-queries", "values-as-keys",
                          "values-for-scores", offered=1),
@@ -88,17 +72,13 @@ def head(x, W_Q, W_K, W_V):
             "It returns the values as they are: every token brings home its own.",
             "Where do the weights come in?"),
     }),
-    "after": Blank("", wrong={
-        "out = out @ W_V": Mistake("values-twice",
-            "W_V is applied twice, before the mixture and after it.",
-            "How often does W_V appear in the formula?"),
-    } | of_attention("after", "adds-query", "adds-values").wrong),
+    "after": of_attention("after"),
 }, together={switch: settings for switch, settings in e2_1.PROGRAM.together.items() if switch != "pair scale"} | {
     "project scale": {
         ("x, x, x @ W_V", ""): Mistake("no-projection",
             "The scores are x x^T, neither projected nor divided: W_Q and W_K are never used.", "What does W_Q make?"),
     },
-}, scope=e2_1.PROGRAM.scope)
+})
 
 
 def of_one_hot_tokens(answer):

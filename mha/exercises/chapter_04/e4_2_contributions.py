@@ -12,7 +12,6 @@ def contributions(weights, v, W_O):
     lengths = <lengths>
     row = <row>
     out = <out>
-    <after>
     return out
 """, {
     "written": Blank("v @ W_O", offered=1, wrong={
@@ -33,22 +32,9 @@ def contributions(weights, v, W_O):
         "written.sum(-1)": Mistake("sums-coordinates",
             "It sums the coordinates, so that they cancel.",
             "How long is the vector (3, -3)?"),
-        "written.abs().amax(-1)": Mistake("largest-coordinate",
-            "It takes the largest coordinate. The length is the root of the sum of squares.",
-            "How long is the vector (3, 4)?"),
-        "written.sum(-1).abs()": Mistake("sums-coordinates",
-            "It sums the coordinates before it takes the absolute value, so that they cancel.",
-            "How long is the vector (3, -3)?"),
-        "written.square().mean(-1).sqrt()": Mistake("root-of-the-mean",
-            "It takes the root of the mean of the squares: the length divided by the root of d_model.",
-            "How long is the vector (3, 4)?"),
         "v.norm(dim=-1) * torch.linalg.matrix_norm(W_O, 2)": Mistake("product-of-lengths",
             "It multiplies the length of the value by the most that W_O can stretch. W_O stretches each vector "
             "differently: map first, then measure.",
-            "How long is v W_O when W_O maps v to zero?"),
-        "v.norm(dim=-1) * W_O.norm()": Mistake("product-of-lengths",
-            "It multiplies the length of the value by the size of W_O. W_O stretches each vector differently: map "
-            "first, then measure.",
             "How long is v W_O when W_O maps v to zero?"),
     }),
     "row": Blank("lengths.unsqueeze(-2)", offered=2, wrong={
@@ -70,9 +56,6 @@ def contributions(weights, v, W_O):
         "(weights * row).softmax(-1)": Mistake("softmax-again",
             "A softmax is taken of the lengths.",
             "Is there a softmax after the mixture?"),
-        "weights * row / (weights * row).sum(-1, keepdim=True)": Mistake("made-to-sum-to-one",
-            "The lengths are divided by their sum. The statement asks for the lengths themselves.",
-            "What is lost when every row is made to sum to 1?"),
         "(weights * row.square()).sqrt()": Mistake("weight-under-the-root",
             "The weight stands under the root and is not squared: its root is what multiplies the length.",
             "How long is one quarter of the vector (3, 4)?"),
@@ -86,20 +69,9 @@ def contributions(weights, v, W_O):
         "weights / weights.sum(-1, keepdim=True) * row": Mistake("weights-divided-by-their-sum",
             "The weights are divided by their sum. That changes nothing where they sum to 1; they need not.",
             "What should weights twice as large give?"),
-        "weights[..., None] * written[..., None, :, :]": Mistake("vectors-returned",
-            "It returns the parts themselves, a vector for each. The exercise asks for the length of each.",
-            "Which shape should come out?"),
         "(weights * row).square()": Mistake("squared-length",
             "It returns the squares of the lengths.",
             "How long is the vector (3, 4)?"),
-        "(weights @ written).norm(dim=-1, keepdim=True).expand(weights.shape)": Mistake("whole-output",
-            "It gives the length of the whole output of a query, not of each part of it.",
-            "How many numbers should there be for each query?"),
-    }),
-    "after": Blank("", wrong={
-        "out = out.mT": Mistake("transposed",
-            "It is transposed: (m, n), keys by queries.",
-            "Which axis should count the queries?"),
     }),
 })
 

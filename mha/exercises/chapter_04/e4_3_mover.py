@@ -38,9 +38,6 @@ def mover(d, source, target):
         "0": Mistake("reads-the-first",
             "It reads coordinate 0, whatever the source is.",
             "Where does the source come in?"),
-        "(source + 1) % d": Mistake("off-by-one",
-            "It reads the coordinate after the source (after the last, the first).",
-            "Are coordinates counted from 0 or from 1?"),
     }),
     "write": Blank("target", offered=3, wrong={
         "source": Mistake("not-moved",
@@ -52,9 +49,6 @@ def mover(d, source, target):
         "0": Mistake("writes-to-the-first",
             "It writes to coordinate 0, whatever the target is.",
             "Where does the target come in?"),
-        "(target + 1) % d": Mistake("off-by-one",
-            "It writes to the coordinate after the target (after the last, the first).",
-            "Are coordinates counted from 0 or from 1?"),
     }),
     "number": Blank("1", wrong={
         "-1": Mistake("minus", "The coordinate arrives with the opposite sign."),
@@ -64,15 +58,6 @@ def mover(d, source, target):
         "W_V = W_V * (source != target)": Mistake("lost-in-place",
             "Nothing is carried where source and target are the same coordinate. It should arrive there too.",
             "What should come out when source and target are the same?"),
-        "W_V, W_O = torch.eye(d), torch.eye(d)": Mistake("copies-everything",
-            "It carries the whole token, every coordinate into its own place.",
-            "Which coordinates should stay behind?"),
-        "W_V, W_O = torch.eye(d), torch.eye(d) + W_V @ W_O": Mistake("copies-as-well",
-            "It moves the coordinate and carries every coordinate, this one too, into its own place.",
-            "Which coordinates should stay behind?"),
-        "W_V, W_O = torch.eye(d), torch.eye(d)\nW_O[[source, target]] = W_O[[target, source]]": Mistake("swaps",
-            "It exchanges the two coordinates and carries all the others.",
-            "Which coordinates should stay behind?"),
     }),
 }, together={
     "read write": {

@@ -30,12 +30,6 @@ def lost(x, W_V):
             "The columns are made of length 1, but they are still not at right angles: what two of them share is "
             "subtracted twice.",
             "Which matrix has the same column space and columns at right angles?"),
-        "W_V / W_V.norm()": Mistake("divided-by-its-size",
-            "W_V is divided by its size as a whole. Its columns are neither of length 1 nor at right angles then.",
-            "What is W_V^T W_V after that division?"),
-        "torch.linalg.qr(W_V).Q[:, :1]": Mistake("one-column",
-            "It removes what the first column reads, and no more.",
-            "How many directions does W_V read?"),
         "torch.linalg.svd(W_V, full_matrices=False).U[:, torch.linalg.svdvals(W_V) > 0.1 * torch.linalg.norm(W_V, 2)]":
             Mistake("weak-directions-dropped",
             "A direction that W_V reads weakly is taken for one that it does not read. W_V maps it to something small, "
@@ -69,29 +63,12 @@ def lost(x, W_V):
             "The values x W_V themselves are subtracted: they are not turned back into a vector of d_model. It runs "
             "only where d_v is 1 or d_model.",
             "Which shape has x @ W_V, and which has x?"),
-        "(x - carried).norm(dim=-1)": Mistake("length-only",
-            "It returns the length of the lost part; it should be the vector.",
-            "Which shape should come out?"),
-        'x @ torch.linalg.qr(W_V, mode="complete").Q[:, W_V.shape[-1]:]': Mistake("coordinates-returned",
-            "It returns the lost part in coordinates of its own, d_model - d_v numbers; it should be the vector in the "
-            "token's coordinates.",
-            "Which shape should come out?"),
         "x": Mistake("nothing-removed", "It returns x as it is.", "What should its product with W_V be?"),
-        "torch.zeros_like(x)": Mistake("all-removed",
-            "For each W_V here it returns zero. But W_V has fewer columns than a token has coordinates: something is "
-            "lost.",
-            "How many directions can d_v columns read?"),
         "reduce(lambda rest, c: rest - (rest @ c)[..., None] * c / (c @ c), W_V.mT, x)":
             Mistake("one-after-the-other",
             "The columns are projected out one after the other, as they stand. They are not at right angles, so taking "
             "one out brings back something of those before it.",
             "What is its product with the first column, after the second was taken out?"),
-        "x - x.mean(-2, keepdim=True)": Mistake("subtracts-the-mean",
-            "It subtracts the mean of the tokens.",
-            "What should its product with W_V be?"),
-        "torch.cat([torch.zeros_like(x @ W_V), x[..., W_V.shape[-1]:]], -1)": Mistake("drops-coordinates",
-            "It drops the first d_v coordinates. W_V reads directions, not coordinates.",
-            "Which directions does W_V read?"),
     }),
 }, together={
     "coordinates carried": {

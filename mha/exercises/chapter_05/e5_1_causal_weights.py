@@ -10,23 +10,11 @@ SECOND_ROW = "Write the row of the second token: which keys does it see?"
 
 PROGRAM = Program("""\
 def causal_weights(scores):
-    <first>
     seen = torch.ones_like(scores)<seen>
     scores = <hide>
     weights = <shares>
     return <result>
 """, {
-    "first": Blank("", wrong={
-        "scores = scores / math.sqrt(scores.shape[-1])": Mistake("scaled",
-            "The scores are divided by the square root of n. They are scores already: only the mask and the softmax "
-            "are asked for."),
-        "scores = -scores": Mistake("negative-scores",
-            "The scores have the wrong sign.",
-            "Which key should get most?"),
-        "scores = scores.mT": Mistake("scores-transposed",
-            "The scores are transposed first: rows are queries already.",
-            "Which axis counts the queries?"),
-    }),
     "seen": Blank(".tril()", offered=3, wrong={
         ".tril(-1)": Mistake("diagonal-hidden",
             "A token does not see itself: the diagonal is hidden. The first token then sees nothing.",
@@ -42,21 +30,6 @@ def causal_weights(scores):
             SECOND_ROW),
         "": Mistake("no-mask",
             "Nothing is masked: every token sees every token.",
-            SECOND_ROW),
-        ".tril().triu()": Mistake("only-self",
-            "Each token sees only itself.",
-            SECOND_ROW),
-        ".tril().triu(-1)": Mistake("only-two",
-            "Each token sees only itself and the one before, if there is one.",
-            SECOND_ROW),
-        ".tril().flip(-2)": Mistake("flipped",
-            "The triangle is flipped: earlier tokens see more than later ones.",
-            SECOND_ROW),
-        " - torch.eye(scores.shape[-1])": Mistake("not-self",
-            "Each token sees all but itself, later ones too.",
-            SECOND_ROW),
-        ".cumsum(-1) == 1": Mistake("only-first",
-            "Each token sees only the first.",
             SECOND_ROW),
     }),
     "hide": Blank("scores.masked_fill(seen == 0, -math.inf)", offered=4, wrong={
@@ -83,31 +56,12 @@ def causal_weights(scores):
         "scores - (1 - seen)": Mistake("mask-subtracted",
             "1 is subtracted from hidden scores. They should become minus infinity.",
             "What must a hidden score be, so that its power is 0?"),
-        "scores.masked_fill(seen == 0, 1)": Mistake("one-for-minus-infinity",
-            "Hidden scores are set to 1, not to minus infinity.",
-            "What is e to the power 1?"),
         "scores.masked_fill(seen == 0, scores.min().item())": Mistake("small-number",
             "Hidden scores are set to the smallest score that there is, which leaves them a share.",
             "What is e to the power of the smallest score?"),
-        "scores.masked_fill(seen == 0, -1)": Mistake("small-number",
-            "Hidden scores are set to -1, which leaves them a share.",
-            "What is e to the power -1?"),
-        "scores.masked_fill(seen == 0, -5)": Mistake("small-number",
-            "Hidden scores are set to -5, which leaves them a share.",
-            "What is e to the power -5?"),
-        "scores.masked_fill(seen == 0, -10)": Mistake("small-number",
-            "Hidden scores are set to -10, which leaves them a small share.",
-            "What is e to the power -10?"),
-        "scores.masked_fill(seen == 0, -100)": Mistake("small-number",
-            "Hidden scores are set to -100. That is enough only while no real score comes near it.",
-            "What if all scores of a row are near -100?"),
         "scores.masked_fill(seen == 1, -1e9)": Mistake("polarity-strict",
             "The mask is the wrong way round, with a large negative number as fill: it hides the past and the token "
             "itself, and keeps the future. The last row, where all is hidden, becomes even.",
-            SECOND_ROW),
-        "scores - 1e6 * seen": Mistake("polarity-strict",
-            "The mask is the wrong way round: a large number is taken away from the past and from the token itself, so "
-            "they lose to the future. The last row, which has no future, stays as it is.",
             SECOND_ROW),
         "scores.masked_fill(seen == 0, math.inf)": Mistake("plus-infinity",
             "Every row that hides something is NaN, as happens when hidden scores are plus infinity. They should be "
@@ -134,27 +88,15 @@ def causal_weights(scores):
         "scores.log_softmax(-1)": Mistake("log-softmax",
             "It returns the logarithm of the weights.",
             "Can a share be negative?"),
-        "scores.exp()": Mistake("no-normalisation",
-            "The exponentials are not divided by their sum.",
-            "What should a row sum to?"),
         "scores.exp() / scores.exp().sum(-1)": Mistake("keepdim",
             "The sums of the rows have lost their axis, so the sum of row j divides column j. keepdim=True keeps it.",
             "Which sum should divide the first row?"),
         "scores.sigmoid() * seen / (scores.sigmoid() * seen).sum(-1, keepdim=True)": Mistake("sigmoid",
             "The shares are made of sigmoids, where a softmax makes them of powers of e.",
             "How many times as much does a key get whose score is larger by 1?"),
-        "seen / seen.sum(-1, keepdim=True)": Mistake("uniform-weights",
-            "All visible keys get the same weight, whatever the scores.",
-            "Do the scores enter at all?"),
-        "scores.softmax(-1).softmax(-1)": Mistake("softmax-twice",
-            "The softmax is taken twice: after the second, hidden keys have a share again.",
-            "Is there a second softmax?"),
     }),
     "result": Blank("weights", offered=1, wrong={
         "weights * seen": None,
-        "weights.mT": Mistake("output-transposed",
-            "The last two axes of the output are exchanged.",
-            "Which axis counts the queries?"),
         "weights * scores.shape[-1]": Mistake("times-n",
             "The weights are multiplied by n.",
             "What should a row sum to?"),
@@ -181,20 +123,12 @@ def causal_weights(scores):
         ("scores * seen", "scores"): Mistake("scores-times-mask",
             "The scores are multiplied by the mask and returned: no softmax.",
             "What makes shares out of scores?"),
-        ("scores * seen", "scores / scores.sum(-1, keepdim=True)"): Mistake("divides-by-sum",
-            "The scores are divided by their sum, without the exponential.",
-            "What if a score is negative?"),
     },
     "seen hide": {
         (".tril(1)", "scores.masked_fill(seen == 1, -math.inf)"): Mistake("polarity-strict",
             "The mask is the wrong way round: it hides the past, the token itself and the one right after it, and "
             "keeps what comes later.",
             SECOND_ROW),
-    },
-    "seen result": {
-        (".tril(-1)", "weights.nan_to_num(0)"): Mistake("diagonal-hidden",
-            "No token sees itself, and the first row, which then sees nothing, is all 0.",
-            "May a token see itself?"),
     },
 })
 

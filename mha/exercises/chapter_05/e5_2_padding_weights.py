@@ -7,7 +7,6 @@ from mha.exercises.engine.probe import numbers
 from mha.exercises.engine.report import Mistake
 
 POWER_0 = "Which score has the power 0?"
-WHOSE_LENGTH = "Which axis of the scores do the lengths belong to?"
 NOBODY = "What should a row give that has nobody to look at?"
 
 PROGRAM = Program("""\
@@ -34,38 +33,15 @@ def padding_weights(scores, lengths):
         "place[: scores.shape[1], None] < lengths[:, None, None]": Mistake("masks-queries",
             "The mask lies on the queries: rows of filling are emptied, and the filling among the keys is still read.",
             "Whom should nobody look at? Which axis is that?"),
-        "(place < lengths[:, None, None]) & (torch.arange(scores.shape[1])[:, None] < lengths[:, None, None])":
-            Mistake("masks-queries-too",
-            "Keys and queries of the filling are both hidden. The rows of filling then have nobody to look at; the "
-            "statement hides keys only.",
-            "What should a row of filling give?"),
         "(place <= lengths[:, None, None]) & (lengths[:, None, None] > 0)": Mistake("one-too-many",
             "One word of filling is still read: the last real word has index length - 1.",
             "Is it < or <=?"),
-        "place < lengths[:, None, None] - 1": Mistake("one-too-few",
-            "The last real word is hidden: it has index length - 1.",
-            "Is it < length or < length - 1?"),
-        "torch.ones_like(scores) > 0": Mistake("no-mask",
-            "Nothing is hidden: the filling is read like real words.",
-            "Does what you do with the mask reach the weights? masked_fill, for one, returns a new tensor."),
-        "place >= len(place) - lengths[:, None, None]": Mistake("padding-at-the-front",
-            "It takes the last words as the real ones; here the filling stands at the end.",
-            "Where does the filling stand?"),
         "(place < lengths[:, None, None]) & (torch.ones_like(scores).tril() > 0)": Mistake("causal-too",
             "Later words are hidden as well. The exercise asks for the padding alone.",
             "May a real word look ahead here?"),
-        "torch.ones_like(scores).tril() > 0": Mistake("causal-instead",
-            "Later words are hidden, and the filling is not.",
-            "What do the lengths say?"),
         "place < lengths[:, None, None].clamp(min=1)": Mistake("empty-sentence-has-a-word",
             "A sentence of length 0 is read as if it had one word.",
             NOBODY),
-        "place < lengths.max()": Mistake("one-length-for-all",
-            "All sentences get the largest length.",
-            WHOSE_LENGTH),
-        "place < lengths[0]": Mistake("one-length-for-all",
-            "All sentences get the length of the first.",
-            WHOSE_LENGTH),
     }),
     "hide": Blank("scores.masked_fill(~real & ~empty, -math.inf)", offered=4, wrong={
         # right values where the result is filled with 0, and a NaN in the gradient
@@ -87,9 +63,6 @@ def padding_weights(scores, lengths):
             "Whose weights should sum to 1?"),
         "scores.softmax(1)": Mistake("softmax-axis-queries",
             "The softmax runs over the queries (axis 1 of three).",
-            "Whose weights should sum to 1?"),
-        "scores.softmax(0)": Mistake("softmax-axis-sentences",
-            "The softmax runs over the sentences (axis 0).",
             "Whose weights should sum to 1?"),
     }),
     "result": Blank("weights.masked_fill(~real, 0)", offered=2, wrong={
@@ -127,12 +100,6 @@ def padding_weights(scores, lengths):
             "Hidden scores become 0 (through a fill with 0 or 1e-9, or a product with the mask), and e^0 is 1: the "
             "filling keeps a weight.",
             POWER_0),
-        ("scores.masked_fill(~real, 1)", "weights"): Mistake("one-for-minus-infinity",
-            "Hidden scores are set to 1, and e^1 is no small weight.",
-            POWER_0),
-        ("scores.masked_fill(~real, -10)", "weights"): Mistake("not-low-enough",
-            "Hidden scores are set to -10, and others may be as low as that.",
-            "Which score is below every other?"),
     },
 })
 

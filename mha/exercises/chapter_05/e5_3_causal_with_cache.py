@@ -66,18 +66,6 @@ def causal_with_cache(n, m):
         "(key <= key[:, None])[:, m - n :]": Mistake("columns-for-rows",
             "It is (m, n): the last n columns of the triangle of a whole text, where its last n rows are wanted.",
             "Which axis does [:, -n:] cut, and which should be cut?"),
-        "seen.mT": Mistake("transposed",
-            "It is (m, n), keys by queries.",
-            "Which axis should count the queries?"),
-        "(key < m - n).expand(n, m)": Mistake("new-tokens-hidden",
-            "The new tokens see what was cached, and neither each other nor themselves.",
-            "Which of the new tokens may the last one see?"),
-        "seen & (key >= m - n)": Mistake("cache-hidden",
-            "The new tokens see each other, and nothing of what was cached.",
-            "What is the cache good for?"),
-        "seen & (key > token[:, None] - n)": Mistake("window",
-            "Only the last n keys are shown to a token.",
-            "May a token look back further than n?"),
     }),
 }, together={
     "shift compare": {

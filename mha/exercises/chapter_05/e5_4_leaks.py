@@ -38,9 +38,6 @@ def leaks(f, n, d):
         "range(1, n - 1)": Mistake("last-token-left-out",
             "A leak of the last token stays unseen, as happens when it is never changed.",
             "Which index has the last token, and where does range(1, n - 1) end?"),
-        "[n // 2]": Mistake("one-token-only",
-            "It finds what a change of one token in the middle shows, and no leak besides.",
-            ONLY_THE_LAST),
     }),
     "copy": Blank("x.clone()", offered=1, wrong={
         "x": Mistake("no-copy",
@@ -57,18 +54,8 @@ def leaks(f, n, d):
         "*= 2": Mistake("only-the-length",
             "A leak of a token's direction stays unseen, as happens when only its length is changed.",
             "What does a normalisation leave of a token that is doubled?"),
-        "[0] += 1": Mistake("one-coordinate-only",
-            "A leak through one coordinate of a token can stay unseen, as happens when only another is changed.",
-            "How many coordinates has a token?"),
     }),
     "moved": Blank("(f(y) - before).abs().amax(-1)", wrong={
-        "(f(y) - before).sum(-1).abs()": Mistake("compares-sums",
-            "What one coordinate of an output gains and another loses stays unseen, as happens when sums are compared.",
-            "Can two different outputs have the same sum?"),
-        "torch.autograd.functional.jacobian(f, x)[:, :, j].abs().amax((1, 2))": Mistake("derivative-only",
-            "A leak through a step, such as rounding, a comparison or an argmax, stays unseen, as happens when "
-            "derivatives are looked at: a step has none.",
-            "What else can you do to a token than take a derivative?"),
     }),
     "rounding": Blank("1e-9", offered=2, wrong={
         "0": Mistake("rounding-counts",
@@ -94,15 +81,9 @@ def leaks(f, n, d):
         "moved[:j].all()": Mistake("all-earlier-must-move",
             "A leak that moves only some of the earlier outputs stays unseen. One that moves is enough.",
             "How many outputs must see the future before the model leaks?"),
-        "moved[j + 1 :].any()": Mistake("wrong-direction",
-            "It calls it a leak when an earlier token moves a later output. That is what attention is for.",
-            "Which of the two is the future?"),
         "moved[j - 1]": Mistake("output-before-only",
             "A leak that misses the output before the changed token stays unseen, as happens when that alone is seen.",
             "What if the first output sees the last token?"),
-        "moved[0]": Mistake("first-output-only",
-            "A leak that does not reach the first output stays unseen, as happens when that alone is looked at.",
-            ONLY_THE_LAST),
     }),
     "hit": Blank("True", wrong={
         "False": Mistake("always-false",
@@ -121,24 +102,9 @@ def leaks(f, n, d):
             "What does True mean?"),
     },
     "tokens found": {
-        ("[n - 1]", "moved[:1].any()"): Mistake("one-pair-only",
-            "It finds a leak only where the last token moves the first output.",
-            "What if a token sees only the next one?"),
-        ("range(n)", "moved[: j + 1].any()"): Mistake("own-output-counts",
-            "A token that moves its own output is called a leak. It may do that. Only earlier outputs must stand "
-            "still.",
-            "Is it [:j] or [:j + 1]?"),
-        ("range(n)", "moved[j + 1 :].any()"): Mistake("wrong-direction",
-            "It calls it a leak when an earlier token moves a later output. That is what attention is for.",
-            "Which of the two is the future?"),
         ("range(1, n)[:1]", "moved[0]"): Mistake("one-pair-only",
             "It finds a leak only where the second token moves the first output.",
             ONLY_THE_LAST),
-    },
-    "found hit end": {
-        ("not moved[:j].all()", "False", "True"): Mistake("every-pair-must-leak",
-            "It says that a function leaks only when every hidden pair does.",
-            "How many leaks make a model leaky?"),
     },
 })
 

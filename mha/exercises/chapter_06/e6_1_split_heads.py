@@ -15,7 +15,6 @@ def split_heads(x, h):
     d = wide <per_head>
     heads = x<first>.reshape(<cut>)<turn>
     <instead>
-    <order>
     return heads
 """, {
     "per_head": Blank("// h", offered=1, wrong={
@@ -57,58 +56,21 @@ def split_heads(x, h):
         ".permute(2, 0, 1, 3)": Mistake("heads-before-batch",
             "The head axis stands in front of the batch.",
             "Which axis should come first?"),
-        ".permute(0, 2, 3, 1)": Mistake("last-two-exchanged",
-            "The last two axes are exchanged: (B, h, d, n).",
-            ORDER),
         ".permute(0, 3, 2, 1)": Mistake("axes-permuted",
             "The axes stand in the order (B, d, h, n).",
             ORDER),
-        ".transpose(1, 2).flatten(0, 1)": Mistake("batch-and-heads-merged",
-            "Batch and heads are one axis: (B h, n, d).",
-            "How many axes should the output have?"),
-        ".permute(1, 2, 0, 3)": Mistake("batch-and-tokens-exchanged",
-            "Batch and tokens are taken for each other, as in code that puts the sequence first.",
-            "Which axis of x counts the tokens?"),
     }),
     "instead": Blank("", wrong={
         "heads = x.reshape(h, B, n, d).transpose(0, 1)": Mistake("heads-from-batch",
             "The batch axis takes part in the cut: with more than one sentence, heads hold numbers of others.",
             "Which axis alone should be cut?"),
-        "heads = torch.stack([x[..., i * h : i * h + d] for i in range(h)], 1)": Mistake("slices-at-i*h",
-            "The slices begin at i * h. Head i (counted from 0) begins at i * d.",
-            "How many columns has one head?"),
-        "heads = torch.stack([x[..., i * h : (i + 1) * h] for i in range(h)], 1)": Mistake("width-h-for-d",
-            "Each piece is h columns wide, where it should be d wide.",
-            HOW_WIDE),
         "heads = torch.cat(x.chunk(h, -1), 0).reshape(B, h, n, d)": Mistake("heads-in-batch-order",
             "The pieces are laid behind each other along the batch, head by head, and then read as (B, h, ...): "
             "sentences and heads change places.",
             "Which changes faster along the joined axis, the sentence or the head?"),
-        "heads = torch.cat(x.chunk(h, -1), 0)": Mistake("heads-in-batch",
-            "The heads are laid behind each other along the batch, (h B, n, d), as some layers do inside. They should "
-            "have an axis of their own, behind the batch.",
-            "How many axes should the output have?"),
-        "heads = heads[..., :-1]": Mistake("one-column-short",
-            "Each head loses its last column: in Python the end of a slice is left out already.",
-            "How many columns has x[0:3]?"),
         "heads = x[:, None].expand(B, h, n, wide)": Mistake("every-head-whole",
             "Every head gets all the columns.",
             "How many columns has one head?"),
-        "heads = x[:, None, :, :d].expand(B, h, n, d)": Mistake("first-columns-only",
-            "Every head gets the same first columns.",
-            "Which columns belong to head 2?"),
-        "heads = heads.mean(1, keepdim=True).expand(B, h, n, d)": Mistake("mean-over-heads",
-            "The heads are averaged.",
-            "Should anything be computed here, or only moved?"),
-    }),
-    "order": Blank("", wrong={
-        "heads = heads.flip(1)": Mistake("heads-reversed",
-            "The heads come in reverse order.",
-            OF_HEAD_1),
-        "heads = heads.flip(-1)": Mistake("columns-reversed",
-            "The columns inside each head come in reverse order."),
-        "heads = heads.flip(2)": Mistake("tokens-reversed",
-            "The tokens come in reverse order."),
     }),
 }, together={
     "cut turn": {
@@ -118,9 +80,6 @@ def split_heads(x, h):
             "Which numbers follow each other in x: those of one token or those of one head?"),
         ("B, n, d, h", ".permute(0, 3, 1, 2)"): Mistake("interleaved",
             "Each head takes every h-th column: the columns are cut as (d, h), not as (h, d).",
-            OF_HEAD_1),
-        ("B, d, h, n", ".permute(0, 2, 3, 1)"): Mistake("scrambled",
-            "The axes are cut in an order that mixes tokens and columns.",
             OF_HEAD_1),
     },
     "first cut turn": {

@@ -32,9 +32,6 @@ def multi_head(x, W_Q, W_K, W_V, W_O, h, mask):
     return <use>
 """, {
     "matrices": Blank("", wrong={
-        "W_Q, W_K, W_V, W_O = W_Q.mT, W_K.mT, W_V.mT, W_O.mT": Mistake("matrices-transposed",
-            "The matrices are transposed: x @ W.T. torch's layers store them so; here x @ W is meant.",
-            "Which shape has x @ W_Q?"),
         "W_K = W_Q": Mistake("one-matrix",
             "W_Q makes the keys as well: W_K is not used.",
             "Who asks, and who is found?"),
@@ -100,9 +97,6 @@ def multi_head(x, W_Q, W_K, W_V, W_O, h, mask):
         "* math.sqrt(Q.shape[-1])": Mistake("scale-times-root",
             "The scores are multiplied by the root of d_k.",
             "Should the scores of a wide head become larger or smaller?"),
-        "/ math.sqrt(Q.shape[-1]) / h": Mistake("scale-root-d_k-and-h",
-            "The scores are divided by the root of d_k and by h besides.",
-            "How many products does one score of one head sum?"),
     }),
     "hide": Blank("scores.masked_fill(~mask[:, None], -math.inf)", offered=3, wrong={
         "scores.masked_fill(mask[:, None], -math.inf)": Mistake("polarity",
@@ -118,10 +112,6 @@ def multi_head(x, W_Q, W_K, W_V, W_O, h, mask):
         "scores": Mistake("no-mask",
             "The mask is not applied.",
             "Does what you do with the mask reach the weights? masked_fill, for one, returns a new tensor."),
-        "scores.masked_fill(mask[:, None], -1e9)": Mistake("polarity",
-            "The mask is applied the wrong way round, with a large negative number: a row that may see everything "
-            "gives every key the same.",
-            "Does masked_fill fill where the mask is True or where it is False?"),
         "scores.masked_fill(torch.ones(n, n).tril() == 0, -math.inf)": Mistake("own-mask",
             "It hides what comes later by a mask of its own: the mask that is given plays no part.",
             "What if the given mask hides something else?"),
@@ -132,16 +122,9 @@ def multi_head(x, W_Q, W_K, W_V, W_O, h, mask):
             "Heads of one sentence get the masks of others: the masks are repeated for the heads in the wrong "
             "order. mask[:, None] has the shape (B, 1, n, n) and serves all heads of its sentence.",
             "Which axis of the scores is missing in the mask?"),
-        "scores.masked_fill(~mask[:1, None], -math.inf)": Mistake("one-mask-for-all",
-            "All sentences get the mask of the first.",
-            "Which axis of the scores is missing in the mask?"),
         "scores.masked_fill(~mask.mT[:, None], -math.inf)": Mistake("mask-transposed",
             "The mask is transposed: keys by queries.",
             "Which axis of the mask counts the queries?"),
-        "torch.cat([scores[:, :1].masked_fill(~mask[:, None], -math.inf), scores[:, 1:]], 1)":
-            Mistake("mask-on-one-head",
-            "Only the first head is masked.",
-            "Which axis of the scores is missing in the mask?"),
     }),
     "shares": Blank("scores.softmax(-1)", offered=2, wrong={
         "scores.softmax(-2)": Mistake("softmax-axis-queries",
@@ -171,34 +154,19 @@ def multi_head(x, W_Q, W_K, W_V, W_O, h, mask):
         "out @ W_O.mT": Mistake("W_O-transposed",
             "W_O is transposed. The statement has it as (h d_v, d_model), for y @ W_O.",
             "Which shape has W_O?"),
-        "x + out @ W_O": Mistake("adds-tokens",
-            "The tokens are added to the output. A block of a transformer does that; the layer does not.",
-            "Is there a sum in the formula?"),
         "out[..., -V.shape[-1] :] @ W_O[-V.shape[-1] :]": Mistake("last-head-only",
             "It gives the part of the last head alone. In a loop, out = ... forgets the heads before; out = out + ... "
             "adds.",
-            "What is a concatenation times W_O, written as a sum over heads?"),
-        "out @ W_O / h": Mistake("heads-averaged",
-            "The heads' contributions are averaged; they are added up.",
             "What is a concatenation times W_O, written as a sum over heads?"),
         "sum(part @ W_O[: V.shape[-1]] for part in (weights @ V).unbind(1))": Mistake("one-block-for-all",
             "All heads meet the first rows of W_O. Each head has rows of its own.",
             "Which columns of the concatenation come from head 2, and which rows of W_O meet them?"),
     }),
 }, together={
-    "split scale": {
-        ("(x @ W)[:, None]", "/ math.sqrt(Q.shape[-1] / h)"): Mistake("one-head",
-            "The columns are never cut: all of them make one single head, and only the scale is that of several.",
-            "How many tables of weights are there?"),
-    },
     "hide shares": {
         ("scores", "scores.softmax(-1) * mask[:, None]"): Mistake("mask-after-softmax",
             "The mask is applied after the softmax, and rows that hide something no longer sum to 1.",
             "What should a row sum to?"),
-        ("scores.masked_fill(mask[:, None], -math.inf)", "scores.softmax(-1).nan_to_num(0)"): Mistake("polarity",
-            "The mask is applied the wrong way round: keys that may be seen are hidden. "
-            'scaled_dot_product_attention takes True for "take part", nn.MultiheadAttention for "leave out".',
-            "What does True mean here, and what does it mean there?"),
         ("scores.masked_fill(~mask[:, None], -1e9)", "scores.softmax(1)"): Mistake("softmax-axis-heads",
             "The softmax runs over the heads (axis 1 of four): for each pair of tokens the heads' weights sum to 1.",
             "Whose weights should sum to 1?"),

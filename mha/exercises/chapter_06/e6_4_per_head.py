@@ -68,15 +68,6 @@ def per_head(y, W_O):
         "parts.transpose(0, 1)": Mistake("heads-before-batch",
             "The axes stand as (h, B, n, d_model); asked is (B, h, n, d_model).",
             ORDER),
-        "parts.sum(1, keepdim=True).expand(parts.shape)": Mistake("whole-output-for-each",
-            "Every head gets the whole output.",
-            SUM_OF_PARTS),
-        "parts.mean(1, keepdim=True).expand(parts.shape)": Mistake("equal-shares",
-            "Every head gets an equal share of the whole output.",
-            "What would a head add whose output is zero?"),
-        "y.transpose(1, 2).reshape(B, n, h * d_v) @ W_O": Mistake("heads-summed",
-            "It concatenates and multiplies: the layer's output. The exercise asks for its parts.",
-            HOW_MANY_AXES),
     }),
 })
 

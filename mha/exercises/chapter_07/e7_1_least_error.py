@@ -59,9 +59,6 @@ def least_error(weights, r):
         "wanted.norm()": Mistake("root-of-what-is-known",
             "It takes the length of the wanted part of the basis, where the explained share of a variance is a square.",
             "Which power has a variance?"),
-        "wanted.sum()": Mistake("no-square",
-            "It sums the entries of the basis as they are, where the explained share of a variance is a square.",
-            "Which power has a variance?"),
     }),
     "error": Blank("1 - known / r", offered=4, wrong={
         "known / r": Mistake("explained-share",
@@ -80,9 +77,6 @@ def least_error(weights, r):
             "What is known of all r contents is added up and taken from 1. Each content has the variance 1, and asked "
             "is the mean over the r of them.",
             "What does it give when two wanted contents are known, each to a half?"),
-        "(1 - known / r).clamp(min=0).sqrt()": Mistake("root",
-            "It takes the square root at the end. The error is the mean square itself.",
-            "Is the error a length or its square?"),
         "max(0.0, 1 - h / r)": FLOOR,
         "weights.sum() / h": Mistake("always-one",
             "It gives 1 whatever the weights are.",
@@ -102,10 +96,6 @@ def least_error(weights, r):
             "What if all heads look at tokens that nobody asked for?"),
         "1 - (torch.linalg.pinv(weights[:, :r]) @ weights[:, :r]).diagonal().mean()": OTHERS_SILENT,
         "(torch.linalg.pinv(weights[:, :r]) @ weights - torch.eye(r, n)).square().sum() / r": OTHERS_SILENT,
-        "(torch.eye(n) - weights.mT @ weights)[:r].square().sum() / r": Mistake("transpose-for-inverse",
-            "It guesses with the weights turned over, W^T m. Where the rows are not at right angles and of length 1, "
-            "another linear guess is better.",
-            "What is the best guess of c from m when m = c / 2?"),
     }),
 }, together={
     "basis known": {

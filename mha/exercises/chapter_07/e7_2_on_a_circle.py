@@ -64,9 +64,6 @@ def on_a_circle(order):
         "K": Mistake("looks-at-itself",
             "Every token looks at itself, whatever the order.",
             "Where should the query of token i point?"),
-        "-K[order]": Mistake("points-away",
-            "Each query points away from the key that it wants.",
-            "Which score is largest, that of two vectors along each other or against?"),
     }),
     "result": Blank("Q, K", wrong={
         "K, Q": Mistake("roles-exchanged",

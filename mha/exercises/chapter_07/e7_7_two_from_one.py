@@ -30,10 +30,6 @@ def two_from_one(error):
             "The contents enter the scores with the factor 0.05, whatever error is allowed. A smaller error needs a "
             "smaller factor.",
             "How does the error go with the factor?"),
-        "2 * error": Mistake("factor-too-large",
-            "The contents enter the scores with the factor 2 error. The guesses are then off by more than error: a "
-            "smaller factor is needed.",
-            "How does the error go with the factor?"),
     }),
     "scores": Blank("[[0.0], [0.0], [b]]", offered=1, wrong={
         "[[b], [-b], [0.0]]": Mistake("scores-of-names",
@@ -68,10 +64,6 @@ def two_from_one(error):
         "[-1 / b, 1 / b]": Mistake("contents-exchanged",
             "The two guesses are exchanged.",
             "Which token gets more weight when c1 is the larger one?"),
-        "[0.5 / b, -0.5 / b]": Mistake("gain-halved",
-            "The difference of the two weights is read with half the gain that is needed, so the guesses differ by "
-            "half of what the contents do.",
-            "With scores b c1 and b c2, by how much do the two weights differ, to first order?"),
     }),
     "mean": Blank("[1.0, 1.0]", offered=2, wrong={
         "[0.0, 0.0]": Mistake("mean-missing",
@@ -80,18 +72,12 @@ def two_from_one(error):
         "[2.0, 2.0]": Mistake("mean-doubled",
             "The mixture of the contents is counted twice: it is their mean already.",
             "What are two weights of about one half?"),
-        "[0.5, 0.5]": Mistake("mean-halved",
-            "Only half of what the head mixes from the contents is counted. It is their mean already.",
-            "What are two weights of about one half?"),
     }),
 }, together={
     "difference mean": {
         ("[0.0, 0.0]", "[0.0, 0.0]"): Mistake("always-zero",
             "Both guesses are 0, whatever the contents.",
             "Which two numbers does a head bring home?"),
-        ("[2 / b, 2 / b]", "[0.0, 0.0]"): Mistake("difference-for-both",
-            "Both guesses are the difference of the contents.",
-            "Which two numbers do you know, and how do they make c1 and c2?"),
     },
     "little difference": {
         ("0.0", "[0.0, 0.0]"): Mistake("blind-scores",
@@ -100,11 +86,6 @@ def two_from_one(error):
             "mean square, one fixed mixture allows no better.",
             "What must the score of a token depend on, if the weights are to say something about the contents? And how "
             "small may that part be, beside the digits that your dtype keeps?"),
-    },
-    "scores difference": {
-        ("[[50.0], [0.0], [0.0]]", "[0.0, 0.0]"): Mistake("one-token-only",
-            "All weight goes to token 1, and both guesses are its content. Nothing of token 2 comes through.",
-            "How much weight must each token keep?"),
     },
 })
 

@@ -39,10 +39,6 @@ def previous_token_score(weights):
         "2, n": Mistake("second-query-left-out",
             "It leaves out the query at place 1, the second. It has a token before it.",
             "Which queries have a token before them?"),
-        "n - 1": Mistake("last-query-left-out",
-            "It counts the queries from the first to the last but one. The first has no token before it (the index -1 "
-            "means the last token), and the last query has one.",
-            "Which queries have a token before them?"),
     }),
     "keys": Blank("queries - 1", offered=2, wrong={
         "queries": ITSELF,
@@ -61,13 +57,6 @@ def previous_token_score(weights):
             "The diagonal is taken along the first two axes, as diagonal does unless it is told otherwise. Queries and "
             "keys are the last two.",
             "Between which two axes does the diagonal run?"),
-        "weights.diagonal(1)": Mistake("diagonal-of-the-first-axes",
-            "The diagonal above the main one is taken, along the first two axes. Queries and keys are the last two, "
-            "and the token before stands below the main diagonal.",
-            "Between which two axes does the diagonal run?"),
-        "weights.tril(-1).sum(-1)[..., 1:]": Mistake("all-before",
-            "It adds up the weight on all earlier tokens, not on the one before alone.",
-            "What should a head get that always looks two places back?"),
     }),
     "score": Blank("weight.mean(-1)", offered=4, wrong={
         "weight.sum(-1) / n": Mistake("divided-by-n",
@@ -86,9 +75,6 @@ def previous_token_score(weights):
         "weight.sum(-1)": Mistake("sum-not-mean",
             "It is the sum over the queries, not their mean.",
             "What should a head get that always looks at the token before, in a long sentence?"),
-        "weight": Mistake("no-mean",
-            "It gives one number for each query. The mean over them is missing.",
-            "Which axis of the result counts the queries?"),
         "weight.sum(-1) / (len(queries) - 1)": Mistake("divided-by-one-fewer",
             "It divides by one less than the number of weights that it adds up.",
             "How many queries have a token before them?"),
@@ -98,17 +84,6 @@ def previous_token_score(weights):
         "weights.mean((-2, -1))": Mistake("mean-of-everything",
             "It takes the mean of the whole map. Since each row sums to 1, that is 1/n for every head.",
             "Which n - 1 places of the map count?"),
-        "weight.median(-1).values": Mistake("median",
-            "It takes the median of these weights, where their mean is asked for.",
-            "What do the queries count for that are far from the middle one?"),
-        "(weights[..., queries, :].argmax(-1) == keys).to(weights).mean(-1)": Mistake("counts-winners",
-            "It counts how often the token before gets the most. The mean weight is asked for: a head may prefer that "
-            "token always, and by very little.",
-            "What should a head get whose row is 0.3, 0.3 and 0.4, the last on the token before?"),
-        "(weights[..., queries, :].argmax(-1) == keys).to(weights).sum(-1) / n": Mistake("counts-winners",
-            "It counts how often the token before gets the most, as a share of all n queries. The mean weight is asked "
-            "for.",
-            "What should a head get whose row is 0.3, 0.3 and 0.4, the last on the token before?"),
     }),
 }, together={
     "queries keys": {

@@ -32,10 +32,6 @@ def best_by_luck(heads, questions, k):
         "math.comb(questions, k)": Mistake("ways-of-k-each-time",
             "For every number of right answers it counts the ways to get k right.",
             "In how many ways can 1 of 3 questions be right, and in how many 0?"),
-        "math.perm(questions, right)": Mistake("order-counted",
-            "It counts right answers in every order in which they could be picked (perm). Which questions are right "
-            "matters, and not the order in which they are named.",
-            "In how many ways can 2 of 3 questions be right?"),
     }),
     "fewer": Blank("range(k)", offered=3, wrong={
         "range(k + 1)": Mistake("more-than-k",
@@ -46,12 +42,6 @@ def best_by_luck(heads, questions, k):
             "Does range(1, k) contain 0?"),
         "range(k, questions + 1)": Mistake("below-k",
             "For a head it takes the chance of fewer than k right: the other end.",
-            "Which of the two ends is the lucky one?"),
-        "range(k - 1)": Mistake("one-fewer-than-k",
-            "For a head it takes the chance of at least k - 1 right.",
-            "Which numbers of right answers are below k? Does range(k) stop before k or after it?"),
-        "range(k + 1, questions + 1)": Mistake("at-most-k",
-            "For a head it takes the chance of k right or fewer: the other end.",
             "Which of the two ends is the lucky one?"),
         "{*range(questions + 1)} - {k}": Mistake("exactly-k",
             "For a head it takes the chance of exactly k right. A head with more than k counts too.",
@@ -71,29 +61,6 @@ def best_by_luck(heads, questions, k):
         "1 - 0.5**questions": Mistake("all-right-only",
             "For a head it takes the chance to get every question right, whatever k is.",
             "What should k = 0 give?"),
-        "1 - bell(questions, k)": Mistake("normal-curve",
-            "It takes a normal curve for the binomial. Far out, and for few questions, the two differ; the exact "
-            "number is asked for.",
-            "How many of the 2^3 ways to answer 3 questions have at least 2 right?"),
-        "1 - bell(questions, k - 0.5)": Mistake("normal-curve",
-            "It takes a normal curve for the binomial, with the correction of a half. In the middle it comes near, far "
-            "out it does not; the exact number is asked for.",
-            "How many of the 2^3 ways to answer 3 questions have at least 2 right?"),
-        "1 - (questions + 1 - k) / 2**questions": Mistake("no-coefficients",
-            "Each number of right answers is counted as one of the 2^questions ways. There are many ways to get x of "
-            "them right.",
-            "In how many ways can 1 of 3 questions be right?"),
-        "(ways + 1) / 2**questions": Mistake("all-right-left-out",
-            "That a head gets all of them right is left out.",
-            "Does range(k, questions) contain the last?"),
-        "1 - 0.5**k": Mistake("first-k-right",
-            "It takes 1/2^k for a head's chance. That is the chance that k given questions are right, whatever the "
-            "others are; any k will do.",
-            "How likely is it that at least 1 of 3 tosses shows heads?"),
-        "1 - k / questions": Mistake("share-as-chance",
-            "It takes k / questions for a head's chance to get so many. That is the share itself, not how likely it "
-            "is.",
-            "How likely is it that one coin-flipper has 3 of 3 right?"),
     }),
     "best": Blank("1 - below**heads", offered=4, wrong={
         "(1 - below) ** heads": Mistake("all-heads",
@@ -113,16 +80,6 @@ def best_by_luck(heads, questions, k):
         "1 - below": Mistake("one-head-only",
             "It is the chance of one head. There are many heads, and the best of them is taken.",
             "Should the number grow with the heads?"),
-        "min(1.0, heads * (1 - below))": Mistake("chances-added",
-            "The chances of the heads are added up, and cut at 1. Those in which two heads succeed are counted twice: "
-            "the sum is a bound, not the number.",
-            "Two coins: how likely is at least one heads?"),
-        "1 - below**questions": Mistake("power-of-questions",
-            "The power is the number of questions. It is the heads that must all stay below.",
-            "Who has to stay below k for the best to stay below k?"),
-        "heads * (1 - below) * below ** (heads - 1)": Mistake("exactly-one-head",
-            "It is the chance that one head alone gets so many. There may be several.",
-            "Two coins: how likely is at least one heads?"),
         "1.0": Mistake("always-one",
             "It gives 1 whatever the numbers are.",
             "Should the number fall as k grows?"),
@@ -139,9 +96,6 @@ def best_by_luck(heads, questions, k):
         "at_least(k, heads * questions)": Mistake("all-heads-together",
             "It counts the right answers of all heads together. One head alone must get k.",
             "Two heads with 2 right answers each: has the best of them 4?"),
-        "(below + math.comb(questions, k) / 2**questions) ** heads - below**heads": Mistake("best-is-exactly-k",
-            "It is the chance that the best gets exactly k. At least k was asked for.",
-            "Is 29 of 30 at least 24?"),
     }),
 }, together={
     "below best": {

@@ -53,9 +53,6 @@ def rope(x, positions, base):
             "differences of positions alone and would not change, if queries and keys agree; but it is another "
             "function.",
             "By which angle is a row at position 0 turned?"),
-        "(positions - positions[0])": Mistake("from-the-first-row",
-            "Positions are counted from that of the first row, which is then never turned.",
-            WHERE),
         "positions.to(x.dtype)": BY_16_BITS,
         "-positions": BACKWARDS,
     }),
@@ -75,31 +72,15 @@ def rope(x, positions, base):
             "The exponent is -4 i/d_k for pair i: doubled once too often, as happens when 0, 2, 4, ... are counted and "
             "then multiplied by 2 again.",
             SPEEDS),
-        "-2 * (pair + 1) / d_k": Mistake("pairs-from-one",
-            "Pairs are counted from 1 with the exponent for those counted from 0: the first pair should turn by one "
-            "radian a token.",
-            SPEEDS),
         "-2 * pair / x.shape[-2]": Mistake("rows-for-columns",
             "The exponent is divided by the number of rows of x, and not by d_k.",
             "Should a pair turn faster in a longer text?"),
-        "-pair / max(d_k // 2 - 1, 1)": Mistake("down-to-base",
-            "The exponent ends at -1, so that the slowest pair has the speed 1 / base. In the formula it ends at "
-            "-(d_k - 2) / d_k.",
-            SPEEDS),
-        "-2 * pair.flip(0) / d_k": Mistake("slow-pairs-first",
-            "The speeds are handed out in reverse order: the last pair turns fastest.",
-            SPEEDS),
     }),
     "layout": Blank("angles.repeat_interleave(2, -1)", offered=1, wrong={
         "torch.cat([angles, angles], -1)": MIXED,
         "angles.repeat_interleave(2, -1).to(x.dtype)": BY_16_BITS,
         "(positions[:, None] * (base ** (-2 * pair / d_k)).to(x.dtype).double()).repeat_interleave(2, -1)":
             BY_16_BITS,
-        "positions[:, None] * base ** (-torch.arange(d_k, device=x.device).to(pair) / d_k)":
-            Mistake("speed-for-each-column",
-            "Every column has a speed of its own, base^(-column/d_k). The two numbers of a pair are then turned by "
-            "different angles, which is no turn.",
-            PAIRED),
     }),
     "other": Blank("torch.stack([-x[..., 1::2], x[..., ::2]], -1).flatten(-2)", offered=3, wrong={
         HALVES: MIXED,
@@ -111,53 +92,17 @@ def rope(x, positions, base):
             "one of another pair.",
             "Which number should stand beside x[..., 0], once the parts are exchanged?"),
         "torch.stack([x[..., 1::2], -x[..., ::2]], -1).flatten(-2)": BACKWARDS,
-        "x": Mistake("same-part",
-            "Every number meets itself: x cos + x sin. In a turn a meets b, and b meets a.",
-            A_TURN),
-        "x.flip(-1)": Mistake("reversed",
-            "The columns are reversed, first with last, where neighbours should change places.",
-            PAIRED),
     }),
     "sign": Blank("+", offered=1, wrong={
         "-": BACKWARDS,
     }),
     "instead": Blank("", wrong={
-        "out = x * angles.cos()": Mistake("sine-part-missing",
-            "It returns x cos: the part with the sine is missing, and each number stays on its own.",
-            A_TURN),
-        "out = x + torch.stack([angles[:, ::2].sin(), angles[:, ::2].cos()], -1).flatten(-2)":
-            Mistake("adds-sinusoids",
-            "Sine and cosine are added to x, as sinusoids are to the tokens. Rotary positions turn, they add nothing: "
-            "lengths stay.",
-            A_TURN),
         "a = out[..., ::2]\n"
         "b = a * angles[:, ::2].sin() + x[..., 1::2] * angles[:, ::2].cos()\n"
         "out = torch.stack([a, b], -1).flatten(-2)": IN_TWO_STEPS,
         "a = out[..., ::2].to(x.dtype)\n"                # as in a copy that is changed in place
         "b = a * angles[:, ::2].sin() + x[..., 1::2] * angles[:, ::2].cos()\n"
         "out = torch.stack([a, b], -1).flatten(-2)": IN_TWO_STEPS,
-        "out = torch.stack([out[..., ::2], x[..., 1::2]], -1).flatten(-2)": Mistake("second-part-left",
-            "The first number of each pair is turned, and the second is left as it was.",
-            "What becomes of (0, 1)?"),
-        "out = torch.stack([x[..., ::2], out[..., 1::2]], -1).flatten(-2)": Mistake("first-part-left",
-            "The second number of each pair is turned, and the first is left as it was.",
-            A_TURN),
-        "out = out[..., ::2]": Mistake("second-part-lost",
-            "The first numbers of the pairs come back alone, d_k / 2 of them.",
-            "How many numbers has a turned pair?"),
-        "out = torch.cat([out[..., ::2], out[..., 1::2]], -1)": Mistake("laid-in-halves",
-            "Pairs and angles are right. But all first parts come back in front, and all second parts behind them: "
-            "the exercise asks for the order of x. (Queries and keys that are both laid so have the right scores.)",
-            "In which column should the second part of pair 0 stand?"),
-        "out = torch.cat([out[..., : d_k // 2], x[..., d_k // 2 :]], -1)": Mistake("half-turned",
-            "The second half of the columns stays as it was.",
-            "Which pairs should be turned?"),
-        "out = x": Mistake("unturned",
-            "x comes back as it was.",
-            WHERE),
-        "out = angles.sin().expand_as(x)": Mistake("x-unused",
-            "It returns sines of the angles, whatever x is.",
-            A_TURN),
     }),
 }, together={
     "layout other": {

@@ -74,16 +74,8 @@ def cached_scores(q, k, K, base):
         "k_turned": Mistake("new-keys-only",
             "The new tokens are scored against each other alone, and not against what was kept.",
             "How many columns are wanted?"),
-        "rope(torch.cat([K, k], -2), torch.arange(m + n, device=q.device), base)": Mistake("turned-again",
-            "All keys are turned, each at its place: the old ones for the second time. They were kept turned.",
-            KEPT),
     }),
     "instead": Blank("", wrong={
-        "q_turned, k_turned = (in_halves(x, torch.arange(m, m + n, device=q.device), base) for x in (q, k))\n"
-        "keys = torch.cat([K, k_turned], -2)": Mistake("halves-beside-neighbours",
-            "The new tokens are turned in halves, column i with column i + d_k / 2, as mha.position.rope does without "
-            "interleaved=True. The old keys were turned in neighbours.",
-            "In which pairs were the old keys turned?"),
         "q_turned, k_turned = (rope(x, torch.arange(m, m + n, device=q.device), 10000) for x in (q, k))\n"
         "keys = torch.cat([K, k_turned], -2)": Mistake("base-not-handed-on",
             "base is not handed on: the new tokens are turned with 10000, whatever base is. With d_k = 2 that is the "
@@ -94,18 +86,8 @@ def cached_scores(q, k, K, base):
         "q_turned @ keys.mT if m else q @ k.mT": Mistake("empty-cache-unturned",
             "With an empty cache nothing is turned. The first tokens of a text have positions too: 0, 1, ...",
             "Which positions have three new tokens if nothing is kept?"),
-        "keys @ q_turned.mT": Mistake("transposed",
-            "It gives keys by queries.",
-            "Which axis should count the queries?"),
         "q_turned @ keys.mT / math.sqrt(q.shape[-1])": Mistake("scaled",
             "The products are divided by the root of d_k. The exercise asks for the products alone.",
-            "What does the statement ask for?"),
-        "(q_turned @ keys.mT).masked_fill(torch.ones(n, m + n, device=q.device).triu(m + 1) > 0, -math.inf)":
-            Mistake("masked",
-            "Later keys are hidden. The exercise asks for the products alone, with no mask.",
-            "What does the statement ask for?"),
-        "(q_turned @ keys.mT).softmax(-1)": Mistake("softmax-taken",
-            "It gives weights, by a softmax. The exercise asks for the products alone.",
             "What does the statement ask for?"),
     }),
 }, together={

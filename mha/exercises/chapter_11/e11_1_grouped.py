@@ -37,10 +37,6 @@ def grouped(Q, K, V):
             "The queries of a group are averaged, so that all its heads look at the same. Only keys and values are "
             "shared; each query head keeps its own queries.",
             "What is left that two heads of one group do differently?"),
-        "Q = Q.unflatten(1, (h_kv, group))[:, :, :1].expand(-1, -1, group, -1, -1).flatten(1, 2)":
-            Mistake("one-query-a-group",
-            "All heads of a group ask with the queries of its first head.",
-            "What is left that two heads of one group do differently?"),
     }),
     "shared": Blank("(t.repeat_interleave(group, 1) for t in (K, V))", offered=4, wrong={
         "(t.repeat(1, group, 1, 1) for t in (K, V))": Mistake("tiled",
@@ -63,26 +59,6 @@ def grouped(Q, K, V):
             "The heads of keys and values meet those of the queries as they are. Broadcasting helps only where there "
             "is one of them for all.",
             "Which sizes does torch broadcast against each other?"),
-        "(t.mean(1, keepdim=True).expand(-1, h, -1, -1) for t in (K, V))": Mistake("averaged-for-all",
-            "The heads of keys and values are averaged into one, which all query heads read.",
-            WHO_READS),
-        "(t.flip(1).repeat_interleave(group, 1) for t in (K, V))": Mistake("order-turned",
-            "The heads of keys and values come in reverse order: the first group reads the last.",
-            WHO_READS),
-        "(K.repeat_interleave(group, 1), V.repeat(1, group, 1, 1))": Mistake("values-tiled",
-            "The keys go to adjacent heads, and the values are dealt out like cards: a head finds with the keys of one "
-            "group, and takes from the values of another.",
-            "Are K and V repeated in the same way?"),
-        "(K.repeat(1, group, 1, 1), V.repeat_interleave(group, 1))": Mistake("keys-tiled",
-            "The values go to adjacent heads, and the keys are dealt out like cards: a head finds with the keys of one "
-            "group, and takes from the values of another.",
-            "Are K and V repeated in the same way?"),
-        "(K.repeat_interleave(group, 1), V[:, :1].expand(-1, h, -1, -1))": Mistake("values-of-the-first",
-            "The keys are those of the group, and the values are those of the first head, for all.",
-            "Are K and V repeated in the same way?"),
-        "(K[:, :1].expand(-1, h, -1, -1), V.repeat_interleave(group, 1))": Mistake("keys-of-the-first",
-            "The values are those of the group, and the keys are those of the first head, for all.",
-            "Are K and V repeated in the same way?"),
     }),
     "scale": Blank("/ math.sqrt(Q.shape[-1])", offered=3, wrong={
         "": Mistake("no-scale", "The scores are not divided by the root of d_k.", HOW_WIDE),
@@ -93,17 +69,8 @@ def grouped(Q, K, V):
             "products, whoever shares the key.", HOW_WIDE),
         "/ Q.shape[-1]": Mistake("scale-d_k",
             "The scores are divided by d_k, not by its root.", "What is the standard deviation of q.k?"),
-        "/ math.sqrt(h_kv)": Mistake("scale-root-h_kv",
-            "The scores are divided by the root of the number of heads of keys, and not of d_k.", HOW_WIDE),
         "/ math.sqrt(Q.shape[-2])": Mistake("scale-root-n",
             "The scores are divided by the root of the number of queries, and not of d_k.", HOW_WIDE),
-        "/ math.sqrt(K.shape[-2])": Mistake("scale-root-m",
-            "The scores are divided by the root of the number of keys, and not of d_k.", HOW_WIDE),
-        "/ math.sqrt(V.shape[-1])": Mistake("scale-root-d_v",
-            "The scores are divided by the root of d_v, the width of a value.", HOW_WIDE),
-        "* math.sqrt(Q.shape[-1])": Mistake("scale-times-root",
-            "The scores are multiplied by the root of d_k, not divided.",
-            "Should the scores of a wide head become larger or smaller?"),
     }),
     "hidden": Blank("", wrong={
         "scores = scores.masked_fill(torch.ones(scores.shape[-2:]).triu(1) > 0, -math.inf)": Mistake("causal",
@@ -117,10 +84,6 @@ def grouped(Q, K, V):
         "scores.softmax(-2)": Mistake("softmax-axis-queries",
             "The softmax runs over the queries.",
             "Whose weights should sum to 1?"),
-        "scores.softmax(-1) / group": Mistake("divided-by-group",
-            "The result is divided by the size of a group. A key and a value can be read by many heads; each takes "
-            "all of it.",
-            "What should a row of weights sum to?"),
         "scores.unflatten(1, (h_kv, group)).mean(2).softmax(-1).repeat_interleave(group, 1)": Mistake("scores-pooled",
             "The scores of a group are averaged, so that all its heads look at the same. Averaged queries give the "
             "same.",
@@ -140,34 +103,7 @@ def grouped(Q, K, V):
             "The query heads of a group and the queries are taken apart in another order than they were put together: "
             "(n, group) for (group, n). With one query it is the same.",
             "In which order did the rows of (h_kv, group n, d_k) stand?"),
-        "out = out.unflatten(1, (h_kv, group)).transpose(1, 2).flatten(1, 2)": Mistake("output-reordered",
-            "The outputs are those of the right heads in another order: the first of each group, then the second of "
-            "each.",
-            "In which order do the heads come in Q?"),
-        "out = out.unflatten(1, (h_kv, group)).mean(2)": Mistake("output-pooled",
-            "The outputs of a group are averaged, and h_kv heads come back.",
-            "How many heads should the output have?"),
-        "out = out.unflatten(1, (h_kv, group)).sum(2)": Mistake("output-summed",
-            "The outputs of a group are added up, and h_kv heads come back.",
-            "How many heads should the output have?"),
-        "out = out.unflatten(1, (h_kv, group))": Mistake("groups-not-joined",
-            "The output still has an axis for the group, (B, h_kv, h / h_kv, n, d_v).",
-            "How many axes should the output have?"),
-        "out = out.transpose(1, 2).flatten(2)": Mistake("heads-merged",
-            "The heads are written side by side. The statement asks for (B, h, n, d_v).",
-            "How many axes should the output have?"),
-        "out = out.transpose(1, 2)": Mistake("heads-behind",
-            "Heads and queries stand in the wrong order, (B, n, h, d_v).",
-            "Which axis of the output should count the heads?"),
     }),
-}, together={
-    "shared after": {
-        ("(t.repeat(1, group, 1, 1) for t in (K, V))",
-         "out = out.unflatten(1, (group, h_kv)).transpose(1, 2).flatten(1, 2)"): Mistake("tiled-and-turned",
-            "Query head i reads the keys and values of head i mod h_kv, counted from 0, and the outputs then stand in "
-            "another order than the queries.",
-            WHO_READS),
-    },
 })
 
 

@@ -58,18 +58,6 @@ def absorb(W_Q, W_UK, W_UV, W_O, h):
             "W_UK is reshaped to (h, d_c, d_k) directly: a head is filled with the next numbers in memory, which "
             "run along rows. It should hold a few columns of all rows.",
             WHICH_COLUMNS),
-        "W_UK @ W_Q.mT": Mistake("roles-exchanged",
-            "A is the matrix turned over: the latents would ask and the tokens answer.",
-            "From which side does x come?"),
-        "W_Q[:1] @ W_UK.mT": Mistake("queries-of-one-head",
-            "All heads ask with the columns of W_Q that belong to head 1.",
-            WHICH_COLUMNS),
-        "W_Q @ W_UK[:1].mT": Mistake("keys-of-one-head",
-            "All heads take the columns of W_UK that belong to head 1, as if they shared a key.",
-            WHICH_COLUMNS),
-        "(W_Q @ W_UK.mT).mean(0, keepdim=True).expand(h, -1, -1)": Mistake("heads-averaged",
-            "The matrices of all heads are averaged. Each head keeps its own.",
-            "What do latent heads share, and what has each for itself?"),
     }),
     "scale": Blank("/ math.sqrt(W_Q.shape[-1])", offered=3, wrong={
         "/ math.sqrt(d_c)": Mistake("scale-root-d_c",
@@ -82,17 +70,6 @@ def absorb(W_Q, W_UK, W_UV, W_O, h):
             "The scores are divided by the root of h d_k, the width of all heads together.", HOW_WIDE),
         "/ W_Q.shape[-1]": Mistake("scale-d_k",
             "A is divided by d_k, not by its root.", "What is the standard deviation of q.k?"),
-        "/ math.sqrt(d_model)": Mistake("scale-root-d_model",
-            "The scores are divided by the root of d_model, the width of a token.", HOW_WIDE),
-        "* math.sqrt(d_c / W_Q.shape[-1])": Mistake("scale-for-later",
-            "A is multiplied by the root of d_c / d_k. That is right for an attention that divides by the root of d_c "
-            "later on. Here x A c^T should be the scaled scores already.",
-            HOW_WIDE),
-        "* math.sqrt(W_Q.shape[-1])": Mistake("scale-times-root",
-            "A is multiplied by the root of d_k, not divided.",
-            "Should the scores of a wide head become larger or smaller?"),
-        "/ math.sqrt(W_UV.shape[-1])": Mistake("scale-root-d_v",
-            "The scores are divided by the root of d_v, the width of a value.", HOW_WIDE),
     }),
     "brings": Blank("W_UV @ W_O", offered=2, wrong={
         "W_UK @ W_O": Mistake("keys-as-values",
@@ -117,19 +94,10 @@ def absorb(W_Q, W_UK, W_UV, W_O, h):
         "W_UV": Mistake("no-W_O",
             "B is W_UV alone: W_O is missing.",
             "What is a head's contribution to the output of the layer?"),
-        "W_UV @ W_O / h": Mistake("contributions-averaged",
-            "B is divided by the number of heads. Contributions are added up, not averaged.",
-            "What is a concatenation times W_O, written as a sum over heads?"),
         "W_UV[:1] @ W_O": Mistake("values-of-one-head",
             "All heads take the columns of W_UV that belong to head 1, as if they shared a value.",
             WHICH_COLUMNS),
     }),
-}, together={
-    "scale brings": {
-        ("/ math.sqrt(W_Q.shape[-1])", "W_UV @ W_O / math.sqrt(W_UV.shape[-1])"): Mistake("values-scaled",
-            "B is divided by the root of d_v. Only scores are scaled.",
-            "What is divided in the formula?"),
-    },
 })
 
 

@@ -17,16 +17,11 @@ def pool_heads(W, h, h_kv):
     heads = <cut>
     groups = <groups>
     pooled = <pool>
-    <after>
     return <join>
 """, {
     "cut": Blank("W.unflatten(1, (h, -1))", offered=1, wrong={
         "W.unflatten(1, (-1, h)).transpose(1, 2)": Mistake("interleaved",
             "A head is taken to own every h-th column. It owns d_k columns side by side.",
-            WHICH_COLUMNS),
-        "W.reshape(h, W.shape[0], -1).transpose(0, 1)": Mistake("view-for-transpose",
-            "W is reshaped to (h, d_model, d_k) directly: a head is filled with the next numbers in memory, which "
-            "run along rows. It should hold a few columns of all rows.",
             WHICH_COLUMNS),
         "W.mT.reshape(W.shape[0], h, -1)": Mistake("rows-for-columns",
             "W is turned over before it is cut, and the shape is then forced: what is averaged are no heads.",
@@ -45,9 +40,6 @@ def pool_heads(W, h, h_kv):
             "Adjacent heads are averaged, and groups have h_kv heads, so that there are h / h_kv of them. Size and "
             "number are exchanged.",
             "With h = 6 and h_kv = 2, how many heads become one?"),
-        "heads.flip(1).unflatten(1, (h_kv, h // h_kv))": Mistake("order-turned",
-            "The groups are right, and the heads come back in reverse order.",
-            "Which group should come first?"),
     }),
     "pool": Blank("groups.mean(2)", offered=4, wrong={
         "groups.sum(2)": Mistake("summed",
@@ -71,31 +63,12 @@ def pool_heads(W, h, h_kv):
             "The mean so far and the next head are averaged, again and again. That is right for two heads; of more, "
             "the later ones count too much.",
             "How much does the first of three heads count in ((a + b) / 2 + c) / 2?"),
-        "groups.amax(2)": Mistake("maximum",
-            "The largest number of a group is taken, entry by entry, and not the mean."),
-        "groups.median(2).values": Mistake("median",
-            "The median of a group is taken, entry by entry, and not the mean."),
         "groups.sum(2) / h": Mistake("divided-by-h",
             "The sum over a group is divided by the number of all heads, h. A group has h / h_kv.",
             "How many heads are added up?"),
         "groups.sum(2) / h_kv": Mistake("divided-by-h_kv",
             "The sum over a group is divided by the number of groups, h_kv, and not by the number of heads in one.",
             "How many heads are added up?"),
-        "groups.sum(2) / math.sqrt(h // h_kv)": Mistake("divided-by-root",
-            "The sum over a group is divided by the root of the number of its heads. That keeps the size of "
-            "independent random numbers; the mean is asked for.",
-            "What should come out where all heads of a group are equal?"),
-        "groups[:, :, -1]": Mistake("last-of-each-group",
-            "Only the last head of each group is kept.",
-            "What should become of the other heads of a group?"),
-    }),
-    "after": Blank("", wrong={
-        "pooled = pooled / pooled.norm(dim=0, keepdim=True)": Mistake("normalised",
-            "Each column is divided by its length. The mean is asked for, as it is."),
-        "pooled = pooled.repeat_interleave(h // h_kv, 1)": Mistake("copied-back",
-            "Each mean is copied h / h_kv times, so that h heads come back. They would give the same outputs and save "
-            "nothing.",
-            "How many columns should come back?"),
     }),
     "join": Blank("pooled.flatten(1)", offered=2, wrong={
         "pooled.mT.flatten(1)": Mistake("joined-interleaved",
@@ -112,9 +85,6 @@ def pool_heads(W, h, h_kv):
         "pooled.transpose(0, 1).flatten(1)": Mistake("rows-joined",
             "The rows of each head are joined, (h_kv, d_model d_k): heads and d_model stand in the wrong order.",
             "What should the rows of the result count?"),
-        "pooled.transpose(0, 1)": Mistake("heads-in-front",
-            "The heads stand in front, (h_kv, d_model, d_k).",
-            "How many axes has a matrix?"),
     }),
 }, together={
     "cut join": {

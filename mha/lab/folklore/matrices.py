@@ -5,7 +5,7 @@ import torch
 
 from mha import AsymmetricHead, Head, MultiHeadAttention, attention, masks
 from mha.lab.assets import real_heads
-from mha.lab.findings import number_of
+from mha.lab.findings.heads import number_of
 from mha.lab.folklore.choices import TOKEN_BEFORE
 from mha.lab.folklore.claim import CONDITION, RIGHT, ROUNDING, WRONG, claim, row
 from mha.lab.train import fit_pattern, fit_pointers

@@ -3,8 +3,9 @@ import math
 
 import torch
 
-from mha.lab import findings, measure, sentences
+from mha.lab import measure, sentences
 from mha.lab.assets import induction_runs, pruning, real_heads
+from mha.lab.findings import heads as findings
 from mha.lab.folklore.choices import CLS_HANDED_ON
 from mha.lab.folklore.claim import CONDITION, HERE, NOT_FOUND, RIGHT, claim
 
