@@ -1,6 +1,4 @@
 """A real Chromium on the built book."""
-import functools
-
 import pytest
 
 import served
@@ -62,19 +60,3 @@ def opened(chrome, address):
     yield open_once
     for one in tabs.values():
         one.close()
-
-
-@pytest.fixture(scope="session")
-def look(chrome, address):
-    """What was found on a page at one width and in one scheme: looked at once, asked about by several tests."""
-    from inspection import inspect
-
-    @functools.cache
-    def look_once(path, width, scheme):
-        one = served.Visit(chrome, address, path, width=width, scheme=scheme)
-        try:
-            return inspect(one, served.axe_screens(path).get((width, scheme)))
-        finally:
-            one.close()
-
-    return look_once

@@ -264,22 +264,6 @@ def test_the_numbers_beside_a_figure_are_those_of_mha(page):
         assert any(text.startswith(alt) and text.endswith(numbers) for text in texts()), alt
 
 
-@every_live_page
-def test_paper_shows_the_figures_and_not_the_furniture(visit, page):
-    tab = visit(page, scheme="dark").page
-    tab.emulate_media(media="print")
-    for figure in tab.locator(".live-figure").all():
-        assert figure.locator(".live-view").bounding_box()["height"] > 50
-    furniture = (".sidebar-drawer", ".content-icon-container", ".related-pages", ".live-control input[type=range]")
-    for piece in furniture:
-        assert tab.locator(piece).first.is_hidden()
-    assert tab.locator("article h1").is_visible()
-    code = tab.locator("article .highlight span")
-    inks = code.evaluate_all("(spans) => spans.map((span) => getComputedStyle(span).color)")
-    assert set(inks) <= {"rgb(0, 0, 0)"}
-    assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-
-
 def test_a_word_of_the_glossary_answers_to_pointer_and_keyboard_and_escape_closes_it(visit):
     page = visit("chapters/06_multi_head.html").page
     term = page.locator(".term", has_text="entropy").first
