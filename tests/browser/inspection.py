@@ -171,33 +171,36 @@ NOT_AS_PAPER = """
 AXE = {"resultTypes": ["violations"], "runOnly": {"type": "tag", "values": [
     "wcag2a", "wcag2aa", "wcag2aaa", "wcag21a", "wcag21aa", "wcag22aa", "wcag2a-obsolete", "best-practice",
     "experimental"]}}
-# Contrast takes most of axe's time. It is asked of each word of a figure; of the text around, of one word for each look
-# that words have (colour, size, weight, and the grounds that it lies on). One rule finds what is below 4.5 to 1, the
-# other what lies between that and 7 to 1.
-CONTRAST = "color-contrast", "color-contrast-enhanced"
-OF_SIZES = "target-size", "scrollable-region-focusable", "link-in-text-block", "css-orientation-lock", "meta-viewport"
+# Colours take most of axe's time. It is asked of one word for each look that words have (colour, size, weight, and the
+# grounds that it lies on), once for all pages; in a figure also for each class. One rule finds contrast below 4.5 to 1,
+# the other what lies between that and 7 to 1.
+COLOURS = "color-contrast", "color-contrast-enhanced", "link-in-text-block"
+OF_SIZES = "target-size", "scrollable-region-focusable", "css-orientation-lock", "meta-viewport"
 SIZES_ALONE = AXE | {"runOnly": {"type": "rule", "values": OF_SIZES}}
-ALL_BUT_CONTRAST = AXE | {"rules": {rule: {"enabled": False} for rule in CONTRAST}}
-CONTRAST_ALONE = AXE | {"runOnly": {"type": "rule", "values": CONTRAST}}
+ALL_BUT_COLOURS = AXE | {"rules": {rule: {"enabled": False} for rule in (*COLOURS, "hidden-content")}}  # it only asks
+COLOURS_ALONE = AXE | {"runOnly": {"type": "rule", "values": COLOURS}}
 ONE_OF_A_LOOK = """
-  () => {
-    const seen = new Set();
+  (known) => {
+    const seen = new Set(known);
     const speaks = (el) => [...el.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
-    for (const el of document.body.querySelectorAll("*:not(svg *, .live-figure *)")) {
+    for (const el of document.body.querySelectorAll("*:not(svg:not(.live-figure *) *)")) {
       if (!speaks(el) || !el.getClientRects().length) continue;
-      const { color, fontSize, fontWeight } = getComputedStyle(el);
-      const look = [color, fontSize, fontWeight];
+      const { color, fill, fontSize, fontWeight } = getComputedStyle(el);
+      const figure = el.closest("[data-figure]");
+      const look = [el.tagName === "A", color, fontSize, fontWeight];
+      if (figure) look.push(fill, figure.dataset.figure, el.tagName, el.getAttribute("class"));
       for (let on = el; on; on = on.parentElement) {
         const { backgroundColor, backgroundImage, opacity } = getComputedStyle(on);
-        look.push(backgroundColor, backgroundImage, opacity);
+        if (backgroundColor !== "rgba(0, 0, 0, 0)" || backgroundImage !== "none" || opacity !== "1")
+          look.push(backgroundColor, backgroundImage, opacity);
       }
       if (!seen.has(String(look))) el.dataset.look = "";
       seen.add(String(look));
     }
+    return [...seen];
   }
 """
-WHERE = {"include": [["[data-look]"], [".live-figure"]]}
-
+KNOWN_LOOKS = set()
 
 IN_ANY_WINDOW = {"without a name": UNNAMED, "too small to read": SMALL, "dead": DEAD, "a cut formula": CUT_FORMULAS}
 IN_ONE = {"a straight quotation mark": STRAIGHT, "a figure not named once": NOT_NAMED_ONCE, "a low W": LOW,
@@ -264,15 +267,17 @@ def axe_rules(path, wide, scheme):
     all rules on four screens are needed on FURNITURE alone.
     """
     if path in FURNITURE or (wide and scheme == "dark"):
-        return ALL_BUT_CONTRAST
+        return ALL_BUT_COLOURS
     return None if wide or scheme == "dark" else SIZES_ALONE
 
 
-def axe(page, rules=ALL_BUT_CONTRAST):
-    """What axe finds wrong by these rules and in contrast, with all that is folded unfolded."""
+def axe(page, rules=ALL_BUT_COLOURS):
+    """What axe finds wrong by these rules and in colours, with all that is folded unfolded."""
     page.evaluate("document.querySelectorAll('details').forEach((el) => { el.open = true; })")
-    page.evaluate(ONE_OF_A_LOOK)
-    violations = [violation for asked in ({"options": rules}, {"options": CONTRAST_ALONE, "context": WHERE})
-                  for violation in Axe().run(page, **asked).response["violations"]]
+    KNOWN_LOOKS.update(page.evaluate(ONE_OF_A_LOOK, sorted(KNOWN_LOOKS)))
+    asked = [{"options": rules}]
+    if page.locator("[data-look]").count():
+        asked.append({"options": COLOURS_ALONE, "context": {"include": [["[data-look]"]]}})
     return [f"{violation['id']} ({violation['impact']}): {node['target']} {node['html'][:120]}"
-            for violation in violations for node in violation["nodes"]]
+            for one in asked for violation in Axe().run(page, **one).response["violations"]
+            for node in violation["nodes"]]
