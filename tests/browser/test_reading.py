@@ -26,7 +26,7 @@ def test_links_to_colab_lead_to_the_repository_that_is_published_or_are_not_ther
 
 def test_a_chapter_can_be_downloaded_as_a_notebook():
     for page in CHAPTERS:
-        [link] = re.findall(r'<a href="([^"]*)" download', (served.HTML / page).read_text("utf8"))
+        [link] = re.findall('<a href="([^"]*)" download>Download the notebook', (served.HTML / page).read_text("utf8"))
         assert link.endswith(".ipynb") and ((served.HTML / page).parent / link).resolve().exists(), page
 
 
