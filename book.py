@@ -39,7 +39,7 @@ CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser", "google-c
 TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
 # As many workers as there are cores, and one thread of torch in each: threads that wait for each other's cost more.
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
-BROWSERS = 1 + (os.cpu_count() or 1)  # one more than cores: a test and its browser wait for each other, in turns
+WORKERS = 1 + (os.cpu_count() or 1)  # one more than cores: a test waits for its browser, or for a process that it began
 
 
 class Failed(SystemExit):
@@ -161,7 +161,8 @@ def require_free(port):
 
 def test_package():
     """The package, and the rules of the house."""
-    python("-m", "pytest", "-n", "auto", "tests", "--ignore=tests/browser", "--ignore=tests/engines", **ONE_THREAD)
+    python("-m", "pytest", "-n", WORKERS, "--dist", "worksteal", "tests", "--ignore=tests/browser",
+           "--ignore=tests/engines", **ONE_THREAD)
 
 
 def test_notebooks():
@@ -171,7 +172,7 @@ def test_notebooks():
 
 def test_browser():
     """The built book in Chromium."""
-    python("-m", "pytest", "-n", BROWSERS, "--dist", "loadgroup", "tests/browser", **ONE_THREAD)
+    python("-m", "pytest", "-n", WORKERS, "--dist", "loadgroup", "tests/browser", **ONE_THREAD)
 
 
 def test_engines():
@@ -222,7 +223,7 @@ def check(chapter):
         (ROOT / toc).parent.mkdir(parents=True, exist_ok=True)
         (ROOT / toc).write_text(f"format: jb-book\nroot: {path.with_suffix('').as_posix()}\n", "utf-8")
         run(PROGRAMS / "jupyter-book", "build", ".", "--all", "--quiet", "--toc", toc, "--path-output", toc.parent)
-        python("-m", "pytest", "-n", BROWSERS, "--dist", "loadgroup", "tests/browser", "-k", path.stem,
+        python("-m", "pytest", "-n", WORKERS, "--dist", "loadgroup", "tests/browser", "-k", path.stem,
                BOOK_HTML=str(toc.parent / "_build" / "html"), **ONE_THREAD)
 
 

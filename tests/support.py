@@ -1,4 +1,5 @@
 """What several test files share. conftest.py hands the fixtures to all of them."""
+import itertools
 import os
 import random
 import shutil
@@ -44,6 +45,26 @@ def compiled_afresh(request):
 def tokens(*shape):
     """Random vectors in float64, to be compared to the last digits."""
     return torch.randn(*shape, dtype=torch.float64)
+
+
+# --- Grids -----------------------------------------------------------------------------------------------------------
+
+def pairwise(**factors):
+    """Few settings in which each value of each factor meets each value of every other: a list of dicts."""
+    def pairs(places):
+        return set(itertools.combinations(enumerate(places), min(2, len(places))))
+
+    grid = list(itertools.product(*(range(len(values)) for values in factors.values())))
+    open_pairs, chosen = set().union(*map(pairs, grid)), []
+    while open_pairs:
+        chosen.append(max(grid, key=lambda places: len(pairs(places) & open_pairs)))
+        open_pairs -= pairs(chosen[-1])
+    return [{name: values[i] for (name, values), i in zip(factors.items(), places)} for places in chosen]
+
+
+def every_pair(**factors):
+    """pytest's parametrize by the settings of `pairwise`."""
+    return pytest.mark.parametrize(", ".join(factors), [tuple(setting.values()) for setting in pairwise(**factors)])
 
 
 # --- Comparing -------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 import mha
 from mha._backends import fused
 from mha.attention import attention, definition
-from support import ROADS, close, needs_compiler, needs_gpu, nothing_leaks, see
+from support import ROADS, close, every_pair, needs_compiler, needs_gpu, nothing_leaks, see
 
 B, H, N, M, D_K, D_V = 2, 3, 5, 7, 11, 13
 
@@ -192,11 +192,9 @@ def common(number):
             "causal": (torch.full((1, 1, 1, M), number), see(N, M, lambda i, j: j <= i))}
 
 
-@ROADS
-@pytest.mark.parametrize("case", common(0.0))
-@pytest.mark.parametrize("kv_heads", [6, 2])
-@pytest.mark.parametrize("number", [-1e9, 1e9, -1e5, torch.finfo(torch.float32).min])
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16], ids=str)
+@every_pair(need_weights=[False, True], case=list(common(0.0)), kv_heads=[6, 2],
+            number=[-1e9, 1e9, -1e5, torch.finfo(torch.float32).min],
+            dtype=[torch.float32, torch.bfloat16, torch.float16])
 def test_what_all_keys_of_a_query_have_in_common_in_a_bias_changes_nothing(number, kv_heads, case, dtype, need_weights):
     """Nor the gradients: torch's kernel gets them wrong by 65% at -1e9. The exact ones are those of the mask alone."""
     bias, mask = common(number)[case]
@@ -266,12 +264,12 @@ def test_adjacent_heads_share_a_key_head(axes, need_weights, d_v):
     close(torch.autograd.grad(out.sum(), (q, k, v)), torch.autograd.grad(expected.sum(), (q, k, v)))
 
 
-@ROADS
-@pytest.mark.parametrize("kv_heads", [1, 2, 6])
-@pytest.mark.parametrize("n,m,offset", [(5, 5, None), (5, 5, 2), (5, 7, 0), (5, 7, 2), (7, 5, 0), (1, 7, 6),
-                                        (0, 0, None), (0, 5, 5), (5, 0, 0), (5, 5, [0, 3]), (5, 7, [2, 0])], ids=str)
-def test_causal_heads_share_keys_as_they_would_have_their_own(n, m, offset, kv_heads, need_weights):
+@every_pair(need_weights=[False, True], kv_heads=[1, 2, 6],
+            places=[(5, 5, None), (5, 5, 2), (5, 7, 0), (5, 7, 2), (7, 5, 0), (1, 7, 6), (0, 0, None), (0, 5, 5),
+                    (5, 0, 0), (5, 5, [0, 3]), (5, 7, [2, 0])])
+def test_causal_heads_share_keys_as_they_would_have_their_own(places, kv_heads, need_weights):
     """torch's own flag puts the triangle's corner at the first key, whatever m is."""
+    n, m, offset = places
     q, k, v = random_qkv(heads=6, kv_heads=kv_heads, n=n, m=m, d_v=D_K)
     offset = torch.tensor(offset) if isinstance(offset, list) else offset
     first = 0 if offset is None else offset
@@ -284,9 +282,8 @@ def test_causal_heads_share_keys_as_they_would_have_their_own(n, m, offset, kv_h
         close(out, definition(q, *repeated, seen)[0])
 
 
-@ROADS
-@pytest.mark.parametrize("lead", [(), (H,), (B, H), (2, 3, H), (2, 1, 3, H)], ids=str)
-@pytest.mark.parametrize("kind", ["none", "two_axes", "all_axes", "bias"])
+@every_pair(need_weights=[False, True], lead=[(), (H,), (B, H), (2, 3, H), (2, 1, 3, H)],
+            kind=["none", "two_axes", "all_axes", "bias"])
 def test_any_number_of_axes_may_stand_before(lead, kind, need_weights):
     q, k, v = (random(*lead, rows, D_K) for rows in (N, M, M))
     shape = {"two_axes": (N, M), "all_axes": (*lead[:-1], 1, N, M) if lead else (N, M)}.get(kind)
@@ -411,10 +408,8 @@ WAYS = {"fused": {}, "weights": {"need_weights": True}, "softcap": {"softcap": 5
         "dropout_weights": {"dropout": 0.3, "need_weights": True}}
 
 
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.float16], ids=str)
-@pytest.mark.parametrize("kv_heads", [6, 2])
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("blinder", BLINDERS)
+@every_pair(dtype=[torch.float64, torch.float32, torch.bfloat16, torch.float16], kv_heads=[6, 2], way=list(WAYS),
+            blinder=list(BLINDERS))
 def test_a_query_that_sees_nothing_is_zero_with_zero_gradients(blinder, way, kv_heads, dtype):
     q, k, v = random_qkv(heads=6, kv_heads=kv_heads, d_v=D_K, grad=True, dtype=dtype)
     out, weights = attention(q, k, v, **BLINDERS[blinder](), **WAYS[way])
@@ -426,10 +421,7 @@ def test_a_query_that_sees_nothing_is_zero_with_zero_gradients(blinder, way, kv_
     assert d_k.isfinite().all() and d_v.isfinite().all()
 
 
-@pytest.mark.parametrize("content", [math.nan, math.inf])
-@pytest.mark.parametrize("kv_heads", [6, 2])
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("blinder", BLINDERS)
+@every_pair(content=[math.nan, math.inf], kv_heads=[6, 2], way=list(WAYS), blinder=list(BLINDERS))
 @torch.no_grad()
 def test_a_query_that_sees_nothing_is_zero_whatever_it_holds(blinder, way, kv_heads, content):
     q, k, v = random_qkv(heads=6, kv_heads=kv_heads, d_v=D_K, dtype=torch.float32)
@@ -584,10 +576,7 @@ def test_a_step_of_decoding_is_compiled_for_any_number_of_keys(dynamic):
         close(compiled(k[:, :, :m], v[:, :, :m]), step(k[:, :, :m], v[:, :, :m]))
 
 
-@ROADS
-@pytest.mark.parametrize("kv_heads", [6, 2, 1])
-@pytest.mark.parametrize("causal", [False, True], ids=["all", "causal"])
-@pytest.mark.parametrize("masked", [False, True], ids=["plain", "padded"])
+@every_pair(need_weights=[False, True], kv_heads=[6, 2, 1], causal=[False, True], masked=[False, True])
 def test_it_is_exported_for_any_number_of_tokens(masked, causal, kv_heads, need_weights):
     class Layer(torch.nn.Module):
         def forward(self, q, k, v, mask):
@@ -710,12 +699,8 @@ def torch_keeps_rows_apart(q, k, v, i):
     return all((t.isnan().any(-1) == Q.isnan().any(-1)).all() for t in (scores, weights @ torch.ones_like(v)))
 
 
-@ROADS
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16])
-@pytest.mark.parametrize("m", [5, 15, 16, 31, 40, 64])
-@pytest.mark.parametrize("masked", [False, True])
-@pytest.mark.parametrize("sign", [1, -1])
-@pytest.mark.parametrize("h", [H, 32])
+@every_pair(need_weights=[False, True], dtype=[torch.float64, torch.float32, torch.float16, torch.bfloat16],
+            m=[5, 15, 16, 31, 40, 64], masked=[False, True], sign=[1, -1], h=[H, 32])
 def test_an_infinite_query_is_nan_and_a_large_one_is_not(h, sign, masked, m, dtype, need_weights):
     q, k, v = (t.to(dtype) for t in random_qkv(heads=h, m=m, d_v=D_K))
     q[0, 1, 3], q[0, 1, 4] = math.inf, 0.5 * torch.finfo(dtype).max ** 0.5
@@ -725,11 +710,8 @@ def test_an_infinite_query_is_nan_and_a_large_one_is_not(h, sign, masked, m, dty
     assert bad[0, 1, 3].all() and (bad.sum() == D_K or not torch_keeps_rows_apart(q, k, v, 3))
 
 
-@ROADS
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16])
-@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
-@pytest.mark.parametrize("kv_heads", [1, 2, 6])
-@pytest.mark.parametrize("n", [5, 37])
+@every_pair(need_weights=[False, True], dtype=[torch.float64, torch.float32, torch.float16, torch.bfloat16],
+            value=[math.nan, math.inf, -math.inf], kv_heads=[1, 2, 6], n=[5, 37])
 def test_in_the_triangle_only_a_bad_query_is_nan(n, kv_heads, value, dtype, need_weights):
     """The first ones see a few keys only, so that their scores may all have one sign."""
     for i in (0, 2, n - 1):

@@ -65,13 +65,16 @@ def test_the_reference_runs_on_a_gpu(exercise):
         assert same(exercise.observe(exercise.reference(*args), *args).cpu(), expected)
 
 
-@pytest.mark.parametrize("exercise, settings, mistake", MISTAKES,
-                         ids=[f"{exercise.id}-{settings}-{mistake.id}" for exercise, settings, mistake in MISTAKES])
-def test_a_listed_mistake_is_rejected_and_named_as_itself(exercise, settings, mistake):
-    report = check(exercise.id, lambda *args: exercise.model(*args, **settings))
-    # two settings may be two ways to one mistake
-    sentences = [other.says for _, (other,) in exercise.singles() if other.id == mistake.id]
-    assert not report.ok and mistake.id in report.mistakes and any(says in report.text for says in sentences)
+@every_exercise
+def test_each_listed_mistake_is_rejected_and_named_as_itself(exercise):
+    passed_or_misnamed = []
+    for settings, mistake in [(settings, mistake) for other, settings, mistake in MISTAKES if other is exercise]:
+        report = check(exercise.id, lambda *args: exercise.model(*args, **settings))
+        # two settings may be two ways to one mistake
+        sentences = [other.says for _, (other,) in exercise.singles() if other.id == mistake.id]
+        if report.ok or mistake.id not in report.mistakes or not any(says in report.text for says in sentences):
+            passed_or_misnamed.append((settings, mistake.id))
+    assert passed_or_misnamed == []
 
 
 @every_exercise

@@ -1,11 +1,13 @@
 """A failure can be seen again: each test draws the same random numbers, whichever tests ran before it."""
 import ast
+import itertools
+import math
 from pathlib import Path
 
 import pytest
 import torch
 
-from support import SEED
+from support import SEED, pairwise
 
 TESTS = Path(__file__).parent
 DRAWS = {"bernoulli", "normal", "rand", "randint", "randn", "random", "randperm"}
@@ -34,9 +36,9 @@ def draws(source):
     return [ast.unparse(call) for call in calls if ast.unparse(call.func).split(".")[-1] in DRAWS]
 
 
-@pytest.mark.parametrize("path", sorted(TESTS.rglob("*.py")), ids=lambda path: path.name)
-def test_no_file_draws_random_numbers_before_a_test_begins(path):
-    assert draws(path.read_text(encoding="utf-8")) == []
+def test_no_file_draws_random_numbers_before_a_test_begins():
+    found = {path.name: draws(path.read_text(encoding="utf-8")) for path in TESTS.rglob("*.py")}
+    assert {name: calls for name, calls in found.items() if calls} == {}
 
 
 @pytest.mark.parametrize("source", [
@@ -47,6 +49,16 @@ def test_no_file_draws_random_numbers_before_a_test_begins(path):
 ])
 def test_a_draw_at_import_is_found_wherever_it_stands(source):
     assert draws(source) == ["torch.rand(3)"]
+
+
+@pytest.mark.parametrize("sizes", [(2, 3, 4), (5, 2, 2, 2), (3,)], ids=str)
+def test_each_value_of_a_factor_meets_each_of_every_other_in_few_settings(sizes):
+    factors = {f"factor {i}": list(range(size)) for i, size in enumerate(sizes)}
+    few = pairwise(**factors)
+    for one, other in itertools.combinations(factors, 2):
+        met = {(setting[one], setting[other]) for setting in few}
+        assert met == set(itertools.product(factors[one], factors[other]))
+    assert len(few) <= 2 * math.prod(sorted(sizes)[-2:])
 
 
 def test_a_draw_inside_a_function_is_none_at_import():

@@ -1,6 +1,4 @@
 """A real Chromium on the built book."""
-import functools
-
 import pytest
 
 import served
@@ -10,11 +8,14 @@ NO_CHROMIUM = "there is no Chromium here; on Debian or Ubuntu: sudo apt-get inst
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """All that is asked of one page goes to one worker, so that each page is looked at once (`look`, below)."""
-    for item in items:
+    """All that is asked of one page goes to one worker, in a row, so that it is opened few times (`opened`, below)."""
+    def page_of(item):
         asked = item.callspec.params if hasattr(item, "callspec") else {}
-        page = asked.get("page") or "item" in asked and f"chapters/{asked['item'].chapter}.html"
-        if page:
+        return asked.get("page") or (f"chapters/{asked['item'].chapter}.html" if "item" in asked else "")
+
+    items.sort(key=page_of)
+    for item in items:
+        if page := page_of(item):
             item.add_marker(pytest.mark.xdist_group(page))
         if not served.chromium():
             item.add_marker(pytest.mark.skip(reason=NO_CHROMIUM))
@@ -48,33 +49,17 @@ def visit(chrome, address):
 
 @pytest.fixture(scope="session")
 def opened(chrome, address):
-    """As `visit`, for tests that leave a page to the next one as it is: the last few pages stay open."""
+    """As `visit`, for tests that leave a page to the next one as it is: it stays open until another is asked for."""
     tabs = {}
 
     def open_once(path, **options):
         asked = (path, *sorted(options.items()))
         if asked not in tabs:
+            for other in [other for other in tabs if other[0] != path]:
+                tabs.pop(other).close()
             tabs[asked] = served.Visit(chrome, address, path, **options)
-            if len(tabs) > 4:
-                tabs.pop(next(iter(tabs))).close()
         return tabs[asked]
 
     yield open_once
     for one in tabs.values():
         one.close()
-
-
-@pytest.fixture(scope="session")
-def look(chrome, address):
-    """What was found on a page at one width and in one scheme: looked at once, asked about by several tests."""
-    from inspection import inspect
-
-    @functools.cache
-    def look_once(path, width, scheme):
-        one = served.Visit(chrome, address, path, width=width, scheme=scheme)
-        try:
-            return inspect(one, served.axe_screens(path).get((width, scheme)))
-        finally:
-            one.close()
-
-    return look_once

@@ -1,7 +1,11 @@
-"""What can be asked of any page: errors, requests, layout, names, contrast, words that can be read."""
+"""What is asked of any page, all of it in one visit: each question has a list of faults for its answer."""
 from axe_playwright_python.sync_playwright import Axe
 
 import served
+
+# The claims are quoted, and the works named, as their authors and BibTeX typed them
+AS_TYPED = ("chapters/A_folklore.html", "chapters/bibliography.html")
+FURNITURE = ("chapters/index.html", "chapters/05_masks.html")
 
 # Everything that shows something must have a name for who cannot see it; everything operated must say what it does.
 UNNAMED = """
@@ -50,62 +54,230 @@ BRIGHT = """
 """
 
 
+# Words outside code, printed tables and the names of controls, which are Python's, and all that the page may still say,
+# without what stands in its code: those with straight quotation marks
+STRAIGHT = """
+  () => {
+    const code = "code, pre, script, style, textarea, select, noscript, annotation, input, .live-control label, "
+      + ".cell_output table:not(.live-figure *)";
+    const found = [];
+    const walk = document.createTreeWalker(document.querySelector("article"), NodeFilter.SHOW_TEXT);
+    while (walk.nextNode()) {
+      const { data, parentElement } = walk.currentNode;
+      if (data.length > 1 && !parentElement.closest(code)) found.push(data.trim());
+    }
+    const html = (text) => new DOMParser().parseFromString(text, "text/html").body;
+    const texts = (data) => (typeof data === "string" ? [data] : Object.values(data ?? {}).flatMap(texts));
+    for (const script of document.querySelectorAll("article script[type='application/json']")) {
+      for (const text of texts(JSON.parse(script.textContent))) {
+        if (text.startsWith(" ")) continue; // printed code
+        const said = html(text.replace(/`[^`]*`/g, ""));
+        said.querySelectorAll("code, .formula").forEach((el) => el.remove());
+        found.push(said.textContent);
+      }
+    }
+    return found.filter((text) => /["']/.test(text));
+  }
+"""
+
+# Figures whose name is heard on themselves and on what stands in them, or not at all
+NOT_NAMED_ONCE = """
+  () => [...document.querySelectorAll(".live-figure")].filter((figure) => {
+    const name = figure.getAttribute("aria-label");
+    return [figure, ...figure.querySelectorAll("[aria-label]")]
+      .filter((el) => el.getAttribute("aria-label") === name && !el.closest("[aria-hidden=true]")).length !== 1;
+  }).map((figure) => figure.getAttribute("aria-label"))
+"""
+
+# A matrix whose letter is not as high in a figure as in the text
+LOW = """
+  () => [...document.querySelectorAll("article .formula")]
+    .filter((el) => el.firstChild.data === "W" && el.querySelector("sub")).map((el) => el.outerHTML)
+"""
+
+# What a displayed formula needs and does not have of width; what a browser may break in a line cannot be cut.
+CUT_FORMULAS = """
+  () => [...document.querySelectorAll("article div.math")].filter((el) => el.scrollWidth > el.clientWidth)
+    .map((el) => el.querySelector("annotation").textContent)
+"""
+
+# A formula from within which a reader copies up to the end of its paragraph, where it does not come as TeX
+NOT_TEX = """
+  () => {
+    const formula = document.querySelector("article p math");
+    if (!formula) return [];
+    const range = document.createRange();
+    range.setStart(formula.querySelector("mi, mn, mtext"), 0);
+    range.setEndAfter(formula.closest("p"));
+    getSelection().removeAllRanges();
+    getSelection().addRange(range);
+    const event = new ClipboardEvent("copy", { clipboardData: new DataTransfer(), bubbles: true, cancelable: true });
+    document.dispatchEvent(event);
+    getSelection().removeAllRanges();
+    const [text, html] = ["text/plain", "text/html"].map((kind) => event.clipboardData.getData(kind));
+    const tex = formula.querySelector("annotation").textContent;
+    return text.startsWith(`$${tex}$`) && html.includes("<math") ? [] : [text, html];
+  }
+"""
+
+DEAD = "() => [...document.querySelectorAll('.live-figure:not(.is-live)')].map((el) => el.outerHTML.slice(0, 160))"
+
+# What of the text and its controls lies outside the window and in no box that scrolls.
+OUTSIDE = """
+  () => {
+    const scrolls = (el) => el.parentElement.closest("pre, .table-wrapper, .wide, svg, math");
+    const out = ({ left, right }) => left < -1 || right > document.documentElement.clientWidth + 1;
+    return [...document.querySelectorAll("article *")]
+      .filter((el) => el.getClientRects().length && !scrolls(el) && out(el.getBoundingClientRect()))
+      .map((el) => el.outerHTML.slice(0, 160));
+  }
+"""
+
+# With the reader's own few colours: small matrices without frames
+UNFRAMED = """
+  () => [...document.querySelectorAll(".mha-figure .small-matrix tbody td")]
+    .filter((el) => getComputedStyle(el).outlineStyle === "none").map((el) => el.outerHTML)
+"""
+
+# On paper: what is operated on a screen, and what would tell the answer of an exercise
+NOT_ON_PAPER = """
+  () => {
+    const shown = (el) => el.getClientRects().length;
+    const unwanted = `
+      .skip-to-content, .progress-panel, .on-colab, .headerlink, .ask-reply, .mha-figure .reset,
+      article :is(details, summary, input, textarea, button):not(.live-view *, .exercise .numbers, .try, .fold,
+        .fold > summary), .sidebar-drawer, .content-icon-container, .related-pages, .live-control input[type=range]`;
+    return [...document.querySelectorAll(unwanted)].filter(shown).map((el) => el.outerHTML.slice(0, 120));
+  }
+"""
+# What of a printed page does not look as paper asks
+NOT_AS_PAPER = """
+  () => {
+    const [look, all] = [getComputedStyle, (selector) => [...document.querySelectorAll(selector)]];
+    const wanted = {
+      "says its address": document.querySelector(".on-paper").getClientRects().length,
+      "has its title": document.querySelector("article h1").getClientRects().length,
+      "is white": look(document.body).backgroundColor === "rgb(255, 255, 255)",
+      "has black code": all("article .highlight span").every((el) => look(el).color === "rgb(0, 0, 0)"),
+      "has all of its code": all("article pre").every((el) => el.scrollHeight <= el.clientHeight + 2),
+      "has the figures": all(".live-figure .live-view").every((el) => el.clientHeight > 50),
+      "has controls of one line": all(".live-hbox").every((el) => look(el).display === "contents"),
+    };
+    return Object.keys(wanted).filter((what) => !wanted[what]);
+  }
+"""
+
 # All of axe's rules, by their tags: what it leaves out unless asked, too, such as its experiments and 7 to 1 for text.
 AXE = {"resultTypes": ["violations"], "runOnly": {"type": "tag", "values": [
     "wcag2a", "wcag2aa", "wcag2aaa", "wcag21a", "wcag21aa", "wcag22aa", "wcag2a-obsolete", "best-practice",
     "experimental"]}}
-# Contrast takes most of axe's time. It is asked of each word of a figure; of the text around, of one word for each look
-# that words have (colour, size, weight, and the grounds that it lies on). One rule finds what is below 4.5 to 1, the
-# other what lies between that and 7 to 1.
-CONTRAST = "color-contrast", "color-contrast-enhanced"
-OF_SIZES = "target-size", "scrollable-region-focusable", "link-in-text-block", "css-orientation-lock", "meta-viewport"
+# Colours take most of axe's time. It is asked of one word for each look that words have (colour, size, weight, and the
+# grounds that it lies on), once for all pages; in a figure also for each class. One rule finds contrast below 4.5 to 1,
+# the other what lies between that and 7 to 1.
+COLOURS = "color-contrast", "color-contrast-enhanced", "link-in-text-block"
+OF_SIZES = "target-size", "scrollable-region-focusable", "css-orientation-lock", "meta-viewport"
 SIZES_ALONE = AXE | {"runOnly": {"type": "rule", "values": OF_SIZES}}
-ALL_BUT_CONTRAST = AXE | {"rules": {rule: {"enabled": False} for rule in CONTRAST}}
-CONTRAST_ALONE = AXE | {"runOnly": {"type": "rule", "values": CONTRAST}}
+ALL_BUT_COLOURS = AXE | {"rules": {rule: {"enabled": False} for rule in (*COLOURS, "hidden-content")}}  # it only asks
+COLOURS_ALONE = AXE | {"runOnly": {"type": "rule", "values": COLOURS}}
 ONE_OF_A_LOOK = """
-  () => {
-    const seen = new Set();
+  (known) => {
+    const seen = new Set(known);
     const speaks = (el) => [...el.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
-    for (const el of document.body.querySelectorAll("*:not(svg *, .live-figure *)")) {
+    for (const el of document.body.querySelectorAll("*:not(svg:not(.live-figure *) *)")) {
       if (!speaks(el) || !el.getClientRects().length) continue;
-      const { color, fontSize, fontWeight } = getComputedStyle(el);
-      const look = [color, fontSize, fontWeight];
+      const { color, fill, fontSize, fontWeight } = getComputedStyle(el);
+      const figure = el.closest("[data-figure]");
+      const look = [el.tagName === "A", color, fontSize, fontWeight];
+      if (figure) look.push(fill, figure.dataset.figure, el.tagName, el.getAttribute("class"));
       for (let on = el; on; on = on.parentElement) {
         const { backgroundColor, backgroundImage, opacity } = getComputedStyle(on);
-        look.push(backgroundColor, backgroundImage, opacity);
+        if (backgroundColor !== "rgba(0, 0, 0, 0)" || backgroundImage !== "none" || opacity !== "1")
+          look.push(backgroundColor, backgroundImage, opacity);
       }
       if (!seen.has(String(look))) el.dataset.look = "";
       seen.add(String(look));
     }
+    return [...seen];
   }
 """
-WHERE = {"include": [["[data-look]"], [".live-figure"]]}
+KNOWN_LOOKS = set()
+
+IN_ANY_WINDOW = {"without a name": UNNAMED, "too small to read": SMALL, "dead": DEAD, "a cut formula": CUT_FORMULAS}
+IN_ONE = {"a straight quotation mark": STRAIGHT, "a figure not named once": NOT_NAMED_ONCE, "a low W": LOW,
+          "not copied as TeX": NOT_TEX}
 
 
-def inspect(visit, all_rules):
-    """All findings on one page, by name of the check; axe's by all of its rules, by few, or (None) not asked for."""
-    page = visit.page
+def inspect(visit, path):
+    """All faults of a page, as {what was asked: list}. The visit, wide or narrow, is of no use afterwards."""
+    page, wide = visit.page, visit.page.viewport_size["width"] > 1000
+    scripts = IN_ANY_WINDOW | IN_ONE if wide else IN_ANY_WINDOW
+    found = {what: page.evaluate(script) for what, script in scripts.items()}
+    found |= {"moves while it loads": above(0.05, page.evaluate("layoutShift")), "too wide": too_wide(page)}
+    if path in AS_TYPED:
+        found.pop("a straight quotation mark", None)
+    page.emulate_media(color_scheme="dark")
+    found["light in the dark"] = page.evaluate(BRIGHT)
+    found |= in_other_media(page, path) if wide else magnified(page)
     # Before axe, which asks the server for style sheets at addresses of its own making.
-    errors, foreign = list(visit.errors), list(visit.foreign)
-    found = {
-        "errors": errors,
-        "foreign": foreign,
-        "shift": page.evaluate("window.layoutShift"),
-        "overflow": page.evaluate(served.OVERFLOW),
-        "unnamed": page.evaluate(UNNAMED),
-        "small": page.evaluate(SMALL),
-        "bright": page.evaluate(BRIGHT),
-        "dead": page.evaluate("document.querySelectorAll('.live-figure:not(.is-live)').length"),
-    }
-    return found | {"axe": None if all_rules is None else axe(page, all_rules)}
+    found |= {"error": list(visit.errors), "asked of a third party": list(visit.foreign)}
+    for scheme in ("dark", "light"):
+        if rules := axe_rules(path, wide, scheme):
+            page.emulate_media(color_scheme=scheme)
+            found[f"axe, {scheme}"] = axe(page, rules)
+    return found
 
 
-def axe(page, all_rules=True):
-    """What axe finds wrong, with all that is folded unfolded; not all_rules: with colours and sizes alone."""
+def above(most, number):
+    return [number] if number > most else []
+
+
+def too_wide(page):
+    return above(0, page.evaluate(served.OVERFLOW))
+
+
+def in_other_media(page, path):
+    """What is wrong in forced colours and, of a chapter, on paper."""
+    page.emulate_media(forced_colors="active")
+    found = {"without a frame in forced colours": page.evaluate(UNFRAMED)}
+    page.emulate_media(forced_colors="none", media="print")
+    if path in served.chapters():
+        found |= {"to be clicked on paper": page.evaluate(NOT_ON_PAPER), "not so on paper": page.evaluate(NOT_AS_PAPER)}
+    page.emulate_media(media="screen")
+    return found
+
+
+def magnified(page):
+    """What is cut at 200 and at 400 percent of a screen of 1200."""
+    size, found = page.viewport_size, {}
+    for width in (600, 320):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.evaluate(served.DRAWN)
+        found |= {f"outside at {width}": page.evaluate(OUTSIDE), f"too wide at {width}": too_wide(page),
+                  f"a formula cut at {width}": page.evaluate(CUT_FORMULAS)}
+    page.set_viewport_size(size)
+    page.evaluate(served.DRAWN)
+    return found
+
+
+def axe_rules(path, wide, scheme):
+    """The rules by which axe, the slowest of all checks, looks at a page on one of four screens.
+
+    An article has the same colours at each width and the same structure in each scheme: all rules on one screen, and on
+    another those about colours and sizes, show all of it. What stands around the article is the same on every page, so
+    all rules on four screens are needed on FURNITURE alone.
+    """
+    if path in FURNITURE or (wide and scheme == "dark"):
+        return ALL_BUT_COLOURS
+    return None if wide or scheme == "dark" else SIZES_ALONE
+
+
+def axe(page, rules=ALL_BUT_COLOURS):
+    """What axe finds wrong by these rules and in colours, with all that is folded unfolded."""
     page.evaluate("document.querySelectorAll('details').forEach((el) => { el.open = true; })")
-    page.evaluate(ONE_OF_A_LOOK)
-    rules = ALL_BUT_CONTRAST if all_rules else SIZES_ALONE
-    violations = [violation for asked in ({"options": rules}, {"options": CONTRAST_ALONE, "context": WHERE})
-                  for violation in Axe().run(page, **asked).response["violations"]]
+    KNOWN_LOOKS.update(page.evaluate(ONE_OF_A_LOOK, sorted(KNOWN_LOOKS)))
+    asked = [{"options": rules}]
+    if page.locator("[data-look]").count():
+        asked.append({"options": COLOURS_ALONE, "context": {"include": [["[data-look]"]]}})
     return [f"{violation['id']} ({violation['impact']}): {node['target']} {node['html'][:120]}"
-            for violation in violations for node in violation["nodes"]]
+            for one in asked for violation in Axe().run(page, **one).response["violations"]
+            for node in violation["nodes"]]

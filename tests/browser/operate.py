@@ -1,7 +1,10 @@
 """Operating the controls of a live figure in the page, all in one call, and reading what it then shows."""
 import base64
+import functools
 
 import numpy as np
+
+from mha.widgets import FIGURES
 
 # What a figure shows: the numbers on its root (common.js), packed as float64, for they are many.
 READ = """
@@ -51,6 +54,12 @@ OPERATE = """
     return plan.map((setting) => { for (const { name, value } of setting) put(name, value); return read(index); });
   }
 """
+
+
+@functools.cache
+def figure_called(name):
+    """A figure of the package as it opens, made once for all tests."""
+    return FIGURES[name]()
 
 
 def unpack(shown):

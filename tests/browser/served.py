@@ -61,20 +61,6 @@ def chapters():
     return sorted(file.relative_to(sources).with_suffix(".html").as_posix() for file in sources.rglob("*.ipynb"))
 
 
-SCREENS = [(1200, "light"), (1200, "dark"), (390, "light"), (390, "dark")]
-FURNITURE = ("chapters/index.html", "chapters/05_masks.html")
-
-
-def axe_screens(page):
-    """The screens on which axe, the slowest of all checks, looks at a page, and by all of its rules or by few.
-
-    An article has the same colours at each width and the same structure in each scheme: all rules on one screen, and on
-    another those about colours and sizes, show all of it. What stands around the article is the same on every page, so
-    all rules on four screens are needed on FURNITURE alone.
-    """
-    return dict.fromkeys(SCREENS, True) if page in FURNITURE else {(1200, "dark"): True, (390, "light"): False}
-
-
 def live_figures(page):
     """How many live figures a page has."""
     return len(re.findall('<figure class="live-figure"', (HTML / page).read_text("utf8")))

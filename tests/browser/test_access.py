@@ -9,25 +9,7 @@ import served
 
 WHOLE, CYCLE = "chapters/00_the_whole.html", "chapters/03_query_and_key.html"
 PAGES = served.chapters() if served.chromium() else []
-LIVE = [page for page in PAGES if served.live_figures(page)]
-every_live_page = pytest.mark.parametrize("page", LIVE)
 of_the_whole = pytest.mark.parametrize("page", [WHOLE])
-
-# How often each figure's name is there to be heard: on itself and on what stands in it.
-NAMED = """
-  () => [...document.querySelectorAll(".live-figure")].map((figure) => {
-    const name = figure.getAttribute("aria-label");
-    return [figure, ...figure.querySelectorAll("[aria-label]")]
-      .filter((el) => el.getAttribute("aria-label") === name && !el.closest("[aria-hidden=true]")).length;
-  })
-"""
-
-
-@every_live_page
-def test_the_name_of_a_figure_is_said_once(opened, page):
-    said = opened(page).page.evaluate(NAMED)
-    assert said == [1] * served.live_figures(page)
-
 
 @pytest.mark.parametrize("page", [CYCLE])
 def test_the_ring_of_weights_is_named_for_what_it_draws_and_says_its_weights(visit, page):
@@ -52,7 +34,7 @@ def test_the_ring_of_weights_is_named_for_what_it_draws_and_says_its_weights(vis
 PRESSED = """
   async () => {
     const [lost, kinds] = [[], new Map()];
-    const frame = () => new Promise(requestAnimationFrame);
+    const later = () => new Promise((done) => setTimeout(done));
     const sees = (el) => el.checkVisibility({ visibilityProperty: true });
     const late = ".bet-again, .bet-off, .bet-on";
     const press = async (button) => {
@@ -61,9 +43,11 @@ PRESSED = """
         button.focus();
         if (document.activeElement !== button) break;
         button.click();
-        for (let i = 0; i < 3; i++) await frame();
+        await flushFrames();
         if (document.activeElement === document.body) lost.push(`${name}, pressed ${count + 1} times`);
       }
+      await later();
+      if (document.activeElement === document.body) lost.push(`${name}, a little later`);
     };
     const kindOf = (el) => `${el.className} ${el.closest("[data-figure]")?.dataset.figure} ${el.dataset.do}`;
     for (const which of [`button:not(${late})`, late])
@@ -80,7 +64,7 @@ PRESSED = """
 
 @pytest.mark.parametrize("page", PAGES)
 def test_no_button_loses_the_focus_when_it_is_pressed(visit, page):
-    tab = visit(page, bets=True).page
+    tab = visit(page, bets=True, script=served.FRAMES).page
     tab.on("dialog", lambda dialog: dialog.dismiss())
     assert tab.evaluate(PRESSED) == []
 
@@ -185,23 +169,6 @@ def test_forced_colours_keep_the_frames_what_is_used_and_the_next_arrow(visit, p
     assert disc != ground
     hidden = tab.locator(".entry.blank").first.evaluate("(el) => getComputedStyle(el).color")
     assert hidden == "rgba(0, 0, 0, 0)"                      # what is not yet made is not there to read
-
-
-@pytest.mark.parametrize("page", LIVE)
-def test_forced_colours_keep_the_frames_of_every_small_matrix(opened, page):
-    tab = opened(page).page
-    tab.emulate_media(forced_colors="active")
-    frames = """() => [...document.querySelectorAll(".mha-figure .small-matrix tbody td")]
-      .filter((el) => getComputedStyle(el).outlineStyle === "none").length"""
-    assert tab.evaluate(frames) == 0
-    tab.emulate_media(forced_colors="none")
-
-
-@every_live_page
-def test_a_matrix_has_its_letter_as_high_in_a_figure_as_in_the_text(opened, page):
-    low = """() => [...document.querySelectorAll("article .formula")]
-      .filter((el) => el.firstChild.data === "W" && el.querySelector("sub")).length"""
-    assert opened(page).page.evaluate(low) == 0
 
 
 @pytest.mark.parametrize("box, drawer", [("__navigation", ".sidebar-drawer"), ("__toc", ".toc-drawer")])

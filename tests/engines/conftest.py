@@ -1,5 +1,4 @@
-"""Firefox and WebKit on the built book: every page is visited once, and everything is asked of it in that visit."""
-import functools
+"""Firefox and WebKit on the built book."""
 import os
 import sys
 from pathlib import Path
@@ -12,7 +11,6 @@ sys.path.append(str(Path(__file__).parents[1] / "browser"))     # what both suit
 import engines  # noqa: E402
 import served  # noqa: E402
 from first import Listening  # noqa: E402
-from visit import visit  # noqa: E402
 
 MISSING = {name: line for name in engines.ENGINES if (line := engines.missing(name))}
 
@@ -59,9 +57,3 @@ def engine(request):
             browser.go(request.getfixturevalue("address") + "chapters/00_the_whole.html")
             browser.evaluate(served.SETTLED)
         yield browser
-
-
-@pytest.fixture(scope="session")
-def look(engine, address):
-    """What was found on a page: looked at once, asked about by several tests."""
-    return functools.cache(lambda page: visit(engine, address, page))

@@ -7,73 +7,43 @@ import served
 from engines import wait_for
 from mha.exercises import EXERCISES, check
 from mha.lab.folklore import CLAIMS
+from operate import figure_called
 from test_completion import ANSWER_ALL, form_of, page_of
 from test_figures import compare
 from test_on_paper import WHITE, Pdf
-from visit import NARROW, WIDE, figure, settings
+from visit import WIDE, settings, visit
 
 # The front door leads on at once; what it leads to is looked at.
 PAGES = [page for page in served.pages() if page != "index.html"]
-LIVE = [page for page in PAGES if served.live_figures(page)]
-
-every_page = pytest.mark.parametrize("page", PAGES)
-every_live_page = pytest.mark.parametrize("page", LIVE)
 
 
 # --- Every page -----------------------------------------------------------------------------------------------------
 
-@every_page
-def test_nothing_fails_and_nothing_is_refused(look, page):
-    assert look(page)["heard"] == []
-
-
-@every_page
-def test_the_policy_lets_nothing_in_but_the_book(look, page):
-    policy = look(page)["policy"]
-    assert policy.startswith("default-src 'self'"), policy
-    assert "unsafe-inline" not in re.sub("style-src[^;]*", "", policy), policy
-
-
-@every_page
-def test_nothing_is_asked_of_a_third_party(look, page):
-    assert look(page)["foreign"] == []
-
-
-@every_page
-def test_every_formula_is_drawn_in_our_font(look, page):
+@pytest.mark.parametrize("page", PAGES)
+def test_nothing_of_what_is_asked_of_every_page_is_wrong(engine, address, page):
+    """In one visit: the figures, with each end of a control beside each end of every other, are held to torch last."""
+    found = visit(engine, address, page)
     written = len(re.findall(r"<math[ >]", (served.HTML / page).read_text("utf8")))
-    assert look(page)["formulas"] == {"all": written, "lost": [], "strange": [], "flat": []}
-
-
-@every_page
-def test_nothing_sticks_out_sideways(look, page):
-    assert max(look(page)["overflow"].values()) <= 0
-
-
-@every_live_page
-def test_every_figure_shows_what_torch_computes(look, page):
-    for seen in look(page)["figures"]:
+    assert found["formulas"] == {"all": written, "lost": [], "strange": [], "flat": []}
+    assert (found["heard"], found["foreign"]) == ([], [])
+    assert max(found["overflow"].values()) <= 0
+    policy = found["policy"]
+    assert policy.startswith("default-src 'self'") and "unsafe-inline" not in re.sub("style-src[^;]*", "", policy)
+    for item, answer, paragraphs in found["replies"]:
+        assert_reply(item, answer, paragraphs)
+    for seen in found["figures"]:
         assert seen["name"], "a figure is dead"
+        for width, heights in seen["heights"].items():
+            heights = dict(zip(map(str, settings(seen["name"])), (round(height, 1) for height in heights)))
+            assert len(set(heights.values())) == 1, (seen["name"], width, heights)
         for setting, shown in zip(settings(seen["name"]), seen["shown"]):
-            compare(shown, figure(seen["name"]).numbers(**setting), setting)
+            compare(shown, figure_called(seen["name"]).numbers(**setting), setting)
 
 
-@every_live_page
-@pytest.mark.parametrize("width", [WIDE, NARROW])
-def test_every_figure_keeps_its_height(look, page, width):
-    for seen in filter(lambda seen: seen["name"], look(page)["figures"]):
-        heights = [round(height, 1) for height in seen["heights"][width]]
-        low, high = (settings(seen["name"])[heights.index(end)] for end in (min(heights), max(heights)))
-        assert min(heights) == max(heights), f"{seen['name']}: {min(heights)} px at {low}, {max(heights)} px at {high}"
-
-
-@pytest.mark.parametrize("page", served.chapters())
-def test_every_question_replies_to_a_wrong_and_to_a_right_answer(look, page):
-    for item, answer, paragraphs in look(page)["replies"]:
-        report = check(item.id, answer)
-        assert paragraphs[0].startswith("\u2713" if report.ok else "\u00d7"), (item.id, answer, paragraphs)
-        if not answer:
-            continue                            # what a kernel says of no words at all is said of quotation marks
+def assert_reply(item, answer, paragraphs):
+    report = check(item.id, answer)
+    assert paragraphs[0].startswith("\u2713" if report.ok else "\u00d7"), (item.id, answer, paragraphs)
+    if answer:                                  # what a kernel says of no words at all is said of quotation marks
         said = [served.as_read(line) for line in report.text.splitlines()[1:]
                 if not line.startswith((f'hint("{item.id}")', "   [ ]")) and line != getattr(item, "note", "")]
         assert set(said) <= set(paragraphs), (item.id, answer)
@@ -162,7 +132,7 @@ def test_a_drawer_opens_and_closes_when_it_has_served(narrow, drawer, opener, wa
     is_seen(drawer, "out")
 
 
-@every_live_page
+@pytest.mark.parametrize("page", ["chapters/01_soft_lookup.html", "chapters/06_multi_head.html"])
 def test_a_slider_follows_the_keyboard_and_the_figure_the_slider(at, page):
     browser = at(page)
     slider = ".live-figure input[type=range]"

@@ -1,18 +1,15 @@
 """Everything that is found on a page in one visit."""
 import functools
-import random
 
 import served
 from mha.exercises import EXERCISES
 from mha.exercises.engine.exercise import Exercise
 from mha.exercises.engine.question import Choice, Number
-from mha.widgets import FIGURES
-from operate import HEIGHT, READ, after_each, unpack
+from operate import HEIGHT, READ, after_each, figure_called, unpack
 from test_exercises_in_pages import form_of, page_of
-from test_figures import corners
+from test_figures import few_settings
 
 WIDE, NARROW = 1200, 390        # a window gets no narrower than its own buttons: 500 px in Firefox, 447 in WebKit
-AT_RANDOM = 10                  # settings beside the corners
 
 POLICY = "() => document.querySelector('meta[http-equiv=\"Content-Security-Policy\"]')?.content ?? ''"
 NAME = "(index) => document.querySelectorAll('.live-figure')[index].querySelector('[data-figure]')?.dataset.figure"
@@ -72,7 +69,8 @@ def visit(engine, address, page):
     engine.evaluate(CALM)
     for index, seen in enumerate(found["figures"]):
         if seen["name"]:
-            seen["heights"][NARROW] = after_each(engine, index, figure(seen["name"]), settings(seen["name"]), HEIGHT)
+            figure = figure_called(seen["name"])
+            seen["heights"][NARROW] = after_each(engine, index, figure, settings(seen["name"]), HEIGHT)
     found["overflow"][NARROW] = engine.evaluate(served.OVERFLOW)
     found["foreign"] = engine.evaluate(FOREIGN)
     found["heard"] = engine.evaluate("() => window.heard")
@@ -80,17 +78,8 @@ def visit(engine, address, page):
 
 
 @functools.cache
-def figure(name):
-    return FIGURES[name]()
-
-
-@functools.cache
 def settings(name):
-    """Every corner of a figure's controls, and some settings at random."""
-    every = list(figure(name).settings())
-    known = {tuple(setting.values()) for setting in every}                      # some figures tie their controls
-    reached = [corner for corner in corners(every) if tuple(corner.values()) in known]
-    return reached + random.Random(1).sample(every, min(AT_RANDOM, len(every)))
+    return few_settings(figure_called(name))
 
 
 def operate(engine, index):
@@ -98,7 +87,7 @@ def operate(engine, index):
     name = engine.evaluate(NAME, index)
     if not name:
         return {"name": None}
-    seen = after_each(engine, index, figure(name), settings(name), READ_AND_MEASURE)
+    seen = after_each(engine, index, figure_called(name), settings(name), READ_AND_MEASURE)
     return {"name": name, "shown": [unpack(shown) for shown, _ in seen], "heights": {WIDE: [high for _, high in seen]}}
 
 
