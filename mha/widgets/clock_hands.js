@@ -56,10 +56,7 @@ function largestBut(weights, taken, equal) {
   return weights.findIndex((weight, t) => open(t) && weight >= top * (1 - equal));
 }
 
-function render({ model, el }) {
-  const frequencies = model.get("frequencies");
-  const sizes = model.get("sizes");
-  const equal = model.get("equal");
+export default figure(({ strengths, frequencies, sizes, equal }, { root, change, when }) => {
   const clocks = frequencies.map((frequency, p) =>
     clock(`hand ${p + 1}`, `${threeDigits((2 * Math.PI) / frequency)} tokens`));
   const faces = drawing({ class: "faces" });
@@ -93,8 +90,6 @@ function render({ model, el }) {
 
   const told = roomFor(handsAt(720, 10, 30000, -0.99999), "p", { class: "status", "aria-live": "polite" });
   const status = statusLine(headLooks(20, 0.5, [[1023, 0.5], [1023, 0.5], [1023, 0.5]]));
-  const root = figureBox(model, "clock-hands", "clock-hands", ...title, faces, told, curves, status);
-  el.append(root);
 
   // What the hands at a place say of its weight
   function handsAt(look, offset, strength, mean) {
@@ -164,12 +159,12 @@ function render({ model, el }) {
       show(place(((p + 0.5) * wide) / 4, radius), p < count, frequencies[p] * offset, frequencies[p] * away));
   }
 
-  function draw(room) {
-    const [count, offset] = [model.get("hands"), model.get("offset")];
-    const strength = model.get("strengths")[model.get("strength")];
-    const n = sizes[model.get("places")];
-    const look = Math.min(model.get("look"), n - 1);
-    model.set("last", n - 1);
+  when(["places"], ({ places }) => ({ look_max: sizes[places] - 1 }));
+
+  function draw({ hands: count, offset, strength: power, places, look: wanted }, room) {
+    const strength = strengths[power];
+    const n = sizes[places];
+    const look = Math.min(wanted, n - 1);
     const used = frequencies.slice(0, count);
     const meanAt = (away) => sum(used.map((frequency) => Math.cos(frequency * away))) / count;
     const means = tabulate(n, (t) => meanAt(t - offset));
@@ -204,16 +199,8 @@ function render({ model, el }) {
     const near = tabulate(13, (i) => toPlace(pixel + i - 6));
     const weights = root.numbers.weight;
     const tallest = near.reduce((a, b) => (weights[b] > weights[a] ? b : a));
-    change(model, { look: weights[tallest] >= NAMED ? tallest : toPlace(pixel) });
+    change({ look: weights[tallest] >= NAMED ? tallest : toPlace(pixel) });
   }
-  curves.addEventListener("pointerdown", (event) => {
-    curves.setPointerCapture(event.pointerId);
-    drag(event);
-  });
-  curves.addEventListener("pointermove", (event) => {
-    if (event.buttons) drag(event);
-  });
-  return redraw(model, root, ["hands", "offset", "strength", "places", "look"], draw);
-}
-
-export default { render };
+  onDrag(curves, drag);
+  return { parts: [...title, faces, told, curves, status], draw };
+});

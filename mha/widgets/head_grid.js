@@ -129,11 +129,7 @@ function columnStrip(d) {
   return { box: h("div", {}, title, svg), show };
 }
 
-function render({ model, el }) {
-  const cuts = model.get("cuts");
-  const most = model.get("maps");
-  const d = model.get("d_model");
-  const sentences = model.get("sentences");
+export default figure(({ cuts, maps: most, d_model: d, sentences }, { now, change, when }) => {
   const longestSentence = Math.max(...sentences.map(({ tokens }) => tokens.length));
   const longestWord = longestOf(sentences.flatMap(({ tokens }) => tokens));
 
@@ -146,8 +142,6 @@ function render({ model, el }) {
   const strip = columnStrip(d);
   const beside = h("div", { class: "beside" }, colourKey(), status, ledger.box);
   const maps = h("div", { class: "maps" }, gridMaps.box, largeMap.box, beside);
-  const root = figureBox(model, "head-grid", "head-grid", strip.box, maps);
-  el.append(root);
 
   const marks = tabulate(most, () => rowMark(grid));
   const titlesOf = textPool(grid, { class: "title" });
@@ -262,25 +256,24 @@ function render({ model, el }) {
       + `most at \u201c${asked}\u201d: ${weight.toFixed(2)}.`;
   }
 
-  function draw(room) {
-    const heads = cuts[model.get("num_heads")];
-    const d_k = cuts[model.get("d_k")];
-    const { tokens } = sentences[model.get("sentence")];
+  function draw({ num_heads, d_k: width, linked, head, word, sentence }, room) {
+    const [heads, d_k] = [cuts[num_heads], cuts[width]];
+    const { tokens } = sentences[sentence];
     const n = tokens.length;
     const count = Math.min(heads, most);
-    const chosen = Math.min(model.get("head"), count - 1);
+    const chosen = Math.min(head, count - 1);
     const names = tabulate(count, (i) => nameOf(heads, d_k, i));
-    const row = Math.min(model.get("word"), n - 1);
-    const all = weightsOf(heads, d_k, model.get("sentence"), count);
+    const row = Math.min(word, n - 1);
+    const all = weightsOf(heads, d_k, sentence, count);
     // A single map is drawn large and not a second time: there stands the mean of the heads as they were trained
-    const small = heads > 1 ? all : meanOfTrained(model.get("sentence"));
+    const small = heads > 1 ? all : meanOfTrained(sentence);
 
     const wide = room >= 560; // what is said of the large map stands beside it, else below it
     strip.show(heads, d_k, chosen, room);
     drawGrid(small, heads > 1 ? names : ["mean of 0.0 to 0.11"], heads > 1 ? chosen : -1, row, tokens, room,
       wide ? 238 : room * 1.05);
     drawLarge(all[chosen], names[chosen], row, tokens, wide ? Math.min(380, room * 0.57) : room);
-    ledger.show(heads, d_k, n, model.get("linked"));
+    ledger.show(heads, d_k, n, linked);
     const { j, weight } = strongestOf(all[chosen], row, n);
     say(status, sentenceFor(heads, d_k, names[chosen], tokens[row], tokens[j], weight));
 
@@ -300,33 +293,23 @@ function render({ model, el }) {
   // With the link on, h and d_k follow each other. The cuts are the divisors of d_model in order, so the partner of one
   // stands as far from the end as it stands from the start.
   const partner = (i) => cuts.length - 1 - i;
-  const tie = (moved, follower) => () => {
-    const wanted = partner(model.get(moved));
-    if (model.get("linked") && model.get(follower) !== wanted) change(model, { [follower]: wanted });
-  };
-  // The list of maps ends where they end
-  model.on("change:num_heads", () => {
-    const end = Math.min(cuts[model.get("num_heads")], most) - 1;
-    change(model, { head: Math.min(model.get("head"), end), last: end });
-  });
-  model.on("change:num_heads", tie("num_heads", "d_k"));
-  model.on("change:d_k", tie("d_k", "num_heads"));
-  model.on("change:linked", tie("num_heads", "d_k"));
+  const lastOf = ({ num_heads }) => Math.min(cuts[num_heads], most) - 1; // the list of maps ends where they end
+  when(["num_heads"], (setting) => ({ head: Math.min(setting.head, lastOf(setting)), head_max: lastOf(setting) }));
+  when(["num_heads", "linked"], ({ linked, num_heads }) => (linked ? { d_k: partner(num_heads) } : {}));
+  when(["d_k"], ({ linked, d_k }) => (linked ? { num_heads: partner(d_k) } : {}));
 
   const pick = (svg, chosenAt) => svg.addEventListener("click", (event) => {
     const box = svg.getBoundingClientRect();
-    change(model, chosenAt(event.clientX - box.left, event.clientY - box.top));
+    change(chosenAt(event.clientX - box.left, event.clientY - box.top));
   });
   pick(grid, (x, y) => {
-    const cells = places.map((place) => cellAt(place, sentences[model.get("sentence")].tokens.length, x, y));
+    const cells = places.map((place) => cellAt(place, sentences[now().sentence].tokens.length, x, y));
     const head = cells.findIndex(Boolean);
-    return head < 0 ? {} : { head: Math.min(head, model.get("last")), word: cells[head][0] };
+    return head < 0 ? {} : { head: Math.min(head, lastOf(now())), word: cells[head][0] };
   });
   pick(large, (x, y) => {
-    const cell = cellAt(largePlace, sentences[model.get("sentence")].tokens.length, x, y);
+    const cell = cellAt(largePlace, sentences[now().sentence].tokens.length, x, y);
     return cell ? { word: cell[0] } : {};
   });
-  return redraw(model, root, ["num_heads", "d_k", "linked", "sentence", "head", "word"], draw);
-}
-
-export default { render };
+  return { parts: [strip.box, maps], draw };
+});

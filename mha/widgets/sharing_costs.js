@@ -22,9 +22,7 @@ function median(numbers) {
   return (sorted[Math.floor(half)] + sorted[Math.ceil(half)]) / 2;
 }
 
-function render({ model, el }) {
-  const [names, columns, long, errors, counts, wanted] = ["names", "columns", "long", "errors", "counts", "wanted"]
-    .map((name) => model.get(name));
+export default figure(({ names, columns, long, errors, counts, wanted }) => {
   const taskOf = (task) => names[task].split(",")[0];
   const many = columns[0].length;
   const runs = errors[0][0][0].length;
@@ -50,8 +48,6 @@ function render({ model, el }) {
   const heading = planeTitle("Error", `of each run (\u25cb ${steps[0]} steps, \u25cf ${steps[1]}); line: the floor`);
   const longest = { cell: [8, 8, 32, 16, null], ends: [0.888, 0.888, 0.888], count: counts[0], low: 0.875 };
   const status = statusLine(sentenceFor({ ...longest, wanting: true }));
-  const root = figureBox(model, "sharing-costs", "sharing-costs", title, heading, svg, status);
-  el.append(root);
 
   function sentenceFor({ cell, ends, count, low, wanting }) {
     const [heads, h_kv, d_k, d_v, d_c] = cell;
@@ -86,8 +82,8 @@ function render({ model, el }) {
     });
   }
 
-  function draw(room) {
-    const [task, column, longer] = [model.get("task"), model.get("column") - 1, model.get("steps")];
+  function draw({ task, column: from1, steps: longer }, room) {
+    const column = from1 - 1;
     const shown = columns[task].map((cell, i) => {
       const found = errors[longer][task][i];
       const low = cell ? floorOf(task, cell) : NaN;
@@ -128,7 +124,5 @@ function render({ model, el }) {
   function rowName([, h_kv, d_k, d_v, d_c]) {
     return d_c ? `latent, d_c = ${d_c}` : `h_kv = ${h_kv}, d_k = ${d_k}, d_v = ${d_v}`;
   }
-  return redraw(model, root, ["task", "column", "steps"], draw);
-}
-
-export default { render };
+  return { parts: [title, heading, svg, status], draw };
+});
