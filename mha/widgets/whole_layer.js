@@ -217,23 +217,71 @@ const rich = (text) => text.split(/(\{[\w-]+\|[^}]*\})/).flatMap((part) => {
 });
 const plain = (text) => text.replace(/\{[\w-]+\|([^}]*)\}/g, "$1");
 
-// ---- the picture ----------------------------------------------------------------------------------------
+// ---- words of the picture -------------------------------------------------------------------------------
 
-export default figure(({ words, features, asks, brings, only_glance: glanceOnly }, { root, now, change }) => {
-  const { given: first } = now();
+// Which row and which column of a matrix, in words
+function placeOf(name, r, c, { words, features, asks, brings }) {
+  const word = (i) => `\u201c${words[i]}\u201d`;
+  if (/^(x|Y|O)/.test(name)) return `${word(r)}, ${features[c]}`;
+  if (/^(S|Z|A)/.test(name)) return `${word(r)} and ${word(c)}`;
+  const brought = (i) => `${brings[i < 2 ? 0 : 1][i % 2]} of head ${i < 2 ? 1 : 2}`;
+  if (name === "WO") return `${brought(r)} to ${features[c]}`;
+  if (name === "C") return `${word(r)}, ${brought(c)}`;
+  const names = (/^W?[QK]/.test(name) ? asks : brings)[BLOCKS[name].head - 1];
+  if (name[0] === "W") return `${features[r]} to ${names[c]}`;
+  return name.startsWith("KT") ? `${word(c)}, ${names[r]}` : `${word(r)}, ${names[c]}`;
+}
+const inWords = ([name, r, c], named) => `${BLOCKS[name].says}, ${placeOf(name, r, c, named)}`;
+
+const group = (look, ...children) => h("div", { class: `group ${look}` }, ...children);
+const caption = (hue, word, role) =>
+  h("div", { class: "caption" }, h("b", { class: `ink hue-${hue}` }, word), h("span", {}, role));
+const above = (...children) => h("div", { class: "above" }, ...children);
+const letter = (name, index) => h("i", { class: "formula" }, name, ...(index ? [h("sup", {}, index)] : []));
+const namesAbove = (look, texts) => h("div", { class: `names ${look}` }, ...texts.map((text) => h("span", {}, text)));
+const wordNames = (words) => h("div", { class: "names words" }, ...words.map((word, i) =>
+  h("span", { "data-word": i }, word)));
+const rowNames = (words, look = "") => group(`labels ${look}`, wordNames(words), h("div", { class: "caption" }));
+const newLine = (words) => [h("i", { class: "break" }), rowNames(words, "again")];
+
+// ---- the matrices: blocks of cells ----------------------------------------------------------------------
+
+// Which cells the step, or the number that is pointed at, uses and makes: place -> "used" or "made"
+function marksOf(cells, all, { pointed, step, t, ...more }) {
+  const marks = new Map();
+  const put = (look) => ([name, row]) => cells[name]?.forEach((line, r) => {
+    if (row === null || r === row) line.forEach((_, c) => marks.set(`${name} ${r} ${c}`, look));
+  });
+  if (pointed) {
+    for (const place of originOf(...pointed, all, more).cells) marks.set(place.join(" "), "used");
+    marks.set(pointed.join(" "), "made");
+  } else {
+    const { uses, makes } = involvedIn(step, t);
+    uses.forEach(put("used"));
+    makes.forEach(put("made"));
+  }
+  return marks;
+}
+
+function lookOf(name, r, value, mark, { pointed, step, t, on }) {
+  const { head, given, step: made } = BLOCKS[name];
+  const nothing = Math.abs(value) < 5e-13;
+  if (step && made > step) return "blank";
+  return [
+    mark,
+    r === t && !given && !/^(KT|V_)/.test(name) && "row",
+    nothing && "zero",
+    step && !pointed && !mark && "dim",
+    head && !on[head - 1] && "off",
+    value === -Infinity && "hidden",
+  ].filter(Boolean).join(" ");
+}
+
+// `matrix` makes a block of cells, and `show` writes the numbers of the layer into all that were made
+function matricesOf(named) {
   const cells = {}; // name -> its cells, row by row
-  const boxes = {}; // name -> the element around them
-  let all = {};
-  let pointed = null; // the number whose sum is told, as [name, row, column]
   const drawn = {}; // place of a cell -> how it was drawn last
-  let measured = 0; // the width for which the ribbons' place was measured
-  let size = [160, 96]; // of that place
 
-  // What stands here holds where a figure has no such control
-  const state = ({ follow: t = 1, step = 0, head_1, head_2, masked = false, scaled = true }) =>
-    ({ words, features, asks, brings, t, step, on: [head_1, head_2], masked, scaled });
-
-  // ---- pieces: a matrix is a block of cells; a product has its left factor at its left and its right factor above
   function matrix(name, rows, columns) {
     const { hue, given } = BLOCKS[name];
     const hueOf = (r, c) => (hue === "sides" ? `head-${(name === "C" ? c : r) < 2 ? 1 : 2}` : hue);
@@ -241,126 +289,14 @@ export default figure(({ words, features, asks, brings, only_glance: glanceOnly 
     cells[name] = tabulate(rows, (r) => tabulate(columns, (c) =>
       h("span", {
         role: "spinbutton", ...role, class: `entry hue-${hueOf(r, c)}`, "data-at": `${name} ${r} ${c}`, tabindex: -1,
-        "aria-label": `${BLOCKS[name].says}, ${placeOf(name, r, c)}`,
+        "aria-label": inWords([name, r, c], named),
       })));
-    boxes[name] = h("div", { class: `matrix wide-${columns}${given ? " given" : ""}` }, ...cells[name].flat());
-    return boxes[name];
-  }
-  const group = (look, ...children) => h("div", { class: `group ${look}` }, ...children);
-  const caption = (hue, word, role) =>
-    h("div", { class: "caption" }, h("b", { class: `ink hue-${hue}` }, word), h("span", {}, role));
-  const above = (...children) => h("div", { class: "above" }, ...children);
-  const letter = (name, index) => h("i", { class: "formula" }, name, ...(index ? [h("sup", {}, index)] : []));
-  const featureNames = () => h("div", { class: "names features" }, ...features.map((text) => h("span", {}, text)));
-  const pairNames = (names) => h("div", { class: "names pair" }, ...names.map((text) => h("span", {}, text)));
-  const wordNames = () => h("div", { class: "names words" }, ...words.map((word, i) =>
-    h("span", { "data-word": i }, word)));
-  const rowNames = (look = "") =>
-    group(`labels ${look}`, wordNames(), h("div", { class: "caption" }));
-  const newLine = () => [h("i", { class: "break" }), rowNames("again")];
-
-  // ---- before, the two heads, after
-  const flow = drawing({ class: "flow" });
-  const glance = h("div", { class: "glance" },
-    group("first", h("b", { class: "end-name" }, "before"), featureNames(),
-      h("div", { class: "line" }, wordNames(), matrix("x", 3, 4))),
-    h("div", { class: "middle" }, h("div", { class: "from", "aria-hidden": "true" }, wordNames()), flow),
-    group("last", h("b", { class: "end-name" }, "after"), featureNames(), matrix("Y", 3, 4)));
-
-  // ---- one lane for each head
-  const lanes = glanceOnly ? [] : HEADS.map((head) => {
-    const takes = h("span", { class: "takes" });
-    const factor = (kind, hue, role) => group("factor", above(letter("W", kind)),
-      pairNames((kind === "V" ? brings : asks)[head - 1]), matrix(`W${kind}${head}`, 4, 2), matrix(kind + head, 3, 2),
-      caption(hue, hue, role));
-    const divide = caption("weight", "", "");
-    const lane = h("section", { class: "lane", "aria-label": `head ${head}` },
-      h("div", { class: "lane-title" }, h("b", { class: `ink hue-head-${head}` }, `head ${head}`), takes),
-      h("div", { class: "products" },
-        group("labels", featureNames(), wordNames(), h("div", { class: "caption" })),
-        factor("Q", "query", "looks for"), factor("K", "key", "is found by"), factor("V", "value", "hands on"),
-        ...newLine(),
-        group("score", above(letter("K"), " turned"), matrix(`KT${head}`, 2, 3), matrix(`S${head}`, 3, 3),
-          caption("weight", "score", "query \u00b7 key")),
-        group("divided", matrix(`Z${head}`, 3, 3), divide),
-        ...newLine(),
-        group("weights", matrix(`A${head}`, 3, 3), caption("weight", "weight", "softmax: shares")),
-        group("mixture", above(letter("V")), matrix(`V_${head}`, 3, 2), matrix(`M${head}`, 3, 2),
-          caption(`head-${head}`, "mixture", "brings"))));
-    return { lane, takes, divide };
-  });
-
-  // ---- together
-  const rowsOfHeads = h("div", { class: "rows-of" },
-    ...HEADS.map((head) => h("b", { class: `ink hue-head-${head}` }, `head ${head}`)));
-  const together = () => h("section", { class: "lane", "aria-label": "together" },
-    h("div", { class: "lane-title" }, h("b", {}, "together"),
-      h("span", { class: "takes" }, "what the heads bring is written into the word")),
-    h("div", { class: "products" },
-      rowNames(),
-      group("sides", h("div", { class: "names features" }, ...brings.flat().map((text) => h("span", {}, text))),
-        matrix("C", 3, 4), caption("stream", "side by side", "head 1, head 2")),
-      ...newLine(),
-      group("written", above(letter("W", "O")), h("div", { class: "with-names" }, rowsOfHeads, matrix("WO", 4, 4)),
-        featureNames(), matrix("O", 3, 4), caption("stream", "written", "by the heads")),
-      ...newLine(),
-      h("span", { class: "sign" }, "+"),
-      group("was", featureNames(), matrix("x_", 3, 4), caption("stream", "before", "what it was")),
-      ...newLine(),
-      h("span", { class: "sign" }, "="),
-      group("is", featureNames(), matrix("Y_", 3, 4), caption("stream", "after", "what it is now"))));
-
-  // ---- the sentence, and the way on
-  const startOf = { words, features, asks, brings, on: [true, true], masked: true, scaled: true };
-  all = compute(first, startOf.on, false, true);
-  const everything = words.flatMap((_, t) => tabulate(glanceOnly ? 1 : LAST + 1, (step) =>
-    plain(sentenceOf(step, all, { ...startOf, t }))));
-  const sentence = roomFor(`${longestOf(everything)} 0.00 0.00`, "p", { class: "says", "aria-live": "polite" });
-  const button = (look, label, text) => h("button", { type: "button", class: look, "aria-label": label }, text);
-  const [back, next] = [button("go", "one step back", "\u2039"), button("go next", "next step", "\u203a")];
-  const hint = () => h("p", { class: "soft hint" }, "Point at a number, or go to it with the arrow keys, for its sum. "
-    + "What has a dotted line is given: drag it to the side, or press + and \u2212 on a keyboard.");
-  const parts = glanceOnly ? [glance, sentence]
-    : [glance, ...lanes.map(({ lane }) => lane), together(), hint(), h("div", { class: "speech" }, back, sentence, next)];
-
-  // ---- what is drawn
-  // Which cells the step, or the number that is pointed at, uses and makes: place -> "used" or "made"
-  function marksOf({ step, t, ...more }) {
-    const marks = new Map();
-    const put = (look) => ([name, row]) => cells[name]?.forEach((line, r) => {
-      if (row === null || r === row) line.forEach((_, c) => marks.set(`${name} ${r} ${c}`, look));
-    });
-    if (pointed) {
-      for (const place of originOf(...pointed, all, more).cells) marks.set(place.join(" "), "used");
-      marks.set(pointed.join(" "), "made");
-    } else {
-      const { uses, makes } = involvedIn(step, t);
-      uses.forEach(put("used"));
-      makes.forEach(put("made"));
-    }
-    return marks;
+    return h("div", { class: `matrix wide-${columns}${given ? " given" : ""}` }, ...cells[name].flat());
   }
 
-  function lookOf(name, r, value, mark, { step, t, on }) {
-    const { head, given, step: made } = BLOCKS[name];
-    const nothing = Math.abs(value) < 5e-13;
-    if (step && made > step) return "blank";
-    return [
-      mark,
-      r === t && !given && !/^(KT|V_)/.test(name) && "row",
-      nothing && "zero",
-      step && !pointed && !mark && "dim",
-      head && !on[head - 1] && "off",
-      value === -Infinity && "hidden",
-    ].filter(Boolean).join(" ");
-  }
-
-  function drawCell(name, r, c, mark, now) {
-    const cell = cells[name][r][c];
-    const value = all[name][r][c];
-    const look = lookOf(name, r, value, mark, now);
-    const seen = `${look}|${value}`;
+  function drawCell(cell, name, value, look) {
     const place = cell.dataset.at;
+    const seen = `${look}|${value}`;
     if (drawn[place] === seen) return;
     drawn[place] = seen;
     const share = name[0] === "A" ? value : Math.min(1, Math.abs(value) / 2);
@@ -371,53 +307,114 @@ export default figure(({ words, features, asks, brings, only_glance: glanceOnly 
     const said = look === "blank" ? "not yet made" : print(name, value);
     set(cell, { "aria-valuenow": Number.isFinite(value) ? value : 0, "aria-valuetext": said });
   }
-  // Which row and which column, in words
-  function placeOf(name, r, c) {
-    const word = (i) => `\u201c${words[i]}\u201d`;
-    if (/^(x|Y|O)/.test(name)) return `${word(r)}, ${features[c]}`;
-    if (/^(S|Z|A)/.test(name)) return `${word(r)} and ${word(c)}`;
-    const brought = (i) => `${brings[i < 2 ? 0 : 1][i % 2]} of head ${i < 2 ? 1 : 2}`;
-    if (name === "WO") return `${brought(r)} to ${features[c]}`;
-    if (name === "C") return `${word(r)}, ${brought(c)}`;
-    const names = (/^W?[QK]/.test(name) ? asks : brings)[BLOCKS[name].head - 1];
-    if (name[0] === "W") return `${features[r]} to ${names[c]}`;
-    return name.startsWith("KT") ? `${word(c)}, ${names[r]}` : `${word(r)}, ${names[c]}`;
-  }
 
-  // The challenge: what is said where one changed number has made the second word, "good", kind again
-  const found = new Set();
-  function turnedBack({ step, on, masked, scaled }) {
-    if (step % LAST) return "";
-      const changed = Object.keys(first).flatMap((name) => first[name].flatMap((row, r) => row.flatMap((value, c) =>
-      (given[name][r][c] === value ? [] : [[name, r, c]]))));
-    if (changed.length !== 1 || all.Y[1][0] <= 0 || masked || !scaled || !on.every(Boolean)) return "";
-    const [[name, r, c]] = changed;
-    found.add(String(changed[0]));
-    const place = `${BLOCKS[name].says}, ${placeOf(name, r, c)}`;
-    const count = found.size > 1 ? ` (${found.size} such numbers found)` : ""; // whoever found one may know of no game
-    return `\u201c${words[1]}\u201d is kind again, by one number: ${place}${count}. `;
+  function show(all, state) {
+    const marks = marksOf(cells, all, state);
+    for (const [name, rows] of Object.entries(cells)) {
+      rows.forEach((line, r) => line.forEach((cell, c) => {
+        const value = all[name][r][c];
+        drawCell(cell, name, value, lookOf(name, r, value, marks.get(cell.dataset.at), state));
+      }));
+    }
   }
+  return { cells, matrix, show };
+}
 
-  // Ribbons from the words to the heads, as thick as the weights, and from the heads to what comes after
-  const stays = flow.appendChild(h("path", { class: "stays" })); // what the word keeps of itself
-  const ribbons = HEADS.map((head) => tabulate(words.length + 1, () =>
-    flow.appendChild(h("path", { class: `ribbon hue-head-${head}` }))));
+// ---- the parts: a product has its left factor at its left and its right factor above ---------------------
+
+// Before, the two heads, after
+function glanceOf({ words, features }, matrix) {
+  const flow = drawing({ class: "flow" });
+  const end = (text) => h("b", { class: "end-name" }, text);
+  const box = h("div", { class: "glance" },
+    group("first", end("before"), namesAbove("features", features),
+      h("div", { class: "line" }, wordNames(words), matrix("x", 3, 4))),
+    h("div", { class: "middle" }, h("div", { class: "from", "aria-hidden": "true" }, wordNames(words)), flow),
+    group("last", end("after"), namesAbove("features", features), matrix("Y", 3, 4)));
+  return { box, flow };
+}
+
+function laneOf(head, { words, features, asks, brings }, matrix) {
+  const takes = h("span", { class: "takes" });
+  const factor = (kind, hue, role) => group("factor", above(letter("W", kind)),
+    namesAbove("pair", (kind === "V" ? brings : asks)[head - 1]), matrix(`W${kind}${head}`, 4, 2),
+    matrix(kind + head, 3, 2), caption(hue, hue, role));
+  const divide = caption("weight", "", "");
+  const box = h("section", { class: "lane", "aria-label": `head ${head}` },
+    h("div", { class: "lane-title" }, h("b", { class: `ink hue-head-${head}` }, `head ${head}`), takes),
+    h("div", { class: "products" },
+      group("labels", namesAbove("features", features), wordNames(words), h("div", { class: "caption" })),
+      factor("Q", "query", "looks for"), factor("K", "key", "is found by"), factor("V", "value", "hands on"),
+      ...newLine(words),
+      group("score", above(letter("K"), " turned"), matrix(`KT${head}`, 2, 3), matrix(`S${head}`, 3, 3),
+        caption("weight", "score", "query \u00b7 key")),
+      group("divided", matrix(`Z${head}`, 3, 3), divide),
+      ...newLine(words),
+      group("weights", matrix(`A${head}`, 3, 3), caption("weight", "weight", "softmax: shares")),
+      group("mixture", above(letter("V")), matrix(`V_${head}`, 3, 2), matrix(`M${head}`, 3, 2),
+        caption(`head-${head}`, "mixture", "brings"))));
+
+  function show({ on, scaled, masked }) {
+    box.classList.toggle("is-off", !on[head - 1]);
+    write(takes, on[head - 1] ? "" : "switched off: it brings nothing");
+    write(divide.firstChild, scaled ? "\u00f7 \u221a2" : "as it is");
+    write(divide.lastChild, masked ? "and masked" : scaled ? "scaled" : "not divided");
+  }
+  return { box, show };
+}
+
+function togetherOf({ words, features, brings }, matrix) {
+  const rowsOfHeads = h("div", { class: "rows-of" },
+    ...HEADS.map((head) => h("b", { class: `ink hue-head-${head}` }, `head ${head}`)));
+  const ofFeatures = () => namesAbove("features", features);
+  return h("section", { class: "lane", "aria-label": "together" },
+    h("div", { class: "lane-title" }, h("b", {}, "together"),
+      h("span", { class: "takes" }, "what the heads bring is written into the word")),
+    h("div", { class: "products" },
+      rowNames(words),
+      group("sides", namesAbove("features", brings.flat()), matrix("C", 3, 4),
+        caption("stream", "side by side", "head 1, head 2")),
+      ...newLine(words),
+      group("written", above(letter("W", "O")), h("div", { class: "with-names" }, rowsOfHeads, matrix("WO", 4, 4)),
+        ofFeatures(), matrix("O", 3, 4), caption("stream", "written", "by the heads")),
+      ...newLine(words),
+      h("span", { class: "sign" }, "+"),
+      group("was", ofFeatures(), matrix("x_", 3, 4), caption("stream", "before", "what it was")),
+      ...newLine(words),
+      h("span", { class: "sign" }, "="),
+      group("is", ofFeatures(), matrix("Y_", 3, 4), caption("stream", "after", "what it is now"))));
+}
+
+// Ribbons from the words to the heads, as thick as the weights, and from the heads to what comes after
+function ribbonsOf(flow, words) {
+  const add = (tag, look, more = {}) => flow.appendChild(h(tag, { class: look, ...more }));
+  const stays = add("path", "stays"); // what the word keeps of itself
+  const ribbons = HEADS.map((head) => tabulate(words.length + 1, () => add("path", `ribbon hue-head-${head}`)));
   const pills = HEADS.map((head) => ({
-    pill: flow.appendChild(h("rect", { class: `pill hue-head-${head}`, height: 22, rx: 11 })),
-    name: flow.appendChild(h("text", { class: "pill-name" })),
+    pill: add("rect", `pill hue-head-${head}`, { height: 22, rx: 11 }),
+    name: add("text", "pill-name"),
   }));
-  function drawFlow({ t, step, on }) {
-    const [width, high] = size;
-    const row = high / 3;
-    const y = (i) => row * (i + 0.5);
-    const half = width < 110 ? 11 : 27;
-    const [x1, x2] = [width / 2 - half, width / 2 + half];
-    const curve = (from, fromY, to, toY) => {
-      const bend = (to - from) * 0.6;
-      return `M${from} ${fromY} C${from + bend} ${fromY} ${to - bend} ${toY} ${to} ${toY}`;
-    };
-    set(flow, { viewBox: `0 0 ${width} ${high}` });
-    set(stays, { d: `M0 ${y(t)} H${width}` });
+  let measured = 0; // the width of the figure for which the ribbons' place was measured
+  let size = [160, 96]; // of that place
+
+  const curve = (from, fromY, to, toY) => {
+    const bend = (to - from) * 0.6;
+    return `M${from} ${fromY} C${from + bend} ${fromY} ${to - bend} ${toY} ${to} ${toY}`;
+  };
+  function drawPill({ pill, name }, i, half, on) {
+    const [middle, here] = [size[0] / 2, size[1] / 6 + (i * size[1] * 2) / 3];
+    set(pill, { x: middle - half, y: here - 11, width: 2 * half,
+      class: `pill hue-head-${HEADS[i]}${on ? "" : " off"}` });
+    set(name, { x: middle, y: here + 4.3, class: `pill-name${on ? "" : " off"}` });
+    write(name, half < 20 ? HEADS[i] : on ? `head ${HEADS[i]}` : "off");
+  }
+  function show(all, { t, step, on }, width) {
+    if (width !== measured) [measured, size] = [width, [flow.clientWidth, flow.clientHeight]];
+    const [wide, high] = size;
+    const y = (i) => (high / 3) * (i + 0.5);
+    const half = wide < 110 ? 11 : 27;
+    set(flow, { viewBox: `0 0 ${wide} ${high}` });
+    set(stays, { d: `M0 ${y(t)} H${wide}` });
     HEADS.forEach((head, i) => {
       const [known, here] = [step === 0 || step >= 7, y(2 * i)];
       const side = on[0] && on[1] ? 6 * (2 * i - 1) : 0;
@@ -425,103 +422,67 @@ export default figure(({ words, features, asks, brings, only_glance: glanceOnly 
         const out = j === words.length;
         const weight = out ? 1 : all[`A${head}`][t][j];
         const shown = on[i] && (out ? step === 0 || step >= 10 : known && weight > 0.004);
-        const from = y(j) + 3 * (2 * i - 1);
         set(ribbon, {
-          d: out ? curve(x2, here, width, y(t) + side) : curve(0, from, x1, here),
+          d: out ? curve(wide / 2 + half, here, wide, y(t) + side)
+            : curve(0, y(j) + 3 * (2 * i - 1), wide / 2 - half, here),
           "stroke-width": 0.8 + 11 * weight,
           visibility: shown ? "visible" : "hidden",
         });
       });
-      const { pill, name } = pills[i];
-      set(pill, { x: x1, y: here - 11, width: x2 - x1, class: `pill hue-head-${head}${on[i] ? "" : " off"}` });
-      set(name, { x: width / 2, y: here + 4.3, class: `pill-name${on[i] ? "" : " off"}` });
-      write(name, half < 20 ? head : on[i] ? `head ${head}` : "off");
+      drawPill(pills[i], i, half, on[i]);
     });
   }
+  return { show };
+}
 
-  function draw({ pointed, given, given: first }, width) {
-    if (width !== measured) [measured, size] = [width, [flow.clientWidth, flow.clientHeight]];
-    const now = state();
-    pointed = pointed.length ? pointed : null;
-    all = compute(given, now.on, now.masked, now.scaled);
-    const marks = marksOf(now);
-    for (const name of Object.keys(cells)) {
-      cells[name].forEach((line, r) => line.forEach((_, c) =>
-        drawCell(name, r, c, marks.get(`${name} ${r} ${c}`), now)));
-    }
-    lanes.forEach(({ lane, takes, divide }, i) => {
-      lane.classList.toggle("is-off", !now.on[i]);
-      write(takes, now.on[i] ? "" : "switched off: it brings nothing");
-      write(divide.firstChild, now.scaled ? "\u00f7 \u221a2" : "as it is");
-      write(divide.lastChild, now.masked ? "and masked" : now.scaled ? "scaled" : "not divided");
-    });
-    wordMarks.forEach((mark) => mark.classList.toggle("here", Number(mark.dataset.word) === now.t));
-    drawFlow(now);
-    const said = pointed
-      ? `${BLOCKS[pointed[0]].says}, ${placeOf(...pointed)}: ${originOf(...pointed, all, now).text}`
-      : turnedBack(now) + sentenceOf(now.step, all, now);
-    if (sentence.dataset.said !== said) {
-      set(sentence, { "data-said": said });
-      sentence.firstChild.replaceChildren(...rich(said.replace(/^./, (start) => start.toUpperCase())));
-    }
-    root.querySelector("[data-see]")?.removeAttribute("data-see"); // what to look at, for who scrolls there
-    const { uses, makes } = involvedIn(now.step, now.t);
-    const [seen, row] = now.step === LAST ? uses[0] : makes[0]; // in the last step what stands below W_O
-    set(cells[seen][row ?? 0][0], { "data-see": "" });
-    // Not disabled: a button that is loses the focus, and the next Tab starts at the top of the page
-    set(back, { "aria-disabled": now.step === 0 });
-    set(next, { "aria-disabled": now.step === LAST });
-    const flat = (part) => HEADS.flatMap((head) => all[part + head].flat());
-    const tables = () => tablesOf(all, now);
-    if (glanceOnly) {
-      const shown = { weight: flat("A"), after: all.Y.flat() };
-      return { numbers: shown, tables: () => tables().filter(([title]) => /weights|After/.test(title)) };
-    }
-    return {
-      numbers: {
-        query: flat("Q"), key: flat("K"), value: flat("V"), score: flat("S"), scaled: flat("Z"), weight: flat("A"),
-        mixture: flat("M"), written: all.O.flat(), after: all.Y.flat(),
-      },
-      tables,
-    };
+// The sentence, with room for the longest of those that the steps begin with
+function speechOf(longest) {
+  const sentence = roomFor(`${longest} 0.00 0.00`, "p", { class: "says", "aria-live": "polite" });
+  function tell(said) {
+    if (sentence.dataset.said === said) return;
+    set(sentence, { "data-said": said });
+    sentence.firstChild.replaceChildren(...rich(said.replace(/^./, (start) => start.toUpperCase())));
   }
+  return { sentence, tell };
+}
+function longestSentence(named, given, steps) {
+  const start = { ...named, on: [true, true], masked: true, scaled: true };
+  const all = compute(given, start.on, false, true);
+  return longestOf(named.words.flatMap((_, t) => tabulate(steps, (step) =>
+    plain(sentenceOf(step, all, { ...start, t })))));
+}
 
-  // ---- hands
-  const placeUnder = (node) => {
-    const [name, r, c] = node?.closest?.("[data-at]")?.dataset.at.split(" ") ?? [];
-    return name && [name, Number(r), Number(c)];
+// The challenge: what is said where one changed number has made the second word, "good", kind again
+function challengeOf(first, named) {
+  const found = new Set();
+  return (given, all, { step, on, masked, scaled }) => {
+    if (step % LAST) return "";
+    const changed = Object.keys(first).flatMap((name) => first[name].flatMap((row, r) => row.flatMap((value, c) =>
+      (given[name][r][c] === value ? [] : [[name, r, c]]))));
+    if (changed.length !== 1 || all.Y[1][0] <= 0 || masked || !scaled || !on.every(Boolean)) return "";
+    found.add(String(changed[0]));
+    const count = found.size > 1 ? ` (${found.size} such numbers found)` : ""; // whoever found one may know of no game
+    return `\u201c${named.words[1]}\u201d is kind again, by one number: ${inWords(changed[0], named)}${count}. `;
   };
-  const isMade = ([name]) => !model.get("step") || BLOCKS[name].step <= model.get("step");
-  function point(place) {
-    const wanted = place && isMade(place) ? place : [];
-    if (String(wanted) !== String(model.get("pointed"))) model.set("pointed", wanted);
-  }
-  function give([name, r, c], value) {
-    const nearest = Math.max(-LIMIT, Math.min(LIMIT, Math.round(value / NUDGE) * NUDGE));
-    const given = structuredClone(model.get("given"));
-    given[name][r][c] = nearest;
-    change({ given, pointed: [] }); // the sentence says what has come of it
-  }
+}
 
-  // The next step, and what it makes in sight; where the arrows would leave the window then, they stay instead
-  function go(by) {
-    const step = model.get("step") + by;
-    if (step < 0 || step > LAST) return;
-    change({ step, pointed: [] });
-    if (getComputedStyle(next.parentElement).position !== "sticky") return;
-    const [[name, row]] = involvedIn(step, model.get("follow")).makes;
-    cells[name][row ?? 0][0].scrollIntoView({ block: "nearest", inline: "nearest" });
-  }
-  back.addEventListener("click", () => go(-1));
-  next.addEventListener("click", () => go(1));
+// ---- hands ------------------------------------------------------------------------------------------------
 
-  // The pointer: over a number it asks for its sum, and drags one that is given
+// The number under a node, as [matrix, row, column]
+function placeUnder(node) {
+  const [name, r, c] = node?.closest?.("[data-at]")?.dataset.at.split(" ") ?? [];
+  return name && [name, Number(r), Number(c)];
+}
+const valueAt = (given, [name, r, c]) => given[name][r][c];
+
+// Over a number the pointer asks for its sum, and it drags one that is given
+function takePointer(root, { now, point, give }) {
   let drag = null;
   root.addEventListener("pointerleave", () => drag ?? point(null));
   root.addEventListener("pointerdown", ({ target, clientX, pointerId }) => {
     const place = placeUnder(target);
     if (!place || !BLOCKS[place[0]].given) return;
-    drag = { place, clientX, from: all[place[0]][place[1]][place[2]] };
+    drag = { place, clientX, from: valueAt(now().given, place) };
     target.setPointerCapture(pointerId);
   });
   root.addEventListener("pointermove", ({ target, clientX }) => {
@@ -529,44 +490,140 @@ export default figure(({ words, features, asks, brings, only_glance: glanceOnly 
     else point(placeUnder(target)); // not when the page moves under a pointer that rests
   });
   for (const end of ["pointerup", "pointercancel"]) root.addEventListener(end, () => { drag = null; });
+}
 
-  // The keys: each lane is one stop for the Tab key, the arrows go to the next number in their direction
-  for (const region of root.querySelectorAll(".glance, .lane")) set(region.querySelector(".entry"), { tabindex: 0 });
-  function nearest(from, [right, down]) {
-    const middle = (el) => {
-      const { left, top, width, height } = el.getBoundingClientRect();
-      return [left + width / 2, top + height / 2];
-    };
-    const [x, y] = middle(from);
-    const away = (other) => {
-      const [dx, dy] = [middle(other)[0] - x, middle(other)[1] - y];
-      const [along, aside] = right ? [dx * right, Math.abs(dy)] : [dy * down, Math.abs(dx)];
-      return along > 2 ? along + 8 * aside : Infinity;
-    };
-    const others = [...from.closest(".glance, .lane").querySelectorAll(".entry")].map((other) => [away(other), other]);
-    const [distance, best] = others.reduce((a, b) => (b[0] < a[0] ? b : a));
-    return distance < Infinity ? best : from;
-  }
-  const WAYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+// Each lane is one stop for the Tab key, the arrows go to the next number in their direction
+const WAYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+function nearest(from, [right, down]) {
+  const middle = (el) => {
+    const { left, top, width, height } = el.getBoundingClientRect();
+    return [left + width / 2, top + height / 2];
+  };
+  const [x, y] = middle(from);
+  const away = (other) => {
+    const [dx, dy] = [middle(other)[0] - x, middle(other)[1] - y];
+    const [along, aside] = right ? [dx * right, Math.abs(dy)] : [dy * down, Math.abs(dx)];
+    return along > 2 ? along + 8 * aside : Infinity;
+  };
+  const others = [...from.closest(".glance, .lane").querySelectorAll(".entry")].map((other) => [away(other), other]);
+  const [distance, best] = others.reduce((a, b) => (b[0] < a[0] ? b : a));
+  return distance < Infinity ? best : from;
+}
+function takeKeys(root, lanes, { now, point, give }) {
+  for (const lane of lanes) set(lane.querySelector(".entry"), { tabindex: 0 });
   root.addEventListener("keydown", (event) => {
     const place = placeUnder(event.target);
     if (!place) return;
-    const [name, r, c] = place;
-    const moved = { "+": NUDGE, "-": -NUDGE, PageUp: 1, PageDown: -1, 0: -all[name][r][c] }[event.key];
+    const { given } = BLOCKS[place[0]];
+    const value = given && valueAt(now().given, place);
+    const moved = { "+": NUDGE, "-": -NUDGE, PageUp: 1, PageDown: -1, 0: -value }[event.key];
     if (WAYS[event.key]) {
       const to = nearest(event.target, WAYS[event.key]);
       set(event.target, { tabindex: -1 });
       set(to, { tabindex: 0 });
       to.focus();
-    } else if (moved !== undefined && BLOCKS[name].given) give(place, all[name][r][c] + moved);
+    } else if (moved !== undefined && given) give(place, value + moved);
     else return;
     event.preventDefault();
   });
   root.addEventListener("focusin", ({ target }) => point(placeUnder(target)));
   root.addEventListener("focusout", () => point(null));
+}
 
-  return { parts: [PARTS], draw };
+// Two buttons, a step back and a step on
+function stepsOf(now, change, cells) {
+  const button = (look, label, text) => h("button", { type: "button", class: look, "aria-label": label }, text);
+  const [back, next] = [button("go", "one step back", "\u2039"), button("go next", "next step", "\u203a")];
+  // The next step, and what it makes in sight; where the arrows would leave the window then, they stay instead
+  function go(by) {
+    const { step: here, follow } = now();
+    const step = here + by;
+    if (step < 0 || step > LAST) return;
+    change({ step, pointed: [] });
+    if (getComputedStyle(next.parentElement).position !== "sticky") return;
+    const [[name, row]] = involvedIn(step, follow).makes;
+    cells[name][row ?? 0][0].scrollIntoView({ block: "nearest", inline: "nearest" });
+  }
+  back.addEventListener("click", () => go(-1));
+  next.addEventListener("click", () => go(1));
+  // Not disabled: a button that is loses the focus, and the next Tab starts at the top of the page
+  function show({ step }) {
+    set(back, { "aria-disabled": step === 0 });
+    set(next, { "aria-disabled": step === LAST });
+  }
+  return { back, next, show };
+}
+
+// ---- the figure -------------------------------------------------------------------------------------------
+
+// What stands here holds where a figure has no such control
+const stateOf = (named, { follow = 1, step = 0, head_1, head_2, masked = false, scaled = true, pointed }) =>
+  ({ ...named, t: follow, step, on: [head_1, head_2], masked, scaled, pointed: pointed.length ? pointed : null });
+
+// With `only_glance` the lanes are left out, as on the front page
+export default figure(({ only_glance: glanceOnly, ...named }, { root, now, change }) => {
+  const { given: first } = now();
+  const { cells, matrix, show: showMatrices } = matricesOf(named);
+  const glance = glanceOf(named, matrix);
+  const ribbons = ribbonsOf(glance.flow, named.words);
+  const lanes = glanceOnly ? [] : HEADS.map((head) => laneOf(head, named, matrix));
+  const { sentence, tell } = speechOf(longestSentence(named, first, glanceOnly ? 1 : LAST + 1));
+  const steps = stepsOf(now, change, cells);
+  const challenge = challengeOf(first, named);
+  const hint = h("p", { class: "soft hint" }, "Point at a number, or go to it with the arrow keys, for its sum. "
+    + "What has a dotted line is given: drag it to the side, or press + and \u2212 on a keyboard.");
+  const stops = [glance.box, ...lanes.map(({ box }) => box), ...(glanceOnly ? [] : [togetherOf(named, matrix)])];
+  const speech = glanceOnly ? [sentence] : [hint, h("div", { class: "speech" }, steps.back, sentence, steps.next)];
+  const wordMarks = stops.flatMap((stop) => [...stop.querySelectorAll("[data-word]")]);
+
+  function point(place) {
+    const { step, pointed } = now();
+    const isMade = place && (!step || BLOCKS[place[0]].step <= step);
+    const wanted = isMade ? place : [];
+    if (String(wanted) !== String(pointed)) change({ pointed: wanted });
+  }
+  function give([name, r, c], value) {
+    const given = structuredClone(now().given);
+    given[name][r][c] = Math.max(-LIMIT, Math.min(LIMIT, Math.round(value / NUDGE) * NUDGE));
+    change({ given, pointed: [] }); // the sentence says what has come of it
+  }
+  takePointer(root, { now, point, give });
+  takeKeys(root, stops, { now, point, give });
+
+  // What to look at, for who scrolls there: in the last step what stands below W_O
+  function see({ step, t }) {
+    root.querySelector("[data-see]")?.removeAttribute("data-see");
+    const { uses, makes } = involvedIn(step, t);
+    const [seen, row] = step === LAST ? uses[0] : makes[0];
+    set(cells[seen][row ?? 0][0], { "data-see": "" });
+  }
+
+  function draw(setting, width) {
+    const state = stateOf(named, setting);
+    const { pointed } = state;
+    const all = compute(setting.given, state.on, state.masked, state.scaled);
+    ribbons.show(all, state, width);
+    showMatrices(all, state);
+    lanes.forEach(({ show }) => show(state));
+    wordMarks.forEach((mark) => mark.classList.toggle("here", Number(mark.dataset.word) === state.t));
+    tell(pointed ? `${inWords(pointed, named)}: ${originOf(...pointed, all, state).text}`
+      : challenge(setting.given, all, state) + sentenceOf(state.step, all, state));
+    see(state);
+    steps.show(state);
+    const tables = () => tablesOf(all, named).filter(([title]) => !glanceOnly || /weights|After/.test(title));
+    return { numbers: numbersOf(all, glanceOnly), tables };
+  }
+  return { parts: [...stops, ...speech], draw };
 });
+
+function numbersOf(all, glanceOnly) {
+  const flat = (part) => HEADS.flatMap((head) => all[part + head].flat());
+  if (glanceOnly) return { weight: flat("A"), after: all.Y.flat() };
+  return {
+    query: flat("Q"), key: flat("K"), value: flat("V"), score: flat("S"), scaled: flat("Z"), weight: flat("A"),
+    mixture: flat("M"), written: all.O.flat(), after: all.Y.flat(),
+  };
+}
 
 // Every computed number, for who reads it as text
 function tablesOf(all, { words, features, asks, brings }) {
