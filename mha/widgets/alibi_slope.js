@@ -4,7 +4,7 @@ const most = (k) => k ** k / (k + 1) ** (k + 1); // of the weight at offset k, w
 
 export default figure(({ slopes, tokens, shown }) => {
   const svg = drawing({ height: TOP + HIGH + FOOT });
-  const add = (tag, attributes = {}, ...inside) => svg.appendChild(h(tag, attributes, ...inside));
+  const add = into(svg);
   const rules = [0, 0.25, 0.5, 0.75, 1].map((weight) => {
     add("text", { class: "tick end", x: LEFT - 8, y: y(weight) + 4 }, weight);
     return add("line", { class: "rule", x1: LEFT, y1: y(weight), y2: y(weight) });

@@ -17,7 +17,6 @@ function matrix(turn, second) {
   const s = Math.sin(angle);
   return [[c, s], [-second * s, second * c]];
 }
-const times = ([x, y], W) => [x * W[0][0] + y * W[1][0], x * W[0][1] + y * W[1][1]];
 
 function kindOf(i, j) {
   if (i === j) return "self";
@@ -212,10 +211,10 @@ export default figure(({ names, points, sharps }) => {
 
   function draw(setting) {
     const { tied, exclude_self, turn_q, turn_k, second, sharp } = setting;
-    const project = (turn) => points.map((point) => times(point, matrix(turn, second)));
+    const project = (turn) => times(points, matrix(turn, second));
     const Q = project(turn_q);
     const K = tied ? Q : project(turn_k);
-    const score = (q, k) => sharps[sharp] * (q[0] * k[0] + q[1] * k[1]);
+    const score = (q, k) => sharps[sharp] * dot(q, k);
     const weights = Q.map((q, i) => softmax(K.map((k, j) => (exclude_self && i === j ? -Infinity : score(q, k)))));
 
     left.show(Q, K);

@@ -49,6 +49,24 @@ function unpacked(text, steps) {
   return out;
 }
 
+// Products of matrices, as lists of rows; and a matrix with its rows as columns
+function times(a, b) {
+  return a.map((row) => b[0].map((_, c) => {
+    let total = 0;
+    for (let k = 0; k < b.length; k++) total += row[k] * b[k][c];
+    return total;
+  }));
+}
+const transposed = (a) => a[0].map((_, c) => a.map((row) => row[c]));
+const dot = (a, b) => a.reduce((total, value, i) => total + value * b[i], 0);
+
+// The number in the middle, or the mean of the two there
+function median(numbers) {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  const half = (sorted.length - 1) / 2;
+  return (sorted[Math.floor(half)] + sorted[Math.ceil(half)]) / 2;
+}
+
 // softmax of a plain list or typed array, safe for large scores
 function softmax(scores) {
   const top = Math.max(...scores);
@@ -110,6 +128,9 @@ function h(tag, attributes = {}, ...children) {
   el.append(...children.flatMap(setIn));
   return el;
 }
+
+// A function that puts new elements into one: add(tag, attributes, ...children)
+const into = (el) => (...described) => el.appendChild(h(...described));
 
 // A text with its symbols set, as _ext/formulas.py does: "W_Q" becomes a matrix with its letter high, "d_k" and "h_kv"
 // sizes with theirs low. What is no text stays as it is

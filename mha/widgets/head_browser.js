@@ -2,54 +2,117 @@ const CELL = 26; // of the large map: side of a cell, and the room for its words
 const LEFT = 82;
 const TOP = 78;
 
-export default figure(({ steps, layers, heads, ...data }, { change }) => {
-  const sentences = data.sentences.map(({ tokens, maps }) => ({ tokens, maps: unpacked(maps, steps) }));
-
-  const small = drawing({ viewBox: `0 0 ${heads} ${layers}` });
-  const smallMaps = mapsUnder(small);
+// The maps of all heads, which change with the sentence alone; a frame marks one, and a click chooses
+function allHeads(layers, heads, sentences, choose) {
+  const svg = drawing({ viewBox: `0 0 ${heads} ${layers}` });
+  const maps = mapsUnder(svg);
   const chosen = h("div", { class: "chosen" });
-  const grid = h("div", { class: "small" }, smallMaps.box, chosen);
-  const most = Math.max(...sentences.map(({ tokens }) => tokens.length));
-  const side = most * CELL; // of the large map, whatever the sentence
-  const large = drawing({ viewBox: `0 0 ${LEFT + side} ${TOP + side}` });
-  const largeMap = mapsUnder(large);
-  const rowNames = tabulate(most, () => large.appendChild(h("text", { x: LEFT - 6, "text-anchor": "end" })));
-  const columnNames = tabulate(most, () => large.appendChild(h("text")));
-  const mark = large.appendChild(h("rect", { x: LEFT - 1, width: side + 1, class: "row-mark" }));
-  const name = h("b");
-  const largeTitle = h("div", { class: "plane-title" }, name, " rows look, columns are looked at");
-  const rows = tabulate(most, barRow);
-  const bars = h("tbody", {}, ...rows.map(({ row }) => row));
-  const asks = h("th", { colspan: 2 });
-  const longestWord = longestOf(sentences.flatMap(({ tokens }) => tokens));
-  const status = statusLine(sentenceFor(longestWord, longestWord, 0.99, [0.99, 0.99, 0.99, 0.99]));
-  const headings = h("thead", {}, h("tr", {}, asks, h("th", { class: "number" }, "weight")));
-  const left = h("div", { class: "plane left" },
-    planeTitle("All heads", `${layers} layers, from 0 at the top; click one`),
-    grid,
-    h("table", { class: "tabular" }, headings, bars));
-  const right = h("div", { class: "plane right" }, largeTitle, largeMap.box, colourKey());
-  const planes = h("div", { class: "planes" }, left, right);
-
-  grid.addEventListener("click", (event) => {
-    const box = small.getBoundingClientRect();
-    const layer = Math.floor(((event.clientY - box.top) / box.height) * layers);
-    const head = Math.floor(((event.clientX - box.left) / box.width) * heads);
-    change({ layer: Math.min(layers - 1, layer), head: Math.min(heads - 1, head) });
+  const box = h("div", { class: "small" }, maps.box, chosen);
+  const places = tabulate(layers * heads, (i) => (
+    { x: (i % heads) + 0.02, y: Math.floor(i / heads) + 0.02, width: 0.96, height: 0.96 }));
+  box.addEventListener("click", (event) => {
+    const { left, top, width, height } = svg.getBoundingClientRect();
+    const layer = Math.floor(((event.clientY - top) / height) * layers);
+    const head = Math.floor(((event.clientX - left) / width) * heads);
+    choose({ layer: Math.min(layers - 1, layer), head: Math.min(heads - 1, head) });
   });
 
-  // The weight under the pointer is told as the large map's title
+  let drawn = -1;
+  function show(sentence, layer, head) {
+    const [width, height] = [100 / heads, 100 / layers];
+    chosen.style.cssText = `left:${head * width}%;top:${layer * height}%;width:${width}%;height:${height}%`;
+    if (drawn === sentence) return;
+    drawn = sentence;
+    maps.show(heads, sentences[sentence].maps, sentences[sentence].tokens.length, places);
+  }
+  return { box, show };
+}
+
+// The map of one head with its words, as large with each sentence
+function largeMap(most) {
+  const side = most * CELL;
+  const svg = drawing({ viewBox: `0 0 ${LEFT + side} ${TOP + side}` });
+  const map = mapsUnder(svg);
+  const add = into(svg);
+  const rowNames = tabulate(most, () => add("text", { x: LEFT - 6, "text-anchor": "end" }));
+  const columnNames = tabulate(most, () => add("text"));
+  const mark = add("rect", { x: LEFT - 1, width: side + 1, class: "row-mark" });
+
+  // The weight under the pointer is told as the map's title
   let shown = [];
-  largeMap.box.addEventListener("pointermove", (event) => {
-    const box = large.getBoundingClientRect();
-    const unit = (LEFT + side) / box.width;
+  map.box.addEventListener("pointermove", (event) => {
+    const { left, top, width } = svg.getBoundingClientRect();
     const [tokens, weights] = shown;
-    const at = [event.clientX - box.left, event.clientY - box.top].map((place) => place * unit);
+    const at = [event.clientX - left, event.clientY - top].map((place) => (place * (LEFT + side)) / width);
     const cell = cellAt({ x: LEFT, y: TOP, side }, tokens.length, ...at);
     const [i, j] = cell ?? [];
     const title = cell ? `${tokens[i]} \u2192 ${tokens[j]}: ${weights[i * tokens.length + j].toFixed(2)}` : "";
-    set(largeMap.box, { title });
+    set(map.box, { title });
   });
+
+  function show(tokens, weights, word) {
+    shown = [tokens, weights];
+    const cell = side / tokens.length;
+    for (let i = 0; i < most; i++) {
+      const middle = (i + 0.5) * cell + 4;
+      set(rowNames[i], { y: TOP + middle, class: i === word ? "mine" : "" });
+      set(columnNames[i], { transform: `translate(${LEFT + middle},${TOP - 6}) rotate(-60)` });
+      for (const text of [rowNames[i], columnNames[i]]) write(text, tokens[i] ?? "");
+    }
+    set(mark, { y: TOP + word * cell - 1, height: cell + 1 });
+    map.show(LEFT + side, weights, tokens.length, [{ x: LEFT, y: TOP, width: side, height: side }], 1);
+  }
+  return { box: map.box, show };
+}
+
+// The weights of one row as bars; a bar without a word keeps its place, unseen
+function rowTable(most) {
+  const asks = h("th", { colspan: 2 });
+  const rows = tabulate(most, () => {
+    const [token, bar, number] = [h("td"), h("span", { class: "bar" }), h("td", { class: "number" })];
+    return { row: h("tr", {}, token, h("td", { class: "weight" }, bar), number), token, bar, number };
+  });
+  const headings = h("thead", {}, h("tr", {}, asks, h("th", { class: "number" }, "weight")));
+  const box = h("table", { class: "tabular" }, headings, h("tbody", {}, ...rows.map(({ row }) => row)));
+
+  function show(tokens, asking, weights) {
+    write(asks, `\u201c${asking}\u201d looks at`);
+    rows.forEach(({ row, token, bar, number }, j) => {
+      row.style.visibility = tokens[j] === undefined ? "hidden" : "";
+      write(token, tokens[j] ?? "\u00a0");
+      bar.style.width = `${70 * (weights[j] ?? 0)}px`;
+      write(number, (weights[j] ?? 0).toFixed(2));
+    });
+  }
+  return { box, show };
+}
+
+// The mean weight on the token `offset` places further on, over the rows that have one
+function meanAt(offset, n, weights) {
+  const lines = tabulate(n, (i) => i).filter((i) => i + offset >= 0 && i + offset < n);
+  return sum(lines.map((i) => weights[i * n + i + offset])) / lines.length;
+}
+
+function sentenceFor(asking, asked, weight, [before, itself, after, first]) {
+  const two = (value) => value.toFixed(2);
+  return `Here \u201c${asking}\u201d gives most, ${two(weight)}, to \u201c${asked}\u201d. In the mean `
+    + `the token before gets ${two(before)}, the next ${two(after)} (of the rows that have one), the row\u2019s own `
+    + `${two(itself)}, [CLS] ${two(first)}.`;
+}
+
+export default figure(({ steps, layers, heads, ...data }, { change }) => {
+  const sentences = data.sentences.map(({ tokens, maps }) => ({ tokens, maps: unpacked(maps, steps) }));
+  const most = Math.max(...sentences.map(({ tokens }) => tokens.length));
+  const small = allHeads(layers, heads, sentences, change);
+  const large = largeMap(most);
+  const bars = rowTable(most);
+  const name = h("b");
+  const largeTitle = h("div", { class: "plane-title" }, name, " rows look, columns are looked at");
+  const longestWord = longestOf(sentences.flatMap(({ tokens }) => tokens));
+  const status = statusLine(sentenceFor(longestWord, longestWord, 0.99, [0.99, 0.99, 0.99, 0.99]));
+  const left = h("div", { class: "plane left" },
+    planeTitle("All heads", `${layers} layers, from 0 at the top; click one`), small.box, bars.box);
+  const right = h("div", { class: "plane right" }, largeTitle, large.box, colourKey());
 
   // The weights of one head, row by row
   function weightsOf({ maps, tokens }, layer, head) {
@@ -58,72 +121,16 @@ export default figure(({ steps, layers, heads, ...data }, { change }) => {
     return maps.subarray(begin, begin + size);
   }
 
-  // The small maps change with the sentence alone
-  const smallPlaces = tabulate(layers * heads, (i) => (
-    { x: (i % heads) + 0.02, y: Math.floor(i / heads) + 0.02, width: 0.96, height: 0.96 }));
-  let drawn = -1;
-  function drawSmall(sentence) {
-    if (drawn === sentence) return;
-    drawn = sentence;
-    const n = sentences[sentence].tokens.length;
-    smallMaps.show(heads, sentences[sentence].maps, n, smallPlaces);
-  }
-
-  function drawLarge(tokens, weights, word) {
-    const n = tokens.length;
-    const cell = side / n;
-    for (let i = 0; i < most; i++) {
-      const middle = (i + 0.5) * cell + 4;
-      set(rowNames[i], { y: TOP + middle, class: i === word ? "mine" : "" });
-      set(columnNames[i], { transform: `translate(${LEFT + middle},${TOP - 6}) rotate(-60)` });
-      for (const text of [rowNames[i], columnNames[i]]) write(text, tokens[i] ?? "");
-    }
-    set(mark, { y: TOP + word * cell - 1, height: cell + 1 });
-    largeMap.show(LEFT + side, weights, n, [{ x: LEFT, y: TOP, width: side, height: side }], 1);
-  }
-
-  function barRow() {
-    const token = h("td");
-    const bar = h("span", { class: "bar" });
-    const number = h("td", { class: "number" });
-    return { row: h("tr", {}, token, h("td", { class: "weight" }, bar), number), token, bar, number };
-  }
-
-  // A row without a word keeps its place, unseen
-  function showBar({ row, token, bar, number }, word, weight) {
-    row.style.visibility = word === undefined ? "hidden" : "";
-    write(token, word ?? "\u00a0");
-    bar.style.width = `${70 * (weight ?? 0)}px`;
-    write(number, (weight ?? 0).toFixed(2));
-  }
-
-  // The mean weight on the token `offset` places further on, over the rows that have one
-  function meanAt(offset, n, weights) {
-    const lines = tabulate(n, (i) => i).filter((i) => i + offset >= 0 && i + offset < n);
-    return sum(lines.map((i) => weights[i * n + i + offset])) / lines.length;
-  }
-
-  function sentenceFor(asking, asked, weight, [before, itself, after, first]) {
-    const two = (value) => value.toFixed(2);
-    return `Here \u201c${asking}\u201d gives most, ${two(weight)}, to \u201c${asked}\u201d. In the mean `
-      + `the token before gets ${two(before)}, the next ${two(after)} (of the rows that have one), the row\u2019s own `
-      + `${two(itself)}, [CLS] ${two(first)}.`;
-  }
-
   function draw({ sentence, layer, head, word: wanted }) {
     const { tokens } = sentences[sentence];
     const n = tokens.length;
     const word = Math.min(wanted, n - 1);
     const weights = weightsOf(sentences[sentence], layer, head);
     const row = weights.subarray(word * n, (word + 1) * n);
-    drawSmall(sentence);
-    const [width, height] = [100 / heads, 100 / layers];
-    chosen.style.cssText = `left:${head * width}%;top:${layer * height}%;width:${width}%;height:${height}%`;
+    small.show(sentence, layer, head);
     write(name, `Head ${layer}.${head}`);
-    drawLarge(tokens, weights, word);
-    shown = [tokens, weights];
-    write(asks, `\u201c${tokens[word]}\u201d looks at`);
-    rows.forEach((bar, j) => showBar(bar, tokens[j], row[j]));
+    large.show(tokens, weights, word);
+    bars.show(tokens, tokens[word], row);
     const first = sum(tokens.map((_, i) => weights[i * n])) / n;
     const means = [...[-1, 0, 1].map((offset) => meanAt(offset, n, weights)), first];
     const top = indexOfLargest(row);
@@ -139,5 +146,5 @@ export default figure(({ steps, layers, heads, ...data }, { change }) => {
       ],
     };
   }
-  return { parts: [planes, status], draw };
+  return { parts: [h("div", { class: "planes" }, left, right), status], draw };
 });

@@ -1,6 +1,4 @@
 const LIMIT = 9;
-const times = (a, b) => a.map((row) => b[0].map((_, c) => sum(row.map((value, i) => value * b[i][c]))));
-const turned = (a) => a[0].map((_, c) => a.map((row) => row[c]));
 // At most five characters
 const short = (value) => signed(value, [100, 10].filter((limit) => Math.abs(value) < limit - 0.005).length);
 
@@ -49,7 +47,7 @@ export default figure(({ factors, words }, { now, change }) => {
     const factor = factors[power];
     const query = times(x, matrices.W_Q).map((row) => row.map((value) => value * factor));
     const [key, value] = [times(x, matrices.W_K), times(x, matrices.W_V)];
-    const score = times(query, turned(key));
+    const score = times(query, transposed(key));
     const root2 = divides ? Math.SQRT2 : 1;
     const scaled = score.map((row) => row.map((one) => one / root2));
     const weight = scaled.map(softmax);

@@ -6,7 +6,7 @@ const WISHES = ["away from all", "longer than all"];
 
 export default figure(({ words, values, wished }) => {
   const svg = drawing({ viewBox: `0 0 ${SIZE} ${SIZE}` });
-  const add = (tag, attributes, ...inside) => svg.appendChild(h(tag, attributes, ...inside));
+  const add = into(svg);
   add("line", { class: "axis", x1: 0, x2: SIZE, y1: toY(0), y2: toY(0) });
   add("line", { class: "axis", y1: 0, y2: SIZE, x1: toX(0), x2: toX(0) });
   add("polygon", { class: "hull", points: values.map(([x, y]) => `${toX(x)},${toY(y)}`).join(" ") });
@@ -32,7 +32,7 @@ export default figure(({ words, values, wished }) => {
 
   function draw({ first, second }) {
     const weights = softmax([first, second, 0].map((score) => score / Math.sqrt(2)));
-    const mixed = [0, 1].map((axis) => sum(weights.map((share, i) => share * values[i][axis])));
+    const [mixed] = times([weights], values);
     const missed = wished.map(([x, y]) => Math.hypot(mixed[0] - x, mixed[1] - y));
     const [x, y] = [toX(mixed[0]), toY(mixed[1])];
     pulls.forEach((pull, i) => set(pull, { x2: x, y2: y, "stroke-width": 0.5 + 9 * weights[i] }));

@@ -8,7 +8,7 @@ export default figure((data) => {
   const angles = data.angles.map((degrees) => (degrees * Math.PI) / 180);
   const names = angles.map((_, i) => String(i + 1));
   const svg = drawing({ viewBox: `0 0 ${SIZE} ${SIZE}` });
-  const add = (tag, attributes = {}, ...inside) => svg.appendChild(h(tag, attributes, ...inside));
+  const add = into(svg);
   add("line", { class: "axis", x1: 0, x2: SIZE, y1: up(0), y2: up(0) });
   add("line", { class: "axis", y1: 0, y2: SIZE, x1: at(0), x2: at(0) });
   const wedge = add("path", { class: "wedge" });

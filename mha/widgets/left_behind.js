@@ -24,7 +24,7 @@ export default figure(({ choices, texts }) => {
   const high = STRIP + 2 * PER_NUMBER * choices.d_k.at(-1) + 6;
 
   const svg = drawing({ class: "strip", height: high });
-  const add = (tag, attributes = {}, ...inside) => svg.appendChild(h(tag, attributes, ...inside));
+  const add = into(svg);
   add("text", { x: 0, y: HEADS + 4, class: "hue-query" }, "heads");
   const threads = add("path", { class: "threads" });
   const heads = add("path", { class: "hue-query" });

@@ -16,7 +16,7 @@ function chancesOf(heads, asked) {
 export default figure(({ counts, sizes }) => {
   const most = Math.max(...sizes) + 1;
   const svg = drawing({ class: "luck" });
-  const add = (tag, attributes = {}, ...inside) => svg.appendChild(h(tag, attributes, ...inside));
+  const add = into(svg);
   const [ones, bests] = ["one", "best"].map((look) => tabulate(most, () => add("rect", { class: look })));
   const ground = add("line", { class: "axis", y1: TOP + HIGH, y2: TOP + HIGH, x1: 0 });
   const marks = ["half of all tries", "1 try of 20"].map((words, i) =>

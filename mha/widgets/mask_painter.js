@@ -1,15 +1,5 @@
 // ---- the layer and its leaks -----------------------------------------------------------------------
 
-const dot = (a, b) => a.reduce((total, value, i) => total + value * b[i], 0);
-const transpose = (W) => W[0].map((_, c) => W.map((row) => row[c]));
-function times(x, W) {
-  return x.map((row) => W[0].map((_, c) => {
-    let total = 0;
-    for (let r = 0; r < W.length; r++) total += row[r] * W[r][c];
-    return total;
-  }));
-}
-
 // What each query shares out over the keys. A mask applied after the softmax hides nothing from it.
 function sharesOf(Q, K, seen, after) {
   const root = Math.sqrt(Q[0].length);
@@ -32,8 +22,8 @@ function layer(x, [WQ, WK, WV], seen, after) {
   // A score moves an output by p_ij (m_ij v_j - out_i); it depends on x_i through the query and on x_j through the key
   const pullOf = (share, i, j) => V[j].map((value, b) => share * ((seen[i][j] ? value : 0) - out[i][b]));
   const pull = shares.map((row, i) => row.map((share, j) => pullOf(share, i, j)));
-  const byQuery = times(K, transpose(WQ)); // row j: W_Q k_j
-  const byKey = times(Q, transpose(WK)); // row i: W_K q_i
+  const byQuery = times(K, transposed(WQ)); // row j: W_Q k_j
+  const byKey = times(Q, transposed(WK)); // row i: W_K q_i
   function derivative(l, i, a, b) {
     let total = weights[i][l] * WV[a][b] + (pull[i][l][b] * byKey[i][a]) / root;
     if (i !== l) return total;

@@ -9,8 +9,6 @@ export default figure(({ features, ...given }) => {
   const status = statusLine(SAME);
   const row = h("div", { class: "matrices" }, read.box, ...written.map(({ box }) => box), channel.box);
 
-  const times = (a, b) => a.map((line) => b[0].map((_, c) => sum(line.map((value, k) => value * b[k][c]))));
-
   function draw({ turn, undone, head }) {
     const [c, s] = [Math.cos, Math.sin].map((of) => of((turn * Math.PI) / 180));
     const W_V = times(given.W_V[head], [[c, s], [-s, c]]);

@@ -19,8 +19,7 @@ export default figure(({ forms, words, features, x }) => {
     const given = forms[head];
     const A = given.map((line, i) => line.map((value, j) =>
       (value + given[j][i]) / 2 + (part * (value - given[j][i])) / 2));
-    const S = x.map((one) => x.map((other) =>
-      sum(A.map((line, a) => one[a] * sum(line.map((value, b) => value * other[b]))))));
+    const S = times(times(x, A), transposed(x));
     const W = S.map((line) => softmax(line.map((value) => value / Math.sqrt(2))));
     form.show(A, 4);
     score.show(S, 4);

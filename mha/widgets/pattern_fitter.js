@@ -189,7 +189,7 @@ function bars(n) {
   const svg = drawing({ viewBox: `0 0 ${ROOM} ${ROOM}` });
   const step = (ROOM - 16) / n;
   const y = (i) => 8 + (i + 0.5) * step;
-  const add = (tag, attributes, ...inside) => svg.appendChild(h(tag, attributes, ...inside));
+  const add = into(svg);
   const columns = tabulate(n, (i) =>
     add("rect", { x: 32, y: y(i) - 9, height: 18, class: "column" }));
   const values = tabulate(n, (i) => add("text", { y: y(i) + 4 }));
@@ -209,7 +209,7 @@ function bars(n) {
 // The mean KL of every width against the steps, up to the present one
 function curves(n, steps) {
   const svg = drawing({ viewBox: `0 0 ${WIDE} ${TALL + 34}` });
-  const add = (tag, attributes, ...inside) => svg.appendChild(h(tag, attributes, ...inside));
+  const add = into(svg);
   const x = (step) => LEFT + (step / steps) * (RIGHT - LEFT);
   const y = (kl) => 6 + (TALL - 6) * (Math.log(HIGH / Math.max(kl, LOW)) / Math.log(HIGH / LOW));
   for (const kl of [1, 0.1, 0.01, 0.001, LOW]) {

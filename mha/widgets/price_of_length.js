@@ -5,7 +5,7 @@ const UNITS = [0, 4, 8, 12, 16, 20]; // of d squared
 
 export default figure(({ widths }) => {
   const svg = drawing();
-  const add = (tag, attributes = {}, ...inside) => svg.appendChild(h(tag, attributes, ...inside));
+  const add = into(svg);
   const names = ["head", "LSTM", "RNN"];
   const high = names.length * ROW + 36;
   const rules = UNITS.map((unit) => [add("line", { class: "rule", y1: 0, y2: high - 34 }),

@@ -43,42 +43,14 @@ const average = (numbers) => sum(numbers) / numbers.length;
 
 const SAID = { 0: "not divided", 0.5: "divided by the root of d_k", 1: "divided by d_k" };
 
-export default figure(({ widths, counts, edges, lengths, steps, least, seed }) => {
-  const [scoreEdges, weightEdges, gradientEdges] = edges;
+// The random queries: how many, and a function that asks one of them
+function randomQueries({ widths, counts, lengths, steps, least, seed }) {
   const queries = lengths[0].length / widths.length;
   const most = counts.at(-1);
   const [length, across] = lengths.map((text, missing) => unpacked(text, steps).map((x, i) =>
     x - least + Math.sqrt(widths[Math.floor(i / queries)] - missing)));
   const draw64 = (from) => Float64Array.from({ length: queries * most }, (_, i) => normal(from + i, seed));
   const [along, value] = [draw64(0), draw64(queries * most)];
-
-  const inside = [-10, 0, 10].map((score) => [(score + 20.5) / 41, signed(score, 0)]);
-  const scoreTicks = [[0, "below", "start"], ...inside, [1, "above", "end"]];
-  const weightTicks = [0, 0.5, 1].map((weight) => [0.03 + 0.94 * weight, weight]);
-  const powers = [[-4, "0.0001"], [-2, "0.01"], [0, "1"], [1, "10"]];
-  const gradientTicks = powers.map(([power, label]) => [onLog(10 ** power), label]);
-  const scores = histogram("Scores", "after the division", 41, scoreTicks);
-  const largest = histogram("Largest weight", "of each query", 10, weightTicks);
-  const pulls = histogram("Gradient", "of each query", 13, gradientTicks);
-  const marks = ["median", "mean"].map((name) => ({
-    line: h("line", { y1: 12, y2: TALL, class: `mark-line ${name}` }),
-    name: h("text", { y: 9, class: "mark-name" }, name),
-  }));
-  pulls.svg.append(...marks.flatMap(({ line, name }) => [line, name]));
-
-  const fact = (label) => {
-    const number = h("td", { class: "number" });
-    return { number, label, row: h("tr", {}, h("th", { scope: "row" }, label), number) };
-  };
-  const facts = [
-    fact("spread (standard deviation) of the scores"),
-    fact("largest weight, on average"),
-    fact("gradient, median"),
-    fact("gradient, mean"),
-  ];
-  const status = statusLine(sentenceFor(most, 100, 100));
-  const planes = h("div", { class: "planes" }, scores.box, largest.box, pulls.box);
-  const table = h("table", {}, h("tbody", {}, ...facts.map(({ row }) => row)));
 
   // Of one random query: its scores go to `into`; gives its largest weight, and how long the gradient of its output is
   function ask(query, row, n, scale, into) {
@@ -108,6 +80,19 @@ export default figure(({ widths, counts, edges, lengths, steps, least, seed }) =
     return { top: 1 / total, gradient };
   }
   const weights = new Float64Array(most);
+  return { queries, most, ask };
+}
+
+// The histogram of the gradients, with marks at their median and mean
+function gradientHistogram() {
+  const powers = [[-4, "0.0001"], [-2, "0.01"], [0, "1"], [1, "10"]];
+  const ticks = powers.map(([power, label]) => [onLog(10 ** power), label]);
+  const pulls = histogram("Gradient", "of each query", 13, ticks);
+  const marks = ["median", "mean"].map((name) => ({
+    line: h("line", { y1: 12, y2: TALL, class: `mark-line ${name}` }),
+    name: h("text", { y: 9, class: "mark-name" }, name),
+  }));
+  pulls.svg.append(...marks.flatMap(({ line, name }) => [line, name]));
 
   // The larger of the two has its name to its right, so that the names never meet
   function showMarks(median, mean) {
@@ -120,6 +105,31 @@ export default figure(({ widths, counts, edges, lengths, steps, least, seed }) =
     place(marks[0], median, mean);
     place(marks[1], mean, median);
   }
+  return { ...pulls, showMarks };
+}
+
+export default figure((data) => {
+  const { widths, counts, edges: [scoreEdges, weightEdges, gradientEdges] } = data;
+  const { queries, most, ask } = randomQueries(data);
+  const inside = [-10, 0, 10].map((score) => [(score + 20.5) / 41, signed(score, 0)]);
+  const scoreTicks = [[0, "below", "start"], ...inside, [1, "above", "end"]];
+  const weightTicks = [0, 0.5, 1].map((weight) => [0.03 + 0.94 * weight, weight]);
+  const scores = histogram("Scores", "after the division", 41, scoreTicks);
+  const largest = histogram("Largest weight", "of each query", 10, weightTicks);
+  const pulls = gradientHistogram();
+  const fact = (label) => {
+    const number = h("td", { class: "number" });
+    return { number, label, row: h("tr", {}, h("th", { scope: "row" }, label), number) };
+  };
+  const facts = [
+    fact("spread (standard deviation) of the scores"),
+    fact("largest weight, on average"),
+    fact("gradient, median"),
+    fact("gradient, mean"),
+  ];
+  const status = statusLine(sentenceFor(most, 100, 100));
+  const planes = h("div", { class: "planes" }, scores.box, largest.box, pulls.box);
+  const table = h("table", {}, h("tbody", {}, ...facts.map(({ row }) => row)));
 
   function showFact({ number }, x) {
     write(number, x < 0.01 ? scientific(x) : x.toFixed(2));
@@ -145,7 +155,7 @@ export default figure(({ widths, counts, edges, lengths, steps, least, seed }) =
     const median = [...gradients].sort((a, b) => a - b)[queries >> 1];
     const mean = average(gradients);
     const values = [spread, average(tops), median, mean];
-    showMarks(median, mean);
+    pulls.showMarks(median, mean);
     values.forEach((x, i) => showFact(facts[i], x));
 
     const percent = (list, holds) => Math.round(100 * (list.filter(holds).length / queries));

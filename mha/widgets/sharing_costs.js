@@ -15,13 +15,6 @@ const symbol = (name, x, y) => h("text", { x, y, class: "symbol" }, name[0], h("
 // What a token leaves behind: [h, h_kv, d_k, d_v, d_c] -> numbers
 const keptOf = ([, h_kv, d_k, d_v, d_c]) => d_c || h_kv * (d_k + d_v);
 
-// The number in the middle, or the mean of the two there
-function median(numbers) {
-  const sorted = [...numbers].sort((a, b) => a - b);
-  const half = (sorted.length - 1) / 2;
-  return (sorted[Math.floor(half)] + sorted[Math.ceil(half)]) / 2;
-}
-
 export default figure(({ names, columns, long, errors, counts, wanted }) => {
   const taskOf = (task) => names[task].split(",")[0];
   const many = columns[0].length;
@@ -29,7 +22,7 @@ export default figure(({ names, columns, long, errors, counts, wanted }) => {
   const high = BOTTOM + (SYMBOLS.length + 1) * ROW + 6;
 
   const svg = drawing();
-  const add = (tag, attributes = {}, ...inside) => svg.appendChild(h(tag, attributes, ...inside));
+  const add = into(svg);
   const y = (error) => TOP + (1 - error) * (BOTTOM - TOP);
   const rowAt = (row) => BOTTOM + (row + 1) * ROW - 2;
   const band = add("rect", { y: 0, height: high, class: "band" });

@@ -50,7 +50,6 @@ export default figure(({ names, keys, values, temperatures }, { change }) => {
   const status = statusLine(sentenceFor(0.05, leader(0.99, names.indexOf(longestOf(names))), 5, [-9, -9]));
   const planes = h("div", { class: "planes" }, left.box, right.box);
 
-  const dotProduct = ([x, y], key) => x * key[0] + y * key[1];
   const minusHalfSquare = ([x, y], key) => -((x - key[0]) ** 2 + (y - key[1]) ** 2) / 2;
 
   function drawPlanes(query, weights, mixed) {
@@ -101,10 +100,10 @@ export default figure(({ names, keys, values, temperatures }, { change }) => {
   function draw({ query_x, query_y, temperature, score }) {
     const query = [query_x, query_y];
     const T = temperatures[temperature];
-    const scoreOf = score === 1 ? minusHalfSquare : dotProduct;
+    const scoreOf = score === 1 ? minusHalfSquare : dot;
     const scores = keys.map((key) => scoreOf(query, key));
     const weights = softmax(scores.map((score) => score / T));
-    const mixed = [0, 1].map((axis) => sum(values.map((value, i) => weights[i] * value[axis])));
+    const [mixed] = times([weights], values);
 
     drawPlanes(query, weights, mixed);
     rows.forEach((row, i) => writeRow(row, scores[i], weights[i]));

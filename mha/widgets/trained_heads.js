@@ -16,60 +16,41 @@ const plural = (count, noun) => `${count} ${noun}${count > 1 ? "s" : ""}`;
 // The least error of `count` heads that choose by names alone, on r relations
 const floorOf = (count, r) => Math.max(0, 1 - count / r);
 
-// The error in the middle of an even number of runs
-function medianOf(sorted) {
-  const half = sorted.length / 2;
-  return (sorted[half - 1] + sorted[half]) / 2;
+function limit(count, r) {
+  const low = floorOf(count, r);
+  if (low) {
+    return `Heads that choose by names alone cannot get below ${low.toFixed(3)} in the mean; a sample may be kind.`;
+  }
+  if (count === r) return "There are as many heads as relations.";
+  return "There are more heads than relations, and each is narrower.";
 }
 
-export default figure(({ counts, many, errors, sentences, shown, steps, ...packed }) => {
-  const [shares, samples] = [packed.shares, packed.samples].map((text) => unpacked(text, steps));
+function resultFor(count, r, [best, middle, worst]) {
+  return `${plural(count, "head")} of d_k = ${WIDTH / count} for ${plural(r, "relation")}: errors from `
+    + `${best.toFixed(3)} to ${worst.toFixed(3)}, in the middle ${middle.toFixed(3)}. `;
+}
+
+// The errors of all runs for one number of relations: a column of dots for each number of heads, and its floor
+function errorDots(counts, many, errors) {
   const runs = errors[0][0].length;
-
-  // Where the weights of r and h begin: the means in `shares`, those of single sentences in `samples`
-  const meansBegin = {};
-  const samplesBegin = {};
-  let mean = 0;
-  let sample = 0;
-  many.forEach((r, i) => counts.forEach((count, j) => {
-    meansBegin[[i, j]] = mean;
-    samplesBegin[[i, j]] = sample;
-    mean += shown * count * r;
-    sample += shown * sentences * count * TOKENS;
-  }));
-
   const column = (WIDE - LEFT) / counts.length;
   const x = (j) => LEFT + ((j + 0.5) * (WIDE - LEFT)) / counts.length;
   const y = (error) => 8 + (1 - error) * (HIGH - BOTTOM - 8);
-  const left = drawing({ viewBox: `0 0 ${WIDE} ${HIGH}` });
+  const svg = drawing({ viewBox: `0 0 ${WIDE} ${HIGH}` });
   const band = h("rect", { y: 0, height: HIGH - BOTTOM, width: column, class: "band" });
-  left.append(band);
+  svg.append(band);
   for (const error of [0, 0.25, 0.5, 0.75, 1]) {
-    left.append(
+    svg.append(
       h("line", { x1: LEFT, x2: WIDE, y1: y(error), y2: y(error), class: "axis" }),
       h("text", { x: LEFT - 6, y: y(error) + 4, class: "tick end" }, error),
     );
   }
-  counts.forEach((count, j) => left.append(h("text", { x: x(j), y: HIGH - 12, class: "tick" }, `h = ${count}`)));
+  counts.forEach((count, j) => svg.append(h("text", { x: x(j), y: HIGH - 12, class: "tick" }, `h = ${count}`)));
   const floors = counts.map(() => h("line", { class: "floor" }));
   const dots = counts.map(() => tabulate(runs, () => h("circle", { r: 4, class: "run" })));
-  left.append(...floors, ...dots.flat());
+  svg.append(...floors, ...dots.flat());
 
-  const most = counts.at(-1);
-  const right = drawing({ viewBox: `0 0 ${NAMES + ROOM + 4} ${TITLES + ROOM + 4}` });
-  const rightMap = mapsUnder(right);
-  const above = tabulate(Math.max(...many, TOKENS), () => right.appendChild(h("text", { y: 16, class: "tick" })));
-  const unrelated = right.appendChild(h("text", { y: 16, class: "tick" }));
-  const beside = tabulate(most, () => right.appendChild(h("text", { x: NAMES - 6, class: "tick end" })));
-  const runName = h("div");
-  const title = h("div", { class: "plane-title" }, h("b", {}, "Whom the heads look at"), runName);
-  const status = statusLine(`${resultFor(most, many.at(-1), [0.999, 0.999, 0.999])}${limit(1, 2)}`);
-  const errorsTitle = planeTitle("Error", `of ${runs} runs each; bars: the floor`);
-  const planes = h("div", { class: "planes" },
-    h("div", { class: "plane errors" }, errorsTitle, left),
-    h("div", { class: "plane heads" }, title, rightMap.box, colourKey()));
-
-  function drawErrors(i, j, run) {
+  function show(i, j, run) {
     set(band, { x: x(j) - column / 2 });
     counts.forEach((count, k) => {
       const low = floorOf(count, many[i]);
@@ -80,20 +61,18 @@ export default figure(({ counts, many, errors, sentences, shown, steps, ...packe
       });
     });
   }
+  return { svg, show };
+}
 
-  // The weights of each head, one after the other, on the tokens of the relations in the mean of many sentences
-  // (sentence 0), or on all tokens of one
-  function weightsOf(i, j, run, sentence) {
-    const [r, count] = [many[i], counts[j]];
-    if (sentence === 0) {
-      const start = meansBegin[[i, j]] + run * count * r;
-      return shares.subarray(start, start + count * r);
-    }
-    const start = samplesBegin[[i, j]] + (run * sentences + sentence - 1) * count * TOKENS;
-    return samples.subarray(start, start + count * TOKENS);
-  }
+// The map of whom the heads look at, with names for at most so many heads and tokens
+function headMap(most, widest) {
+  const svg = drawing({ viewBox: `0 0 ${NAMES + ROOM + 4} ${TITLES + ROOM + 4}` });
+  const map = mapsUnder(svg);
+  const above = tabulate(widest, () => svg.appendChild(h("text", { y: 16, class: "tick" })));
+  const unrelated = svg.appendChild(h("text", { y: 16, class: "tick" }));
+  const beside = tabulate(most, () => svg.appendChild(h("text", { x: NAMES - 6, class: "tick end" })));
 
-  function drawHeads(r, count, sentence, weights) {
+  function show(r, count, sentence, weights) {
     const columns = sentence ? TOKENS : r;
     const cell = Math.min(62, ROOM / Math.max(count, columns));
     const broad = Math.max(cell, Math.min(46, ROOM / columns));
@@ -110,35 +89,65 @@ export default figure(({ counts, many, errors, sentences, shown, steps, ...packe
       write(text, named ? `head ${head + 1}` : "");
     });
     const place = { x: NAMES, y: TITLES, width: columns * broad, height: count * cell };
-    rightMap.show(NAMES + ROOM + 4, weights, columns, [place], 1);
+    map.show(NAMES + ROOM + 4, weights, columns, [place], 1);
   }
+  return { box: map.box, show };
+}
 
-  function limit(count, r) {
-    const low = floorOf(count, r);
-    if (low) {
-      return `Heads that choose by names alone cannot get below ${low.toFixed(3)} in the mean; a sample may be kind.`;
+// A function that gives the weights of each head, one after the other: on the tokens of the relations in the mean of
+// many sentences (sentence 0), or on all tokens of one
+function weightsIn({ counts, many, sentences, shown }, shares, samples) {
+  // Where the weights of r and h begin: the means in `shares`, those of single sentences in `samples`
+  const meansBegin = {};
+  const samplesBegin = {};
+  let mean = 0;
+  let sample = 0;
+  many.forEach((r, i) => counts.forEach((count, j) => {
+    meansBegin[[i, j]] = mean;
+    samplesBegin[[i, j]] = sample;
+    mean += shown * count * r;
+    sample += shown * sentences * count * TOKENS;
+  }));
+
+  return (i, j, run, sentence) => {
+    const [r, count] = [many[i], counts[j]];
+    if (sentence === 0) {
+      const start = meansBegin[[i, j]] + run * count * r;
+      return shares.subarray(start, start + count * r);
     }
-    if (count === r) return "There are as many heads as relations.";
-    return "There are more heads than relations, and each is narrower.";
-  }
+    const start = samplesBegin[[i, j]] + (run * sentences + sentence - 1) * count * TOKENS;
+    return samples.subarray(start, start + count * TOKENS);
+  };
+}
 
-  function resultFor(count, r, [best, middle, worst]) {
-    return `${plural(count, "head")} of d_k = ${WIDTH / count} for ${plural(r, "relation")}: errors from `
-      + `${best.toFixed(3)} to ${worst.toFixed(3)}, in the middle ${middle.toFixed(3)}. `;
-  }
+export default figure((data) => {
+  const { counts, many, errors, steps } = data;
+  const weightsOf = weightsIn(data, unpacked(data.shares, steps), unpacked(data.samples, steps));
+  const runs = errors[0][0].length;
+
+  const most = counts.at(-1);
+  const dots = errorDots(counts, many, errors);
+  const map = headMap(most, Math.max(...many, TOKENS));
+  const runName = h("div");
+  const title = h("div", { class: "plane-title" }, h("b", {}, "Whom the heads look at"), runName);
+  const status = statusLine(`${resultFor(most, many.at(-1), [0.999, 0.999, 0.999])}${limit(1, 2)}`);
+  const errorsTitle = planeTitle("Error", `of ${runs} runs each; bars: the floor`);
+  const planes = h("div", { class: "planes" },
+    h("div", { class: "plane errors" }, errorsTitle, dots.svg),
+    h("div", { class: "plane heads" }, title, map.box, colourKey()));
 
   function draw({ relations: i, heads: j, run: from1, sentence }) {
     const run = from1 - 1;
     const [r, count] = [many[i], counts[j]];
     const weights = weightsOf(i, j, run, sentence);
-    drawErrors(i, j, run);
-    drawHeads(r, count, sentence, weights);
+    dots.show(i, j, run);
+    map.show(r, count, sentence, weights);
     const seenOn = sentence ? "weights on one sentence" : "mean weight";
     write(runName, `in run ${run + 1}: ${seenOn}`);
 
     const sorted = [...errors[i][j]].sort((a, b) => a - b);
     const floor = floorOf(count, r);
-    say(status, resultFor(count, r, [sorted[0], medianOf(sorted), sorted[runs - 1]]) + limit(count, r));
+    say(status, resultFor(count, r, [sorted[0], median(sorted), sorted[runs - 1]]) + limit(count, r));
     const heads = tabulate(count, (head) => `head ${head + 1}`);
     const tokens = tabulate(sentence ? TOKENS : r, (k) => (sentence ? `token ${k + 1}` : `relation ${k + 1}`));
     return {

@@ -1,9 +1,6 @@
 const REACH = 3.3; // the planes show -REACH..REACH: the longest token stretched twice stays inside
 const IDENTITY = [[1, 0], [0, 1]];
 
-// A row vector times a matrix
-const times = ([a, b], W) => [0, 1].map((axis) => a * W[0][axis] + b * W[1][axis]);
-
 const diamond = (x, y, r) => `M${x},${y - r} l${r},${r} l${-r},${r} l${-r},${-r} z`;
 
 // Two numbers that change, and how they stand in a sentence
@@ -20,7 +17,7 @@ function gridLine(i) {
 
 // Points, their hull, a disc for each weight and the mixture: both planes are drawn alike
 function scene({ svg, x: toX, y: toY }, count) {
-  const add = (tag, attributes, ...inside) => svg.appendChild(h(tag, attributes, ...inside));
+  const add = into(svg);
   const grid = tabulate(10, () => add("line", { class: "grid-line" }));
   const area = add("polygon", { class: "hull" });
   const pulls = tabulate(count, () => add("line", { class: "pull" }));
@@ -33,7 +30,7 @@ function scene({ svg, x: toX, y: toY }, count) {
   function show(points, W, weights, mixed) {
     const mixedAt = [toX(mixed[0]), toY(mixed[1])];
     grid.forEach((line, i) => {
-      const [from, to] = gridLine(i).map((end) => times(end, W));
+      const [from, to] = times(gridLine(i), W);
       set(line, { x1: toX(from[0]), y1: toY(from[1]), x2: toX(to[0]), y2: toY(to[1]) });
     });
     set(area, { points: hull(points).map(([x, y]) => `${toX(x)},${toY(y)}`).join(" ") });
@@ -178,19 +175,17 @@ export default figure(({ sharpnesses, words, tokens, scores, targets }, { change
     }
   });
 
-  const mix = (weights, points) => [0, 1].map((axis) => sum(weights.map((weight, i) => weight * points[i][axis])));
-
   function draw({ asking, first, second, turn, sharpness }) {
     const angle = (turn * Math.PI) / 180;
     const W = [
       [Math.cos(angle) * first, Math.sin(angle) * second],
       [-Math.sin(angle) * first, Math.cos(angle) * second],
     ];
-    const values = tokens.map((token) => times(token, W));
+    const values = times(tokens, W);
     const everyWeight = scores.map((row) => softmax(row.map((score) => sharpnesses[sharpness] * score)));
     const weights = everyWeight[asking];
-    const outs = everyWeight.map((row) => mix(row, values));
-    const mixed = mix(weights, tokens);
+    const outs = times(everyWeight, values);
+    const [mixed] = times([weights], tokens);
     const misses = outs.map(([x, y], i) => Math.hypot(x - targets[i][0], y - targets[i][1]));
 
     before.show(tokens, IDENTITY, weights, mixed);

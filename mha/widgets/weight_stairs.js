@@ -6,7 +6,7 @@ const ENDLESS = 10; // what a step without end climbs in the drawing
 
 export default figure(({ walks }) => {
   const svg = drawing({ height: HIGH });
-  const add = (tag, attributes = {}, ...inside) => svg.appendChild(h(tag, attributes, ...inside));
+  const add = into(svg);
   const ground = add("line", { class: "ground" });
   const gap = add("path", { class: "gap" });
   const treads = tabulate(5, () => [add("line", { class: "tread" }), add("text", { class: "token" })]);

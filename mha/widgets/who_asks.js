@@ -26,7 +26,7 @@ export default figure(({ words, Q: queries, K: keys }) => {
   function draw({ head, made }) {
     const [own, others] = [queries[head], keys[head]];
     const [Q, K] = [[own, others], [others, own], [own, own], [others, others]][made];
-    const S = Q.map((q) => K.map((k) => q[0] * k[0] + q[1] * k[1]));
+    const S = times(Q, transposed(K));
     const W = S.map((line) => softmax(line.map((value) => value / ROOT)));
     query.show(Q, 4);
     key.show(K, 4);

@@ -1,9 +1,6 @@
 // ---- the layer: every matrix of the picture from those that are given ---------------------------------
 
 const HEADS = [1, 2];
-const dot = (row, matrix, c) => row.reduce((total, value, i) => total + value * matrix[i][c], 0);
-const times = (a, b) => a.map((row) => b[0].map((_, c) => dot(row, b, c)));
-const turned = (a) => a[0].map((_, c) => a.map((row) => row[c]));
 const rounded = (value) => Math.round(value * 1e9) / 1e9;
 
 // Q1, K1, V1, S1 (scores), Z1 (divided, and -Infinity where the mask hides), A1 (weights), M1 (mixtures); the same of
@@ -12,12 +9,12 @@ function compute(given, on, masked, scaled) {
   const all = { ...given };
   for (const head of HEADS) {
     const [Q, K, V] = ["Q", "K", "V"].map((kind) => times(given.x, given[`W${kind}${head}`]));
-    const S = times(Q, turned(K));
+    const S = times(Q, transposed(K));
     const root = scaled ? Math.sqrt(Q[0].length) : 1;
     const Z = S.map((row, i) => row.map((score, j) => (masked && j > i ? -Infinity : score / root)));
     const A = Z.map(softmax);
     const M = times(A, V).map((row) => row.map((value) => (on[head - 1] ? value : 0)));
-    Object.entries({ Q, K, V, S, Z, A, M, KT: turned(K), V_: V })
+    Object.entries({ Q, K, V, S, Z, A, M, KT: transposed(K), V_: V })
       .forEach(([name, matrix]) => { all[name + head] = matrix; });
   }
   all.C = all.M1.map((row, i) => [...row, ...all.M2[i]]);
