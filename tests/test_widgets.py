@@ -8,6 +8,7 @@ from mha.lab.train import slices_floor
 from mha.widgets import (FIGURES, alibi_slope, clock_hands, explained_shares, head_grid, head_sum, heads_gone,
                          hidden_share, hit_margin, key_ring, left_behind, loudest, mask_painter, price_of_length,
                          row_shift, score_scale, sharing_costs, split_heads)
+from mha.widgets.figure import HERE, Choice, LiveFigure, Slider, State, Toggle
 from tools import make_sharing
 
 
@@ -18,6 +19,46 @@ def simulated(d_k, power, queries=2000, n=64):
     k, v = torch.randn(queries, 1, n, d_k, generator=g), torch.randn(queries, 1, n, 1, generator=g)
     out, weights = attention(q, k, v, scale=d_k**-power, need_weights=True)
     return weights.amax(-1).flatten(), torch.autograd.grad(out.sum(), q)[0].flatten(1).norm(dim=-1)
+
+
+class TurnedKey(LiveFigure):
+    drawn_by = "key_ring"
+    turn = Slider("turn", -90, 90, 15, value=30)
+    stretch = Slider("stretch", 0.0, 1.0, 0.25, value=0.5)
+    side = Choice("side", lambda figure: figure.sides, value=1, new_row=True)
+    tied = Toggle("tied", value=False)
+    place = Slider("place", 0, 3, value=0, moves_end=True)
+    painted = State([1, 0])
+
+    def __init__(self, **first):
+        self.sides = ["left", "right"]
+        super().__init__({"words": self.sides}, **first)
+
+    def picture(self):
+        return key_ring.KeyRing().picture()
+
+
+def test_a_control_that_is_declared_is_a_trait_a_widget_and_a_link():
+    figure = TurnedKey(turn=45, painted=[0, 0])
+    assert figure.setting() == {"turn": 45, "stretch": 0.5, "side": 1, "tied": False, "place": 0}
+    assert figure.canvas.setting_names == [*figure.controls, "painted"] and figure.canvas.data == {"words": figure.sides}
+    assert (figure.turn, figure.painted) == (45, [0, 0]) and figure.controls["turn"].value == 45
+    assert figure.controls["stretch"].readout_format == ".2f" and figure.controls["side"].label == "right"
+    tied = {(link.source[0].description, link.source[1], link.target[1]) for link in figure.links[:-1]}
+    assert tied == {("turn", "value", "turn"), ("stretch", "value", "stretch"), ("side", "index", "side"),
+                    ("tied", "value", "tied"), ("place", "value", "place")}
+    assert figure.links[-1].source == (figure.canvas, "place_max") and figure.links[-1].target[1] == "max"
+    assert [len(row.children) for row in figure.children[0].children] == [2, 3] and figure.children[1] is figure.canvas
+
+
+def test_a_class_gives_a_figure_its_only_name():
+    assert (TurnedKey.name(), TurnedKey.module()) == ("turned-key", "key_ring")
+    for name, figure in FIGURES.items():
+        assert figure.__module__ == f"mha.widgets.{figure.module()}"
+        assert all((HERE / f"{figure.module()}.{kind}").exists() for kind in ("js", "css"))
+        assert name.replace("-", "_") == figure.module() or figure.drawn_by
+    files = {path.stem for path in HERE.glob("*.js")} - {"common"}
+    assert files == {figure.module() for figure in FIGURES.values()}
 
 
 def test_the_figures_short_cut_draws_what_full_vectors_draw():

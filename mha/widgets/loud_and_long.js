@@ -19,7 +19,7 @@ export default figure(({ words, values, ...given }) => {
   function draw({ follow, head: chosen, mood }) {
     const weights = given.weights[chosen][follow];
     const W_O = given.W_O.map((row, r) => row.map((value, c) => (r + c ? value : mood)));
-    const lengths = times(values[chosen], W_O.slice(2 * chosen)).map((row) => Math.hypot(...row));
+    const lengths = times(values[chosen], W_O.slice(2 * chosen, 2 * chosen + 2)).map((row) => Math.hypot(...row));
     const parts = weights.map((weight, i) => weight * lengths[i]);
     [weights, lengths, parts].forEach((numbers, k) => numbers.forEach((value, i) => {
       const { bar, number } = rows[i].cells[k];
