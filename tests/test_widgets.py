@@ -41,7 +41,8 @@ class TurnedKey(LiveFigure):
 def test_a_control_that_is_declared_is_a_trait_a_widget_and_a_link():
     figure = TurnedKey(turn=45, painted=[0, 0])
     assert figure.setting() == {"turn": 45, "stretch": 0.5, "side": 1, "tied": False, "place": 0}
-    assert figure.canvas.setting_names == [*figure.controls, "painted"] and figure.canvas.data == {"words": figure.sides}
+    assert figure.canvas.setting_names == [*figure.controls, "painted"]
+    assert figure.canvas.data == {"words": figure.sides}
     assert (figure.turn, figure.painted) == (45, [0, 0]) and figure.controls["turn"].value == 45
     assert figure.controls["stretch"].readout_format == ".2f" and figure.controls["side"].label == "right"
     tied = {(link.source[0].description, link.source[1], link.target[1]) for link in figure.links[:-1]}
