@@ -45,8 +45,8 @@ def page():
     sheets = [(folder / f"{name}.css").read_text("utf8") for name in ("common", FIGURE.module())]
     module = "".join((folder / f"{name}.js").read_text("utf8") for name in ("common", FIGURE.module()))
     state = {name: value for name, value in FIGURE().canvas.get_state().items() if not name.startswith("_")}
-    return PAGE.format(style="\n".join([*faces, *sheets, LOOK]), module=module.replace("export default", "const drawn ="),
-                       state=json.dumps(state, default=str))
+    return PAGE.format(style="\n".join([*faces, *sheets, LOOK]), state=json.dumps(state, default=str),
+                       module=module.replace("export default", "const drawn ="))
 
 
 def main():
