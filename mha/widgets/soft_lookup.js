@@ -15,7 +15,6 @@ function discs({ svg, x: toX, y: toY }, points) {
 }
 
 export default figure(({ names, keys, values, temperatures }, { change }) => {
-
   const left = plane("Keys", "and the query: drag it", REACH);
   const right = plane("Values", "and their mixture", REACH);
   const { x: toX, y: toY } = left; // both planes have the same scale

@@ -151,7 +151,6 @@ function whatIsReached(word, miss, allReached, inside) {
 }
 
 export default figure(({ sharpnesses, words, tokens, scores, targets }, { change }) => {
-
   const left = plane("Tokens", "x, and the diamond, their mixture", REACH);
   const right = plane("Values", "x W_V, and their mixture, the output", REACH);
   const before = scene(left, words.length);
