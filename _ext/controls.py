@@ -103,4 +103,4 @@ CONTROLS = {
     "LabelModel": label,
     "HTMLModel": html_text,
 }
-BOXES = {"VBoxModel": "live-vbox", "HBoxModel": "live-hbox"}
+BOXES = {"VBoxModel": "live-controls", "HBoxModel": "live-hbox"}

@@ -72,10 +72,12 @@ def figure(app, bundle, models, prefix):
 
 def live_figure(model_id, models, picture, alt, numbers):
     mine = closure(model_id, models)
+    # The controls, in a box of their own, and the canvas (figure.py): here is said which stands first
+    parts = "".join(view(part, mine, picture) for part in references(mine[model_id]["state"]["children"]))
     state = json.dumps({"models": mine}, separators=(",", ":")).replace("</", "<\\/")
     return (
         f'<figure class="live-figure" role="group" aria-label="{escape(alt)}">'
-        f"{view(model_id, mine, picture)}"
+        f'<div class="live-vbox" data-model="{model_id}">{parts}</div>'
         '<noscript><p class="live-note">Turn on JavaScript to move the controls.</p></noscript>'
         f"{numbers_table(numbers, ' at the first setting')}"
         f'<script type="{STATE}">{state}</script></figure>'
@@ -86,10 +88,7 @@ def view(model_id, models, picture):
     """The HTML of one widget and all in it; the picture holds the place of the canvas."""
     name, state = models[model_id]["model_name"], models[model_id]["state"]
     if name in BOXES:
-        children = references(state["children"])
-        inside = [view(child, models, picture) for child in children]
-        if children and models[children[-1]]["model_name"] == "AnyModel":
-            inside = ['<div class="live-controls">', *inside[:-1], "</div>", inside[-1]]   # they stay in sight as one
+        inside = [view(child, models, picture) for child in references(state["children"])]
         return f'<div class="{BOXES[name]}" data-model="{model_id}">{"".join(inside)}</div>'
     if name in CONTROLS:
         return CONTROLS[name](model_id, state)
@@ -123,17 +122,10 @@ def closure(model_id, models):
 
 
 def slim(model):
-    """A model without what the page has no use for; a canvas with the name of its module in place of its text."""
+    """A model without what the page has no use for, such as the text of a module, which is a file of the site."""
     unused = re.compile("_(model|view|dom)_|_(esm|css|anywidget_id)$")
     state = {key: value for key, value in model["state"].items() if value is not None and not unused.match(key)}
-    if "_anywidget_id" in model["state"]:
-        state["module"] = module_of(model["state"])
     return {**model, "state": state}
-
-
-def module_of(state):
-    """mha.widgets.head_grid.HeadGridCanvas -> head_grid"""
-    return state["_anywidget_id"].split(".")[-2]
 
 
 def numbers_table(numbers, when):

@@ -5,10 +5,10 @@ The notation is a comment behind the sentence, on its line, which no notebook sh
     Push the temperature down. <!-- try: temperature=0.05 -->
     Follow "news". <!-- try: follow=news; step=the whole -->
 
-A name is a trait of the figure's canvas; the value is a number, yes or no, or a choice as its control says it. What is
-not named is set as the figure opened: a sentence that goes on from another names the other's settings too. Whoever
-brings the figure there, by the button or by hand, is told that it was found (tries.js). Without JavaScript it is a
-sentence.
+A name is that of a control, or of what else the figure declares; the value is a number, yes or no, or a choice as its
+control says it. What is not named is set as the figure opened: a sentence that goes on from another names the other's
+settings too. Whoever brings the figure there, by the button or by hand, is told that it was found (tries.js). Without
+JavaScript it is a sentence.
 """
 import json
 import re

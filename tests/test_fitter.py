@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from mha.lab import train
-from mha.widgets import fitter
+from mha.widgets import pattern_fitter as fitter
 
 PATTERNS = list(fitter.PATTERNS.values())
 

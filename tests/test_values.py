@@ -4,7 +4,7 @@ import math
 import pytest
 import torch
 
-from mha.widgets.values import SHARPNESS, TARGETS, TOKENS, ValueMap, attend, value_matrix
+from mha.widgets.value_map import SHARPNESS, TARGETS, TOKENS, ValueMap, attend, value_matrix
 
 
 def test_no_weights_over_the_tokens_reach_a_target():

@@ -5,9 +5,10 @@ from mha.attention import attention
 from mha.multihead import MultiHeadAttention
 from mha.position import Rope, alibi_slopes
 from mha.lab.train import slices_floor
-from mha.widgets import (FIGURES, alibi_slope, clock_hands, explained, head_grid, head_sum, heads_gone, hidden_share,
-                         key_ring, left_behind, loudest, margin, masks, price, row_shift, scale, sharing_costs,
-                         split_heads)
+from mha.widgets import (FIGURES, alibi_slope, clock_hands, explained_shares, head_grid, head_sum, heads_gone,
+                         hidden_share, hit_margin, key_ring, left_behind, loudest, mask_painter, price_of_length,
+                         row_shift, score_scale, sharing_costs, split_heads)
+from mha.widgets.figure import HERE, Choice, LiveFigure, Slider, State, Toggle
 from tools import make_sharing
 
 
@@ -20,11 +21,52 @@ def simulated(d_k, power, queries=2000, n=64):
     return weights.amax(-1).flatten(), torch.autograd.grad(out.sum(), q)[0].flatten(1).norm(dim=-1)
 
 
+class TurnedKey(LiveFigure):
+    drawn_by = "key_ring"
+    turn = Slider("turn", -90, 90, 15, value=30)
+    stretch = Slider("stretch", 0.0, 1.0, 0.25, value=0.5)
+    side = Choice("side", lambda figure: figure.sides, value=1, new_row=True)
+    tied = Toggle("tied", value=False)
+    place = Slider("place", 0, 3, value=0, moves_end=True)
+    painted = State([1, 0])
+
+    def __init__(self, **first):
+        self.sides = ["left", "right"]
+        super().__init__({"words": self.sides}, **first)
+
+    def picture(self):
+        return key_ring.KeyRing().picture()
+
+
+def test_a_control_that_is_declared_is_a_trait_a_widget_and_a_link():
+    figure = TurnedKey(turn=45, painted=[0, 0])
+    assert figure.setting() == {"turn": 45, "stretch": 0.5, "side": 1, "tied": False, "place": 0}
+    assert figure.canvas.setting_names == [*figure.controls, "painted"]
+    assert figure.canvas.data == {"words": figure.sides}
+    assert (figure.turn, figure.painted) == (45, [0, 0]) and figure.controls["turn"].value == 45
+    assert figure.controls["stretch"].readout_format == ".2f" and figure.controls["side"].label == "right"
+    tied = {(link.source[0].description, link.source[1], link.target[1]) for link in figure.links[:-1]}
+    assert tied == {("turn", "value", "turn"), ("stretch", "value", "stretch"), ("side", "index", "side"),
+                    ("tied", "value", "tied"), ("place", "value", "place")}
+    assert figure.links[-1].source == (figure.canvas, "place_max") and figure.links[-1].target[1] == "max"
+    assert [len(row.children) for row in figure.children[0].children] == [2, 3] and figure.children[1] is figure.canvas
+
+
+def test_a_class_gives_a_figure_its_only_name():
+    assert (TurnedKey.name(), TurnedKey.module()) == ("turned-key", "key_ring")
+    for name, figure in FIGURES.items():
+        assert figure.__module__ == f"mha.widgets.{figure.module()}"
+        assert all((HERE / f"{figure.module()}.{kind}").exists() for kind in ("js", "css"))
+        assert name.replace("-", "_") == figure.module() or figure.drawn_by
+    files = {path.stem for path in HERE.glob("*.js")} - {"common"}
+    assert files == {figure.module() for figure in FIGURES.values()}
+
+
 def test_the_figures_short_cut_draws_what_full_vectors_draw():
     """Quartiles of 2000 queries agree within 10 %, over a range in which the gradients differ a hundredfold."""
-    tables = scale.draws(queries=2000, seed=5)
+    tables = score_scale.draws(queries=2000, seed=5)
     for d_k, power in ((4, 0.0), (64, 0.0), (64, 0.5), (256, 0.0)):
-        _, weights, gradient = scale.simulate(d_k, 64, power, tables)
+        _, weights, gradient = score_scale.simulate(d_k, 64, power, tables)
         for short, full in zip((weights.amax(-1), gradient), simulated(d_k, power)):
             for quantile in (0.25, 0.5, 0.75):
                 a, b = short.quantile(quantile), full.double().quantile(quantile)
@@ -32,17 +74,17 @@ def test_the_figures_short_cut_draws_what_full_vectors_draw():
 
 
 def test_shares_sum_to_one_and_count_both_ends():
-    shares = scale.shares(torch.tensor([-5.0, 0.0, 0.5, 7.0], dtype=torch.float64), [0.0, 1.0])
+    shares = score_scale.shares(torch.tensor([-5.0, 0.0, 0.5, 7.0], dtype=torch.float64), [0.0, 1.0])
     assert shares.tolist() == [0.25, 0.5, 0.25]
 
 
 def test_in_the_mask_figure_only_a_mask_after_the_softmax_leaks():
-    figure = masks.MaskPainter()
-    for preset, mask in enumerate(masks.PRESETS.values()):
+    figure = mask_painter.MaskPainter()
+    for preset, mask in enumerate(mask_painter.PRESETS.values()):
         hidden = ~mask & ~torch.eye(6, dtype=torch.bool)
         assert (figure.numbers(mask=preset, applied=0, layers=1)["leak"][hidden] == 0).all()
     after = figure.numbers(mask=1, applied=1, layers=1)["leak"]
-    assert (after[~masks.PRESETS["causal: nobody looks ahead"]] > 0).all()
+    assert (after[~mask_painter.PRESETS["causal: nobody looks ahead"]] > 0).all()
 
 
 def test_a_hidden_score_moves_only_the_row_that_is_masked_afterwards():
@@ -63,7 +105,7 @@ def test_a_view_alone_leaves_numbers_astray_and_a_transpose_none():
 
 
 def test_however_three_heads_mix_their_shares_sum_to_three():
-    figure = explained.ExplainedShares()
+    figure = explained_shares.ExplainedShares()
     for setting in figure.settings():
         shown = figure.numbers(**setting)
         assert torch.allclose(shown["share"].sum(), torch.tensor(3.0, dtype=torch.float64))
@@ -93,7 +135,7 @@ def test_beside_a_single_head_stands_the_mean_of_the_trained_ones():
 
 
 def test_one_sentence_turns_the_mean_of_two_heads_and_leaves_their_medians():
-    figure = loudest.LoudestSentences()
+    figure = loudest.Loudest()
     for head in (loudest.HEADS.index((0, 5)), loudest.HEADS.index((5, 9))):
         shown = figure.numbers(head=head, left_out=1)
         assert shown["mean"][0] > 0 > shown["mean"][1] and shown["median"][0] == shown["median"][1]
@@ -107,14 +149,14 @@ def test_greedy_leaves_the_last_layer_whole_and_the_costliest_stand_there():
 
 
 def test_the_loss_rises_long_before_the_hit_is_lost():
-    far, near, behind = (margin.HitMargin().numbers(cosine, 0.5) for cosine in (0.9, 0.55, 0.45))
+    far, near, behind = (hit_margin.HitMargin().numbers(cosine, 0.5) for cosine in (0.9, 0.55, 0.45))
     assert [float(shown["hit"]) for shown in (far, near, behind)] == [1, 1, 0]
     assert 100 * far["now"] < near["now"] < behind["now"]
 
 
 def test_a_head_and_an_lstm_cost_the_same_at_twice_the_width_and_their_ratio_knows_no_width():
-    figure = price.PriceOfLength()
-    for d, width in enumerate(price.WIDTHS[:2]):
+    figure = price_of_length.PriceOfLength()
+    for d, width in enumerate(price_of_length.WIDTHS[:2]):
         shown = figure.numbers(n=2 * width, d=d)
         assert shown["head"] == shown["LSTM"] == 2 * shown["quadratic"]
     narrow, wide = figure.numbers(n=96, d=0), figure.numbers(n=192, d=1)

@@ -10,10 +10,10 @@ import shutil
 from playwright.sync_api import sync_playwright
 
 from book import CHROMIUM, ROOT
-from mha.widgets import FIGURES
+from mha.widgets import HeadArcs
 
 CARD = ROOT / "_ext" / "static" / "card.png"
-FIGURE, MODULE = "head-arcs", "arcs"
+FIGURE = HeadArcs
 FONTS = {"Book Serif": "source-serif-4-latin-wght-normal", "Book Sans": "source-sans-3-latin-wght-normal"}
 FACE = "@font-face {{ font-family: '{}'; font-weight: 200 900; src: url(data:font/woff2;base64,{}); }}"
 # At the size of the card, in CSS pixels.
@@ -33,7 +33,7 @@ PAGE = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><style>{sty
 <h1>Multi-Head Attention</h1><p>An interactive textbook: turn every number, test every claim</p><div></div>
 <script>{module}
 const state = {state};
-render({{ model: {{ get: (name) => state[name], on() {{}}, off() {{}} }}, el: document.querySelector("div") }});
+drawn.render({{ model: {{ get: (name) => state[name], on() {{}}, off() {{}} }}, el: document.querySelector("div") }});
 </script></body></html>"""
 
 
@@ -42,11 +42,11 @@ def page():
     folder = ROOT / "mha" / "widgets"
     faces = [FACE.format(name, base64.b64encode((ROOT / "_ext" / "fonts" / f"{file}.woff2").read_bytes()).decode())
              for name, file in FONTS.items()]
-    sheets = [(folder / f"{name}.css").read_text("utf8") for name in ("common", MODULE)]
-    module = "".join((folder / f"{name}.js").read_text("utf8") for name in ("common", MODULE))
-    state = {name: value for name, value in FIGURES[FIGURE]().canvas.get_state().items() if not name.startswith("_")}
-    return PAGE.format(style="\n".join([*faces, *sheets, LOOK]), module=module.partition("export default")[0],
-                       state=json.dumps(state, default=str))
+    sheets = [(folder / f"{name}.css").read_text("utf8") for name in ("common", FIGURE.module())]
+    module = "".join((folder / f"{name}.js").read_text("utf8") for name in ("common", FIGURE.module()))
+    state = {name: value for name, value in FIGURE().canvas.get_state().items() if not name.startswith("_")}
+    return PAGE.format(style="\n".join([*faces, *sheets, LOOK]), state=json.dumps(state, default=str),
+                       module=module.replace("export default", "const drawn ="))
 
 
 def main():

@@ -156,8 +156,8 @@
   }
 
   // ---- settings, as a page and an address ask for them (tries.js, `obey`) ---------------------------
-  // What a reader can change of a figure is what its module listens to, but for what it tells a control itself: names
-  // such as "step", and "painted.7" or "given.WO.1.0" for a number of a list.
+  // What a reader can change of a figure has names such as "step", and "painted.7" or "given.WO.1.0" for a number of a
+  // list.
   const plain = (value) => ["number", "string", "boolean"].includes(typeof value);
   function leaves(value, name) {
     if (plain(value)) return [[name, value]];
@@ -170,12 +170,9 @@
     const all = [...models.values()];
     const canvas = all.find((model) => model.get("module"));
     const isCanvas = (end) => end && models.get(end[0].slice(PREFIX.length)) === canvas;
-    const links = all.filter((model) => model.get("target"));
-    const told = links.filter((link) => isCanvas(link.get("source"))).map((link) => link.get("source")[1]);
-    const controls = new Map(links.filter((link) => isCanvas(link.get("target"))).map((link) =>
+    const controls = new Map(all.filter((link) => isCanvas(link.get("target"))).map((link) =>
       [link.get("target")[1], models.get(link.get("source")[0].slice(PREFIX.length))]));
-    const heard = Object.keys(canvas.callbacks).map((event) => event.replace("change:", ""));
-    const names = heard.filter((name) => name in canvas.state && !told.includes(name))
+    const names = [...canvas.get("setting_names")]
       .sort((a, b) => controls.has(b) - controls.has(a)); // a control may set the rest
     const first = Object.fromEntries(names.map((name) => [name, canvas.get(name)]));
     const opening = new Map(names.flatMap((name) => leaves(first[name], name)));
@@ -284,7 +281,6 @@
     if (!name && !figure.settings.knows(wanted)) return;
     figure.closest(".bet-cover[hidden]")?.dispatchEvent(new Event("beforematch")); // it is opened (bets.js)
     figure.settings.put(wanted);
-    requestAnimationFrame(() => figure.settings.put(wanted)); // some bounds are known when it is drawn
     figure.scrollIntoView({ block: "start", behavior: "instant" }); // a smooth one is broken off while the page loads
   }
 

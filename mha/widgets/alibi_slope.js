@@ -2,10 +2,9 @@ const [LEFT, RIGHT, TOP, HIGH, FOOT] = [40, 10, 10, 190, 42];
 const y = (weight) => TOP + HIGH * (1 - weight);
 const most = (k) => k ** k / (k + 1) ** (k + 1); // of the weight at offset k, whatever the slope
 
-function render({ model, el }) {
-  const [slopes, tokens, shown] = ["slopes", "tokens", "shown"].map((name) => model.get(name));
+export default figure(({ slopes, tokens, shown }) => {
   const svg = drawing({ height: TOP + HIGH + FOOT });
-  const add = (tag, attributes = {}, ...inside) => svg.appendChild(h(tag, attributes, ...inside));
+  const add = into(svg);
   const rules = [0, 0.25, 0.5, 0.75, 1].map((weight) => {
     add("text", { class: "tick end", x: LEFT - 8, y: y(weight) + 4 }, weight);
     return add("line", { class: "rule", x1: LEFT, y1: y(weight), y2: y(weight) });
@@ -17,8 +16,6 @@ function render({ model, el }) {
   const axis = add("text", { class: "tick", y: y(0) + 38 }, "tokens back");
   const status = statusLine(sentenceFor(0.00391, 12, 0.888));
   const title = planeTitle("Weights", "and, as lines, the most that any slope gives to each place");
-  const root = figureBox(model, "alibi-slope", "alibi-slope", title, svg, status);
-  el.append(root);
 
   function sentenceFor(slope, k, weight) {
     const best = Math.log((k + 1) / k).toFixed(3);
@@ -26,9 +23,8 @@ function render({ model, el }) {
       + `No slope gives it more than ${most(k).toFixed(3)}; the slope ln(${k + 1}/${k}) = ${best} gives that.`;
   }
 
-  function draw(room) {
-    const slope = slopes[model.get("slope")];
-    const offset = model.get("offset");
+  function draw({ slope: chosen, offset }, room) {
+    const slope = slopes[chosen];
     const all = (1 - Math.exp(-slope * tokens)) / (1 - Math.exp(-slope)); // the sum of e^(-slope t)
     const weights = tabulate(shown, (t) => Math.exp(-slope * t) / all);
     const unit = (room - LEFT - RIGHT) / shown;
@@ -57,7 +53,5 @@ function render({ model, el }) {
       ],
     };
   }
-  return redraw(model, root, ["slope", "offset"], draw);
-}
-
-export default { render };
+  return { parts: [title, svg, status], draw };
+});

@@ -56,21 +56,47 @@ function largestBut(weights, taken, equal) {
   return weights.findIndex((weight, t) => open(t) && weight >= top * (1 - equal));
 }
 
-function render({ model, el }) {
-  const frequencies = model.get("frequencies");
-  const sizes = model.get("sizes");
-  const equal = model.get("equal");
+// What the hands at a place say of its weight
+function handsAt(look, offset, strength, mean) {
+  if (look === offset) return `${look} back is the target: all hands meet, and the score is ${comma(strength)}.`;
+  const apart = Math.abs(look - offset);
+  const below = strength * (1 - mean);
+  return `${look} back, ${apart} ${apart === 1 ? "token" : "tokens"} from the target, the mean of the cosines is `
+    + `${signed(mean, 5)}. Its score is ${shortOf(below)} below the target\u2019s ${comma(strength)}, its weight `
+    + `${asWeight(Math.exp(-below))} times the target\u2019s.`;
+}
+function shortOf(below) {
+  if (below < 0.005) return scientific(below);
+  return below < 10 ? below.toFixed(2) : comma(below);
+}
+function headLooks(offset, target, others) {
+  const list = others.map(([t, weight]) => `${t} back ${asWeight(weight)}`);
+  const end = target < 0.99 ? "" : " The head looks where it should.";
+  return `The target, ${offset} back, gets ${asWeight(target)} of the weight; elsewhere ${list.join(", ")}.${end}`;
+}
+
+// The clocks of all hands, side by side
+function clockFaces(frequencies) {
   const clocks = frequencies.map((frequency, p) =>
     clock(`hand ${p + 1}`, `${threeDigits((2 * Math.PI) / frequency)} tokens`));
-  const faces = drawing({ class: "faces" });
-  faces.append(...clocks.map(({ box }) => box));
-  const sign = (hue, text) => h("span", { class: `sign ${hue}` }, h("i"), text);
-  const title = [planeTitle("Hands", "and how many tokens each takes to go round"),
-    h("div", {}, sign("hue-query", "the query\u2019s: the target"),
-      sign("hue-key", "the key\u2019s: the place shown"))];
+  const svg = drawing({ class: "faces" });
+  svg.append(...clocks.map(({ box }) => box));
 
-  const curves = drawing({ class: "curves", "data-see": "" });
-  const add = (tag, attributes = {}, ...inside) => curves.appendChild(h(tag, attributes, ...inside));
+  function show(room, count, offset, away) {
+    const wide = Math.min(room, 660);
+    const radius = Math.min(52, wide / 8 - 6);
+    const high = 2 * radius + 90;
+    set(svg, { viewBox: `0 0 ${wide} ${high}`, height: high, style: `max-width: ${wide}px` });
+    clocks.forEach(({ place, show }, p) =>
+      show(place(((p + 0.5) * wide) / 4, radius), p < count, frequencies[p] * offset, frequencies[p] * away));
+  }
+  return { svg, show };
+}
+
+// The means of the cosines and, below them, the weights, place by place
+function weightCurves() {
+  const svg = drawing({ class: "curves", "data-see": "" });
+  const add = into(svg);
   const y = {
     mean: (value) => CROWN + (MEAN * (1 - value)) / 2,
     weight: (value) => CROWN + MEAN + GAP + WEIGHT * (1 - value),
@@ -91,30 +117,6 @@ function render({ model, el }) {
   const axis = add("text", { class: "tick", y: foot + 51 }, "tokens back");
   const names = tabulate(6, () => add("text", { class: "peak" }));
 
-  const told = roomFor(handsAt(720, 10, 30000, -0.99999), "p", { class: "status", "aria-live": "polite" });
-  const status = statusLine(headLooks(20, 0.5, [[1023, 0.5], [1023, 0.5], [1023, 0.5]]));
-  const root = figureBox(model, "clock-hands", "clock-hands", ...title, faces, told, curves, status);
-  el.append(root);
-
-  // What the hands at a place say of its weight
-  function handsAt(look, offset, strength, mean) {
-    if (look === offset) return `${look} back is the target: all hands meet, and the score is ${comma(strength)}.`;
-    const apart = Math.abs(look - offset);
-    const below = strength * (1 - mean);
-    return `${look} back, ${apart} ${apart === 1 ? "token" : "tokens"} from the target, the mean of the cosines is `
-      + `${signed(mean, 5)}. Its score is ${shortOf(below)} below the target\u2019s ${comma(strength)}, its weight `
-      + `${asWeight(Math.exp(-below))} times the target\u2019s.`;
-  }
-  function shortOf(below) {
-    if (below < 0.005) return scientific(below);
-    return below < 10 ? below.toFixed(2) : comma(below);
-  }
-  function headLooks(offset, target, others) {
-    const list = others.map(([t, weight]) => `${t} back ${asWeight(weight)}`);
-    const end = target < 0.99 ? "" : " The head looks where it should.";
-    return `The target, ${offset} back, gets ${asWeight(target)} of the weight; elsewhere ${list.join(", ")}.${end}`;
-  }
-
   // The largest weights that stand apart, each with its place above its bar
   function namePeaks(weights, x) {
     const order = [...weights.keys()].filter((t) => weights[t] >= NAMED).sort((a, b) => weights[b] - weights[a]);
@@ -130,13 +132,13 @@ function render({ model, el }) {
   }
 
   let toPlace = () => 0; // from a pixel of the curves
-  function drawCurves(room, means, weights, offset, look) {
+  function show(room, means, weights, offset, look) {
     const n = weights.length;
     const unit = (room - LEFT - RIGHT) / n;
     const x = (t) => Math.round(10 * (LEFT + (t + 0.5) * unit)) / 10;
     const high = (at, value) => Math.round(10 * at(value)) / 10;
     toPlace = (pixel) => Math.max(0, Math.min(n - 1, Math.floor((pixel - LEFT) / unit)));
-    set(curves, { viewBox: `0 0 ${room} ${foot + FOOT}`, height: foot + FOOT });
+    set(svg, { viewBox: `0 0 ${room} ${foot + FOOT}`, height: foot + FOOT });
     rules.forEach((rule) => set(rule, { x2: room - RIGHT }));
     set(wave, { d: `M${Array.from(means, (mean, t) => `${x(t)},${high(y.mean, mean)}`).join("L")}` });
     set(bars, {
@@ -154,22 +156,26 @@ function render({ model, el }) {
     set(axis, { x: LEFT + (room - LEFT - RIGHT) / 2 });
     namePeaks(weights, x);
   }
+  return { svg, show, toPlace: (pixel) => toPlace(pixel) };
+}
 
-  function drawClocks(room, count, offset, away) {
-    const wide = Math.min(room, 660);
-    const radius = Math.min(52, wide / 8 - 6);
-    const high = 2 * radius + 90;
-    set(faces, { viewBox: `0 0 ${wide} ${high}`, height: high, style: `max-width: ${wide}px` });
-    clocks.forEach(({ place, show }, p) =>
-      show(place(((p + 0.5) * wide) / 4, radius), p < count, frequencies[p] * offset, frequencies[p] * away));
-  }
+export default figure(({ strengths, frequencies, sizes, equal }, { root, change, when }) => {
+  const faces = clockFaces(frequencies);
+  const curves = weightCurves();
+  const sign = (hue, text) => h("span", { class: `sign ${hue}` }, h("i"), text);
+  const title = [planeTitle("Hands", "and how many tokens each takes to go round"),
+    h("div", {}, sign("hue-query", "the query\u2019s: the target"),
+      sign("hue-key", "the key\u2019s: the place shown"))];
 
-  function draw(room) {
-    const [count, offset] = [model.get("hands"), model.get("offset")];
-    const strength = model.get("strengths")[model.get("strength")];
-    const n = sizes[model.get("places")];
-    const look = Math.min(model.get("look"), n - 1);
-    model.set("last", n - 1);
+  const told = roomFor(handsAt(720, 10, 30000, -0.99999), "p", { class: "status", "aria-live": "polite" });
+  const status = statusLine(headLooks(20, 0.5, [[1023, 0.5], [1023, 0.5], [1023, 0.5]]));
+
+  when(["places"], ({ places }) => ({ look_max: sizes[places] - 1 }));
+
+  function draw({ hands: count, offset, strength: power, places, look: wanted }, room) {
+    const strength = strengths[power];
+    const n = sizes[places];
+    const look = Math.min(wanted, n - 1);
     const used = frequencies.slice(0, count);
     const meanAt = (away) => sum(used.map((frequency) => Math.cos(frequency * away))) / count;
     const means = tabulate(n, (t) => meanAt(t - offset));
@@ -179,8 +185,8 @@ function render({ model, el }) {
     while (others.length < 3) others.push(largestBut(weights, [offset, ...others], equal));
     const listed = others.filter((t, i) => !i || weights[t] >= 0.01).map((t) => [t, weights[t]]);
 
-    drawClocks(room, count, offset, look - offset);
-    drawCurves(room, means, weights, offset, look);
+    faces.show(room, count, offset, look - offset);
+    curves.show(room, means, weights, offset, look);
     say(told, handsAt(look, offset, strength, means[look]));
     say(status, headLooks(offset, weights[offset], listed));
     const cosines = used.map((frequency) => Math.cos(frequency * (look - offset)));
@@ -200,20 +206,12 @@ function render({ model, el }) {
 
   // The tallest bar near the pointer, or the place under it
   function drag(event) {
-    const pixel = event.clientX - curves.getBoundingClientRect().left;
-    const near = tabulate(13, (i) => toPlace(pixel + i - 6));
+    const pixel = event.clientX - curves.svg.getBoundingClientRect().left;
+    const near = tabulate(13, (i) => curves.toPlace(pixel + i - 6));
     const weights = root.numbers.weight;
     const tallest = near.reduce((a, b) => (weights[b] > weights[a] ? b : a));
-    change(model, { look: weights[tallest] >= NAMED ? tallest : toPlace(pixel) });
+    change({ look: weights[tallest] >= NAMED ? tallest : curves.toPlace(pixel) });
   }
-  curves.addEventListener("pointerdown", (event) => {
-    curves.setPointerCapture(event.pointerId);
-    drag(event);
-  });
-  curves.addEventListener("pointermove", (event) => {
-    if (event.buttons) drag(event);
-  });
-  return redraw(model, root, ["hands", "offset", "strength", "places", "look"], draw);
-}
-
-export default { render };
+  onDrag(curves.svg, drag);
+  return { parts: [...title, faces.svg, told, curves.svg, status], draw };
+});

@@ -1,33 +1,17 @@
 """A head of rotary positions as a clock: its hands turn at their own speeds, and all meet at the place it wants."""
 import itertools
 
-import ipywidgets
 import torch
-import traitlets
 
 from mha import viz
 from mha.attention import attention
 from mha.position import rope
-from mha.widgets.figure import Canvas, LiveFigure, choices, front_end, slider
+from mha.widgets.figure import Choice, ChoiceSlider, LiveFigure, Slider, choices
 
 D_K, BASE = 8, 10000                                     # four pairs, which turn by 1, 0.1, 0.01, 0.001 for each token
 STRENGTHS = [1, 3, 10, 30, 100, 300, 1000, 3000, 10000, 30000]
 PLACES = [32, 128, 1024]
 EQUAL = 1e-6                                             # shares of a weight below which two weights are one
-
-
-class ClockHandsCanvas(Canvas):
-    _esm, _css = front_end("clock_hands")
-    frequencies = traitlets.List([BASE ** (-2 * pair / D_K) for pair in range(D_K // 2)]).tag(sync=True)
-    strengths = traitlets.List(STRENGTHS).tag(sync=True)
-    sizes = traitlets.List(PLACES, help="what places can be").tag(sync=True)
-    equal = traitlets.Float(EQUAL).tag(sync=True)
-    hands = traitlets.Int(1, help="pairs that the query and the keys fill").tag(sync=True)
-    offset = traitlets.Int(1, help="how far back the head is to look").tag(sync=True)
-    strength = traitlets.Int(STRENGTHS.index(1000), help="index into strengths: |q| |k| / sqrt(d_k)").tag(sync=True)
-    places = traitlets.Int(PLACES.index(128), help="index into sizes: how many keys there are").tag(sync=True)
-    look = traitlets.Int(3, help="the place whose hands are shown, counted back").tag(sync=True)
-    last = traitlets.Int(127, help="the furthest place").tag(sync=True)
 
 
 class ClockHands(LiveFigure):
@@ -41,19 +25,14 @@ class ClockHands(LiveFigure):
     nearest where several have it, and its weight.
     """
 
-    def __init__(self):
-        canvas = ClockHandsCanvas()
-        labels = [f"{strength:,}" for strength in STRENGTHS]
-        super().__init__(canvas, [
-            {"hands": slider(ipywidgets.IntSlider, "hands", value=canvas.hands, min=1, max=D_K // 2),
-             "offset": slider(ipywidgets.IntSlider, "target, tokens back", value=canvas.offset, min=0, max=20)},
-            {"strength": slider(ipywidgets.SelectionSlider, "strength, the largest score", options=labels,
-                                index=canvas.strength),
-             "places": slider(ipywidgets.ToggleButtons, "places it can look at", options=[f"{n:,}" for n in PLACES],
-                              index=canvas.places)},
-            {"look": slider(ipywidgets.IntSlider, "show the hands at, tokens back", value=canvas.look, min=0,
-                            max=canvas.last)}])
-        self.links.append(ipywidgets.jslink((canvas, "last"), (self.controls["look"], "max")))
+    data = {"frequencies": [BASE ** (-2 * pair / D_K) for pair in range(D_K // 2)], "strengths": STRENGTHS,
+            "sizes": PLACES, "equal": EQUAL}
+    hands = Slider("hands", 1, D_K // 2, value=1)
+    offset = Slider("target, tokens back", 0, 20, value=1)
+    strength = ChoiceSlider("strength, the largest score", [f"{strength:,}" for strength in STRENGTHS],
+                            value=STRENGTHS.index(1000), new_row=True)
+    places = Choice("places it can look at", [f"{n:,}" for n in PLACES], value=PLACES.index(128))
+    look = Slider("show the hands at, tokens back", 0, 127, value=3, new_row=True, moves_end=True)
 
     def settings(self):
         """Every setting of the others, each with one place to look at, near or far: it changes no weight."""
@@ -74,7 +53,7 @@ class ClockHands(LiveFigure):
     def picture(self):
         weight = self.numbers(**self.setting())["weight"]
         picture = viz.curves(range(len(weight)), "tokens back", "weight", weight=weight)
-        alt = (f"The weights of a head that is to look {self.canvas.offset} back, at {len(weight)} places, and the six "
+        alt = (f"The weights of a head that is to look {self.offset} back, at {len(weight)} places, and the six "
                "largest.")
         top = weight.topk(6).indices.tolist()
         picture.text = viz.table(alt, ["", "weight"], [[f"{t} back", float(weight[t])] for t in top])

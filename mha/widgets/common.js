@@ -49,6 +49,24 @@ function unpacked(text, steps) {
   return out;
 }
 
+// Products of matrices, as lists of rows; and a matrix with its rows as columns
+function times(a, b) {
+  return a.map((row) => b[0].map((_, c) => {
+    let total = 0;
+    for (let k = 0; k < b.length; k++) total += row[k] * b[k][c];
+    return total;
+  }));
+}
+const transposed = (a) => a[0].map((_, c) => a.map((row) => row[c]));
+const dot = (a, b) => a.reduce((total, value, i) => total + value * b[i], 0);
+
+// The number in the middle, or the mean of the two there
+function median(numbers) {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  const half = (sorted.length - 1) / 2;
+  return (sorted[Math.floor(half)] + sorted[Math.ceil(half)]) / 2;
+}
+
 // softmax of a plain list or typed array, safe for large scores
 function softmax(scores) {
   const top = Math.max(...scores);
@@ -111,6 +129,9 @@ function h(tag, attributes = {}, ...children) {
   return el;
 }
 
+// A function that puts new elements into one: add(tag, attributes, ...children)
+const into = (el) => (...described) => el.appendChild(h(...described));
+
 // A text with its symbols set, as _ext/formulas.py does: "W_Q" becomes a matrix with its letter high, "d_k" and "h_kv"
 // sizes with theirs low. What is no text stays as it is
 function typeset(text) {
@@ -152,16 +173,6 @@ function write(el, text) {
   el.written = String(text);
   if (el.tagName === "text") el.replaceChildren(...typesetDrawn(el.written));
   else el.textContent = text;
-}
-
-// The box of a whole figure, with a button that sets all back and its numbers as text at the end (see `redraw`). Tests
-// and readers of the page know it by `name`; `look` is its class in its style sheet.
-function figureBox(model, name, look, ...children) {
-  const label = model.get("label");
-  const attributes = { class: `mha-figure ${look}`, "data-figure": name, role: "group", "aria-label": label };
-  const reset = h("button", { type: "button", class: "reset" }, "Reset");
-  const numbers = h("details", { class: "numbers" }, h("summary", {}, "The numbers"), h("div"));
-  return h("div", attributes, ...children, reset, numbers);
 }
 
 // An element for words that change, with room for the longest, so that nothing below it moves; `say` changes them
@@ -367,31 +378,58 @@ function colourKey() {
   return h("div", { class: "key" }, h("span", {}, "weight"), svg);
 }
 
-// ---- the model -------------------------------------------------------------------------------------
+// ---- the figure ------------------------------------------------------------------------------------
 
-// Change traits as a control would: the figure redraws, and a kernel hears of it where there is one
-function change(model, traits) {
-  for (const [name, value] of Object.entries(traits)) model.set(name, value);
-  model.save_changes();
-}
-
-// Call draw(width) when a trait in `names` or the root's width changes, at most once per frame; returns a clean-up
-// function. "Reset" gives all of these traits, in this order, the values that they have now.
+// The module of a figure. build(data, { root, now, change, when }) makes its parts once, and gives { parts, draw,
+// stop }: the elements, from the top down; draw(setting, width), which brings them to a setting; and, where need be,
+// what ends with the figure. A setting is all that its class in Python declares, by name. now() is the present one;
+// change(some) puts others, as a control would; when(names, rule) puts what rule(setting) says when one has changed.
 //
 // What draw returns is what the figure shows: { numbers, tables }. `numbers` has the names, the order and, up to
 // rounding, the values of the figure's `numbers()` in Python, and stands on the root for whoever reads the page.
 // `tables()` gives them as [[title, column names, rows], ...], where a row is its name, then its values. They are
 // written as text while "The numbers" are open, when the hand that moves a control rests.
-function redraw(model, root, names, draw) {
+function figure(build) {
+  return {
+    render({ model, el }) {
+      const names = model.get("setting_names");
+      const now = () => Object.fromEntries(names.map((name) => [name, model.get(name)]));
+      const first = now();
+      const ends = [];
+      function on(name, act) {
+        model.on(`change:${name}`, act);
+        ends.push(() => model.off(`change:${name}`, act));
+      }
+      // A kernel hears of it where there is one
+      function change(some) {
+        for (const [name, value] of Object.entries(some)) model.set(name, value);
+        model.save_changes();
+      }
+      const when = (some, rule) => some.forEach((name) => on(name, () => change(rule(now()))));
+
+      const look = model.get("module").replaceAll("_", "-"); // its class in its style sheet
+      const root = h("div", { class: `mha-figure ${look}`, "data-figure": model.get("figure"), role: "group",
+        "aria-label": model.get("label") });
+      const { parts, draw, stop } = build(model.get("data"), { root, now, change, when });
+      const reset = h("button", { type: "button", class: "reset" }, "Reset");
+      reset.addEventListener("click", () => change(first));
+      const details = h("details", { class: "numbers" }, h("summary", {}, "The numbers"), h("div"));
+      root.append(...parts, reset, details);
+      el.append(root);
+      const drawn = keepDrawn(root, details, (width) => draw(now(), width));
+      names.forEach((name) => on(name, drawn.soon));
+      return () => [...ends, drawn.stop, stop].forEach((end) => end?.());
+    },
+  };
+}
+
+// Draw now, after `soon` at most once per frame, and when the root has another width
+function keepDrawn(root, details, draw) {
   let width = root.clientWidth;
   let shown = null;
   let frame = 0;
   let rest = 0;
-  const first = Object.fromEntries(names.map((name) => [name, model.get(name)]));
-  root.querySelector(".reset").addEventListener("click", () => change(model, first));
-  const details = root.querySelector("details.numbers");
   const writeTables = () => details.lastChild.replaceChildren(...shown.tables().map(numbersTable));
-
   function drawNow() {
     shown = draw(width || 700);
     root.numbers = shown.numbers;
@@ -402,27 +440,38 @@ function redraw(model, root, names, draw) {
     frame = 0;
     drawNow();
   };
-  const soon = () => {
-    frame ||= requestAnimationFrame(drawInFrame);
-  };
-  for (const name of names) model.on(`change:${name}`, soon);
   details.addEventListener("toggle", () => details.open && writeTables());
-
   const watch = new ResizeObserver(() => {
     if (root.clientWidth === width) return;
     width = root.clientWidth;
     drawNow();
   });
   watch.observe(root);
-
   drawNow();
-  return () => {
-    for (const name of names) model.off(`change:${name}`, soon);
-    watch.disconnect();
-    cancelAnimationFrame(frame);
-    clearTimeout(rest);
+  return {
+    soon: () => {
+      frame ||= requestAnimationFrame(drawInFrame);
+    },
+    stop: () => {
+      watch.disconnect();
+      cancelAnimationFrame(frame);
+      clearTimeout(rest);
+    },
   };
 }
+
+// Call drag(event) where the pointer goes down on an element, and as it moves while held
+function onDrag(el, drag) {
+  el.addEventListener("pointerdown", (event) => {
+    el.setPointerCapture(event.pointerId);
+    drag(event);
+  });
+  el.addEventListener("pointermove", (event) => {
+    if (event.buttons) drag(event);
+  });
+}
+
+// ---- the numbers as text ---------------------------------------------------------------------------
 
 // A number in a table: 0 is exactly nothing, and what three decimals would make nothing is a power of ten
 function readable(value) {

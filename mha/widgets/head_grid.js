@@ -129,82 +129,36 @@ function columnStrip(d) {
   return { box: h("div", {}, title, svg), show };
 }
 
-function render({ model, el }) {
-  const cuts = model.get("cuts");
-  const most = model.get("maps");
-  const d = model.get("d_model");
-  const sentences = model.get("sentences");
-  const longestSentence = Math.max(...sentences.map(({ tokens }) => tokens.length));
-  const longestWord = longestOf(sentences.flatMap(({ tokens }) => tokens));
+// The column of the largest weight of a row, and that weight
+function strongestOf(map, row, n) {
+  const looks = map.subarray(row * n, (row + 1) * n);
+  const j = indexOfLargest(looks);
+  return { j, weight: looks[j] };
+}
 
-  const grid = drawing({ class: "grid" });
-  const large = drawing({ class: "large" });
-  const gridMaps = mapsUnder(grid);
-  const largeMap = mapsUnder(large);
-  const status = statusLine(sentenceFor(cuts.at(-1), cuts.at(-1), nameOf(2, 2, most), longestWord, longestWord, 0.99));
-  const ledger = costLedger(cuts.at(-1), longestSentence, d);
-  const strip = columnStrip(d);
-  const beside = h("div", { class: "beside" }, colourKey(), status, ledger.box);
-  const maps = h("div", { class: "maps" }, gridMaps.box, largeMap.box, beside);
-  const root = figureBox(model, "head-grid", "head-grid", strip.box, maps);
-  el.append(root);
+// Below a map: the words with the largest weights of a row, or as much of the first as there is room for
+function wordsBelow(map, row, tokens, side, lines) {
+  const n = tokens.length;
+  if (side < 76) return [side >= 34 ? tokens[strongestOf(map, row, n).j].slice(0, Math.floor(side / 7)) : ""];
+  const looks = [...map.subarray(row * n, (row + 1) * n).entries()].sort((a, b) => b[1] - a[1]);
+  return looks.slice(0, lines).map(([j, weight]) => `${tokens[j]} ${weight.toFixed(2)}`);
+}
 
-  const marks = tabulate(most, () => rowMark(grid));
-  const titlesOf = textPool(grid, { class: "title" });
-  const topsOf = textPool(grid, { class: "top soft" });
-  const largeMark = rowMark(large);
-  const largeTitle = large.appendChild(h("text", { x: 0, y: 12, class: "title" }));
-  const rowNamesOf = textPool(large, { "text-anchor": "end" });
-  const columnNamesOf = textPool(large, { "text-anchor": "start" });
-
-  // The maps of a setting; marking another row or another head asks for the same ones again
-  const products = []; // of each sentence
-  let last = "";
-  let weights = [];
-  function weightsOf(heads, d_k, sentence, count) {
-    const key = [heads, d_k, sentence].join();
-    if (key === last) return weights;
-    weights = mapsOf(heads, d_k, sentence, count);
-    last = key;
-    return weights;
-  }
-  function mapsOf(heads, d_k, sentence, count) {
-    const { tokens, q, k } = sentences[sentence];
-    const n = tokens.length;
-    const sums = (products[sentence] ??= runningProducts(float16(q), float16(k), n, d));
-    return tabulate(count, (i) => headWeights(sums, n, d, Math.floor((i * d) / heads), d_k));
-  }
-  const means = []; // of each sentence, a list of one map
-  function meanOfTrained(sentence) {
-    const add = (total, map) => total.map((value, i) => value + map[i] / 12);
-    return (means[sentence] ??= [mapsOf(12, 32, sentence, 12).reduce(add, new Float64Array(
-      sentences[sentence].tokens.length ** 2))]);
-  }
-
-  // The column of the largest weight of a row, and that weight
-  function strongestOf(map, row, n) {
-    const looks = map.subarray(row * n, (row + 1) * n);
-    const j = indexOfLargest(looks);
-    return { j, weight: looks[j] };
-  }
-
-  // Below a map: the words with the largest weights of a row, or as much of the first as there is room for
-  function wordsBelow(map, row, tokens, side, lines) {
-    const n = tokens.length;
-    if (side < 76) return [side >= 34 ? tokens[strongestOf(map, row, n).j].slice(0, Math.floor(side / 7)) : ""];
-    const looks = [...map.subarray(row * n, (row + 1) * n).entries()].sort((a, b) => b[1] - a[1]);
-    return looks.slice(0, lines).map(([j, weight]) => `${tokens[j]} ${weight.toFixed(2)}`);
-  }
-
-  let places = []; // of the small maps, and of the large one
-  let largePlace = {};
+// The small maps, each with its title and the words below it; headAt says whose row is at a point
+function smallMaps(most) {
+  const svg = drawing({ class: "grid" });
+  const maps = mapsUnder(svg);
+  const marks = tabulate(most, () => rowMark(svg));
+  const titlesOf = textPool(svg, { class: "title" });
+  const topsOf = textPool(svg, { class: "top soft" });
+  let places = [];
   let painted = null;
   let paintedWidth = 0;
 
-  function drawGrid(all, names, chosen, row, tokens, width, height) {
+  function show(all, names, chosen, row, tokens, width, height) {
     const n = tokens.length;
     const { columns, side } = tiling(all.length, width, height);
-    set(grid, { viewBox: `0 0 ${width} ${height}`, width, height });
+    set(svg, { viewBox: `0 0 ${width} ${height}`, width, height });
     const titles = titlesOf(all.length);
     const rows = Math.ceil(all.length / columns);
     const spare = height / rows - (side + 2 * TITLE + GAP); // room for more than one word below a map
@@ -229,19 +183,37 @@ function render({ model, el }) {
     });
     if (all === painted && width === paintedWidth) return; // another row or head is marked: the maps are the same
     [painted, paintedWidth] = [all, width];
-    gridMaps.show(width, joined(all), n, places.map(({ x, y }) => ({ x, y, width: side, height: side })));
+    maps.show(width, joined(all), n, places.map(({ x, y }) => ({ x, y, width: side, height: side })));
   }
 
+  function headAt(n, x, y) {
+    const cells = places.map((place) => cellAt(place, n, x, y));
+    const head = cells.findIndex(Boolean);
+    return head < 0 ? null : { head, word: cells[head][0] };
+  }
+  return { svg, box: maps.box, show, headAt };
+}
+
+// The large map; rowAt says which row is at a point
+function largeMap(longest) {
+  const svg = drawing({ class: "large" });
+  const map = mapsUnder(svg);
+  const mark = rowMark(svg);
+  const title = svg.appendChild(h("text", { x: 0, y: 12, class: "title" }));
+  const rowNamesOf = textPool(svg, { "text-anchor": "end" });
+  const columnNamesOf = textPool(svg, { "text-anchor": "start" });
+  let place = {};
+
   // As large with each sentence, so that nothing below it moves
-  function drawLarge(weights, name, row, tokens, width) {
+  function show(weights, name, row, tokens, width) {
     const n = tokens.length;
-    const side = Math.min(24 * longestSentence, width - MARGIN - 4);
+    const side = Math.min(24 * longest, width - MARGIN - 4);
     const cell = side / n;
     const height = side + MARGIN + 26;
-    largePlace = { x: MARGIN, y: MARGIN + 20, side };
-    set(large, { viewBox: `0 0 ${width} ${height}`, width, height });
-    markRow(largeMark, largePlace, row, n);
-    write(largeTitle, `${name}: rows look, columns are looked at`);
+    place = { x: MARGIN, y: MARGIN + 20, side };
+    set(svg, { viewBox: `0 0 ${width} ${height}`, width, height });
+    markRow(mark, place, row, n);
+    write(title, `${name}: rows look, columns are looked at`);
     const rowNames = rowNamesOf(n);
     const columnNames = columnNamesOf(n);
     tokens.forEach((token, i) => {
@@ -252,8 +224,52 @@ function render({ model, el }) {
       write(rowNames[i], token);
       write(columnNames[i], token);
     });
-    largeMap.show(width, weights, n, [{ ...largePlace, width: side, height: side }], 1);
+    map.show(width, weights, n, [{ ...place, width: side, height: side }], 1);
   }
+  const rowAt = (n, x, y) => cellAt(place, n, x, y)?.[0];
+  return { svg, box: map.box, show, rowAt };
+}
+
+// The weights of all sentences. `of` those of a setting, of which marking another row or another head asks for the same
+// ones again; `meanOf` the mean of the heads as they were trained
+function weightsIn(sentences, d) {
+  const products = []; // of each sentence
+  let last = "";
+  let weights = [];
+  function weightsOf(heads, d_k, sentence, count) {
+    const key = [heads, d_k, sentence].join();
+    if (key === last) return weights;
+    weights = mapsOf(heads, d_k, sentence, count);
+    last = key;
+    return weights;
+  }
+  function mapsOf(heads, d_k, sentence, count) {
+    const { tokens, q, k } = sentences[sentence];
+    const n = tokens.length;
+    const sums = (products[sentence] ??= runningProducts(float16(q), float16(k), n, d));
+    return tabulate(count, (i) => headWeights(sums, n, d, Math.floor((i * d) / heads), d_k));
+  }
+  const means = []; // of each sentence, a list of one map
+  function meanOfTrained(sentence) {
+    const add = (total, map) => total.map((value, i) => value + map[i] / 12);
+    return (means[sentence] ??= [mapsOf(12, 32, sentence, 12).reduce(add, new Float64Array(
+      sentences[sentence].tokens.length ** 2))]);
+  }
+  return { of: weightsOf, meanOf: meanOfTrained };
+}
+
+export default figure(({ cuts, maps: most, d_model: d, sentences }, { now, change, when }) => {
+  const longestSentence = Math.max(...sentences.map(({ tokens }) => tokens.length));
+  const longestWord = longestOf(sentences.flatMap(({ tokens }) => tokens));
+
+  const grid = smallMaps(most);
+  const large = largeMap(longestSentence);
+  const weights = weightsIn(sentences, d);
+  const status = statusLine(sentenceFor(cuts.at(-1), cuts.at(-1), nameOf(2, 2, most), longestWord, longestWord, 0.99));
+  const ledger = costLedger(cuts.at(-1), longestSentence, d);
+  const strip = columnStrip(d);
+  const beside = h("div", { class: "beside" }, colourKey(), status, ledger.box);
+  const maps = h("div", { class: "maps" }, grid.box, large.box, beside);
 
   function sentenceFor(heads, d_k, name, asking, asked, weight) {
     const drawn = heads > most ? ` The first ${most} of ${heads} maps are drawn.` : "";
@@ -262,25 +278,24 @@ function render({ model, el }) {
       + `most at \u201c${asked}\u201d: ${weight.toFixed(2)}.`;
   }
 
-  function draw(room) {
-    const heads = cuts[model.get("num_heads")];
-    const d_k = cuts[model.get("d_k")];
-    const { tokens } = sentences[model.get("sentence")];
+  function draw({ num_heads, d_k: width, linked, head, word, sentence }, room) {
+    const [heads, d_k] = [cuts[num_heads], cuts[width]];
+    const { tokens } = sentences[sentence];
     const n = tokens.length;
     const count = Math.min(heads, most);
-    const chosen = Math.min(model.get("head"), count - 1);
+    const chosen = Math.min(head, count - 1);
     const names = tabulate(count, (i) => nameOf(heads, d_k, i));
-    const row = Math.min(model.get("word"), n - 1);
-    const all = weightsOf(heads, d_k, model.get("sentence"), count);
+    const row = Math.min(word, n - 1);
+    const all = weights.of(heads, d_k, sentence, count);
     // A single map is drawn large and not a second time: there stands the mean of the heads as they were trained
-    const small = heads > 1 ? all : meanOfTrained(model.get("sentence"));
+    const small = heads > 1 ? all : weights.meanOf(sentence);
 
     const wide = room >= 560; // what is said of the large map stands beside it, else below it
     strip.show(heads, d_k, chosen, room);
-    drawGrid(small, heads > 1 ? names : ["mean of 0.0 to 0.11"], heads > 1 ? chosen : -1, row, tokens, room,
+    grid.show(small, heads > 1 ? names : ["mean of 0.0 to 0.11"], heads > 1 ? chosen : -1, row, tokens, room,
       wide ? 238 : room * 1.05);
-    drawLarge(all[chosen], names[chosen], row, tokens, wide ? Math.min(380, room * 0.57) : room);
-    ledger.show(heads, d_k, n, model.get("linked"));
+    large.show(all[chosen], names[chosen], row, tokens, wide ? Math.min(380, room * 0.57) : room);
+    ledger.show(heads, d_k, n, linked);
     const { j, weight } = strongestOf(all[chosen], row, n);
     say(status, sentenceFor(heads, d_k, names[chosen], tokens[row], tokens[j], weight));
 
@@ -300,33 +315,22 @@ function render({ model, el }) {
   // With the link on, h and d_k follow each other. The cuts are the divisors of d_model in order, so the partner of one
   // stands as far from the end as it stands from the start.
   const partner = (i) => cuts.length - 1 - i;
-  const tie = (moved, follower) => () => {
-    const wanted = partner(model.get(moved));
-    if (model.get("linked") && model.get(follower) !== wanted) change(model, { [follower]: wanted });
-  };
-  // The list of maps ends where they end
-  model.on("change:num_heads", () => {
-    const end = Math.min(cuts[model.get("num_heads")], most) - 1;
-    change(model, { head: Math.min(model.get("head"), end), last: end });
-  });
-  model.on("change:num_heads", tie("num_heads", "d_k"));
-  model.on("change:d_k", tie("d_k", "num_heads"));
-  model.on("change:linked", tie("num_heads", "d_k"));
+  const lastOf = ({ num_heads }) => Math.min(cuts[num_heads], most) - 1; // the list of maps ends where they end
+  when(["num_heads"], (setting) => ({ head: Math.min(setting.head, lastOf(setting)), head_max: lastOf(setting) }));
+  when(["num_heads", "linked"], ({ linked, num_heads }) => (linked ? { d_k: partner(num_heads) } : {}));
+  when(["d_k"], ({ linked, d_k }) => (linked ? { num_heads: partner(d_k) } : {}));
 
-  const pick = (svg, chosenAt) => svg.addEventListener("click", (event) => {
+  const pick = ({ svg }, at) => svg.addEventListener("click", (event) => {
     const box = svg.getBoundingClientRect();
-    change(model, chosenAt(event.clientX - box.left, event.clientY - box.top));
+    change(at(sentences[now().sentence].tokens.length, event.clientX - box.left, event.clientY - box.top));
   });
-  pick(grid, (x, y) => {
-    const cells = places.map((place) => cellAt(place, sentences[model.get("sentence")].tokens.length, x, y));
-    const head = cells.findIndex(Boolean);
-    return head < 0 ? {} : { head: Math.min(head, model.get("last")), word: cells[head][0] };
+  pick(grid, (...point) => {
+    const found = grid.headAt(...point);
+    return found ? { ...found, head: Math.min(found.head, lastOf(now())) } : {};
   });
-  pick(large, (x, y) => {
-    const cell = cellAt(largePlace, sentences[model.get("sentence")].tokens.length, x, y);
-    return cell ? { word: cell[0] } : {};
+  pick(large, (...point) => {
+    const word = large.rowAt(...point);
+    return word === undefined ? {} : { word };
   });
-  return redraw(model, root, ["num_heads", "d_k", "linked", "sentence", "head", "word"], draw);
-}
-
-export default { render };
+  return { parts: [strip.box, maps], draw };
+});

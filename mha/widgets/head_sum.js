@@ -1,7 +1,4 @@
-function render({ model, el }) {
-  const words = model.get("words");
-  const features = model.get("features");
-  const W_O = model.get("W_O");
+export default figure(({ mixtures, words, features, W_O }) => {
   const sign = (text) => h("span", { class: "sign" }, text);
   const heads = [1, 2].map((head) => {
     const hue = `head-${head}`;
@@ -18,8 +15,6 @@ function render({ model, el }) {
     h("span", { class: "soft" }, "side by side, times all of W_O: the same numbers"), sign("="), total.box);
   const status = statusLine(sentenceFor(1, 1, [-0.88, -0.88, -0.88, -0.88]));
   const rows = h("div", { class: "rows" }, ...heads.map(({ row }) => row), lastRow);
-  const root = figureBox(model, "head-sum", "head-sum", rows, status);
-  el.append(root);
 
   function sentenceFor(word, kept, written) {
     const who = kept ? `Head ${kept} alone writes` : "Together they write";
@@ -27,12 +22,10 @@ function render({ model, el }) {
     return `${who} about \u201c${words[word]}\u201d: ${row}.`;
   }
 
-  function draw() {
-    const word = model.get("follow");
-    const kept = model.get("kept");
+  function draw({ follow: word, kept }) {
     const parts = heads.map(({ brings, writes, row }, i) => {
       const off = kept !== 0 && kept !== i + 1;
-      const brought = model.get("mixtures")[i][word].map((value) => (off ? 0 : value));
+      const brought = mixtures[i][word].map((value) => (off ? 0 : value));
       const part = features.map((_, c) => brought[0] * W_O[2 * i][c] + brought[1] * W_O[2 * i + 1][c]);
       row.classList.toggle("is-off", off);
       brings.show([brought], 2);
@@ -48,7 +41,5 @@ function render({ model, el }) {
         [...parts.map((part, i) => [`head ${i + 1}`, ...part]), ["sum", ...written]]]],
     };
   }
-  return redraw(model, root, ["follow", "kept"], draw);
-}
-
-export default { render };
+  return { parts: [rows, status], draw };
+});

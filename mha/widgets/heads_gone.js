@@ -2,10 +2,8 @@ const [LAYERS, HEADS] = [6, 12];
 const ALL = LAYERS * HEADS;
 const LEAST = 0.9;
 
-function render({ model, el }) {
-  const names = model.get("names");
-  const orders = model.get("orders");
-  const stored = float16(model.get("cosines"));
+export default figure(({ names, orders, cosines }) => {
+  const stored = float16(cosines);
   const curves = names.map((_, i) => Array.from(stored.subarray(i * (ALL + 1), (i + 1) * (ALL + 1))));
 
   // The layers stand as in the model, the last on top
@@ -26,16 +24,13 @@ function render({ model, el }) {
   const dot = h("circle", { r: 6, class: "now" });
   right.svg.append(...faint, limit, line, dot);
   const status = statusLine(sentenceFor("last layer last", 72, 0.999, 72));
-  const root = figureBox(model, "heads-gone", "heads-gone", h("div", { class: "planes" }, left, right.box), status);
-  el.append(root);
 
   function sentenceFor(name, gone, cosine, last) {
     return `Order: ${name}. ${gone} of ${ALL} heads gone, cosine ${cosine.toFixed(3)}. `
       + `It stays at ${LEAST} or above until ${last} are gone.`;
   }
 
-  function draw() {
-    const [order, gone] = [model.get("order"), model.get("gone")];
+  function draw({ order, gone }) {
     const off = new Set(orders[order].slice(0, gone));
     const cosine = curves[order];
     const last = cosine.findIndex((value) => value < LEAST) - 1;
@@ -55,7 +50,5 @@ function render({ model, el }) {
       ],
     };
   }
-  return redraw(model, root, ["order", "gone"], draw);
-}
-
-export default { render };
+  return { parts: [h("div", { class: "planes" }, left, right.box), status], draw };
+});

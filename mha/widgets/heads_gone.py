@@ -1,11 +1,9 @@
 """Heads of a whole encoder leave in an order: which are gone, and what cosine is left."""
-import ipywidgets
 import torch
-import traitlets
 
 from mha import viz
 from mha.lab.assets import pruning
-from mha.widgets.figure import Canvas, LiveFigure, float16_bytes, front_end, slider
+from mha.widgets.figure import Choice, LiveFigure, Slider, float16_bytes
 
 ORDERS = {  # as the control says it -> kind of pruning(), of which the first order is shown
     "greedy": "greedy",
@@ -17,15 +15,6 @@ ORDERS = {  # as the control says it -> kind of pruning(), of which the first or
 LAYERS, HEADS = 6, 12
 
 
-class HeadsGoneCanvas(Canvas):
-    _esm, _css = front_end("heads_gone")
-    orders = traitlets.List(help="for each order its 72 heads, the first to go first").tag(sync=True)
-    cosines = traitlets.Bytes(help="float16: for each order 73 cosines").tag(sync=True)
-    names = traitlets.List(list(ORDERS)).tag(sync=True)
-    order = traitlets.Int(0, help="index into names").tag(sync=True)
-    gone = traitlets.Int(24, help="heads that are gone").tag(sync=True)
-
-
 class HeadsGone(LiveFigure):
     """The 72 heads of all-MiniLM-L6-v2 go one by one in an order; measured on 180 texts.
 
@@ -34,15 +23,15 @@ class HeadsGone(LiveFigure):
     0.9 or more for the last time.
     """
 
+    order = Choice("order", list(ORDERS))
+    gone = Slider("heads gone", 0, LAYERS * HEADS, value=24, new_row=True)
+
     def __init__(self):
         stored = pruning()
         self.orders = [stored.orders[kind][0] for kind in ORDERS.values()]
         self.curves = [stored.curves[kind] for kind in ORDERS.values()]
-        cosines = torch.stack([kept.cosine[0] for kept in self.curves])
-        super().__init__(HeadsGoneCanvas(orders=[order.tolist() for order in self.orders],
-                                         cosines=float16_bytes(cosines)), [
-            {"order": slider(ipywidgets.ToggleButtons, "order", options=list(ORDERS))},
-            {"gone": slider(ipywidgets.IntSlider, "heads gone", value=24, min=0, max=LAYERS * HEADS)}])
+        super().__init__({"names": list(ORDERS), "orders": [order.tolist() for order in self.orders],
+                          "cosines": float16_bytes(torch.stack([kept.cosine[0] for kept in self.curves]))})
 
     def numbers(self, order, gone):
         left = torch.ones(LAYERS * HEADS)

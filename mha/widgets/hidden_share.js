@@ -1,6 +1,4 @@
-function render({ model, el }) {
-  const words = model.get("words");
-  const visible = model.get("scores");
+export default figure(({ words, scores: visible }) => {
   const bar = (title) => {
     const parts = ["part of-not", "part of-good", "part hatched"].map((look) => h("span", { class: look }));
     const total = h("span", { class: "tabular" });
@@ -10,8 +8,6 @@ function render({ model, el }) {
   const bars = [bar("mask before the softmax"), bar("mask after the softmax")];
   const picture = h("div", { class: "two-bars hue-weight", "aria-hidden": "true" }, ...bars.map(({ row }) => row));
   const status = statusLine(sentenceFor(0.888));
-  const root = figureBox(model, "hidden-share", "hidden-share", picture, status);
-  el.append(root);
 
   function sentenceFor(taken) {
     return `After the softmax, \u201c${words[2]}\u201d has taken ${taken.toFixed(2)}: zeroing it leaves `
@@ -26,9 +22,9 @@ function render({ model, el }) {
     write(total, `sum ${(shares[0] + shares[1]).toFixed(2)}`);
   }
 
-  function draw(width) {
+  function draw({ hidden }, width) {
     const before = softmax(visible);
-    const after = softmax([...visible, model.get("hidden")]);
+    const after = softmax([...visible, hidden]);
     show(bars[0], [...before, 0], width - 80);
     show(bars[1], after, width - 80);
     say(status, sentenceFor(after[2]));
@@ -38,7 +34,5 @@ function render({ model, el }) {
         [["mask before the softmax", ...before, ""], ["mask after the softmax", ...after]]]],
     };
   }
-  return redraw(model, root, ["hidden"], draw);
-}
-
-export default { render };
+  return { parts: [picture, status], draw };
+});

@@ -1,19 +1,10 @@
 """A hidden word's score, and what it moves: a mask before the softmax beside one after it."""
-import ipywidgets
 import torch
-import traitlets
 
 from mha import viz
-from mha.widgets.figure import Canvas, LiveFigure, front_end, slider
+from mha.widgets.figure import LiveFigure, Slider
 from mha.widgets.masked_rows import scores
-from mha.widgets.whole import WORDS
-
-
-class HiddenShareCanvas(Canvas):
-    _esm, _css = front_end("hidden_share")
-    words = traitlets.List(WORDS).tag(sync=True)
-    scores = traitlets.List(scores()[1, :2].tolist(), help="of the two words that may be seen").tag(sync=True)
-    hidden = traitlets.Float(0.0, help="the score of the third").tag(sync=True)
+from mha.widgets.whole_layer import WORDS
 
 
 class HiddenShare(LiveFigure):
@@ -23,10 +14,8 @@ class HiddenShare(LiveFigure):
     mask after the softmax throws away.
     """
 
-    def __init__(self):
-        super().__init__(HiddenShareCanvas(), [
-            {"hidden": slider(ipywidgets.FloatSlider, "score of the hidden \u201cnews\u201d", value=0, min=-2, max=4,
-                              step=0.5, readout_format=".1f")}])
+    data = {"words": WORDS, "scores": scores()[1, :2].tolist()}        # of the two words that may be seen
+    hidden = Slider("score of the hidden \u201cnews\u201d", -2, 4, 0.5, value=0)
 
     def numbers(self, hidden):
         row = torch.cat([scores()[1, :2], torch.tensor([hidden], dtype=torch.float64)])

@@ -4,11 +4,11 @@ const at = (value) => SIZE / 2 + UNIT * value;
 const up = (value) => SIZE / 2 - UNIT * value;
 const turned = (angle, length = 1) => [length * Math.cos(angle), length * Math.sin(angle)];
 
-function render({ model, el }) {
-  const angles = model.get("angles").map((degrees) => (degrees * Math.PI) / 180);
+export default figure((data) => {
+  const angles = data.angles.map((degrees) => (degrees * Math.PI) / 180);
   const names = angles.map((_, i) => String(i + 1));
   const svg = drawing({ viewBox: `0 0 ${SIZE} ${SIZE}` });
-  const add = (tag, attributes = {}, ...inside) => svg.appendChild(h(tag, attributes, ...inside));
+  const add = into(svg);
   add("line", { class: "axis", x1: 0, x2: SIZE, y1: up(0), y2: up(0) });
   add("line", { class: "axis", y1: 0, y2: SIZE, x1: at(0), x2: at(0) });
   const wedge = add("path", { class: "wedge" });
@@ -25,7 +25,6 @@ function render({ model, el }) {
   const status = statusLine(sentenceFor(0, 180, 2));
   const picture = h("div", { class: "planes", "aria-hidden": "true" },
     h("div", { class: "ring" }, planeTitle("Keys", "none lies beyond the dashes"), svg), table.box);
-  el.append(figureBox(model, "key-ring", "key-ring", picture, status));
 
   // The directions between which each key wins: square to the edges of the hull on both its sides
   function rangesOf(keys, second) {
@@ -44,9 +43,8 @@ function render({ model, el }) {
     });
   }
 
-  function draw() {
-    const second = model.get("second");
-    const query = turned((model.get("query") * Math.PI) / 180);
+  function draw({ second, query: degrees }) {
+    const query = turned((degrees * Math.PI) / 180);
     const keys = angles.map((angle) => [Math.cos(angle), second * Math.sin(angle)]);
     const scores = keys.map(([x, y]) => x * query[0] + y * query[1]);
     const ranges = rangesOf(keys, second);
@@ -71,7 +69,5 @@ function render({ model, el }) {
         names.map((name, i) => [name, ...keys[i], scores[i], wins[i]])]],
     };
   }
-  return redraw(model, el.querySelector(".key-ring"), ["second", "query"], draw);
-}
-
-export default { render };
+  return { parts: [picture, status], draw };
+});

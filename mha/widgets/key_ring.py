@@ -1,22 +1,14 @@
 """Eight keys on a ring that can be pressed to a line: which of them can win, and for how many queries."""
 import math
 
-import ipywidgets
 import torch
-import traitlets
 
 from mha import viz
-from mha.widgets.figure import Canvas, LiveFigure, front_end, slider
+from mha.widgets.figure import LiveFigure, Slider
 
 N = 8
 TURN = 10.0          # of the first key, in degrees: so that no two keys meet when the ring is flat
-
-
-class KeyRingCanvas(Canvas):
-    _esm, _css = front_end("key_ring")
-    angles = traitlets.List([TURN + 360 / N * i for i in range(N)], help="of the keys, in degrees").tag(sync=True)
-    second = traitlets.Float(1.0, help="what the keys' second numbers are times").tag(sync=True)
-    query = traitlets.Int(35, help="the query's direction, in degrees").tag(sync=True)
+ANGLES = [TURN + 360 / N * i for i in range(N)]
 
 
 class KeyRing(LiveFigure):
@@ -25,15 +17,12 @@ class KeyRing(LiveFigure):
     `numbers()` gives key (16, x and y of each), score (8) and wins (8): how many degrees of queries each key wins.
     """
 
-    def __init__(self):
-        super().__init__(KeyRingCanvas(), [
-            {"second": slider(ipywidgets.FloatSlider, "the keys' second number, times", value=1.0, min=0.0, max=1.0,
-                              step=0.1, readout_format=".1f"),
-             "query": slider(ipywidgets.IntSlider, "direction of the query, degrees", value=35, min=5, max=355,
-                             step=10)}])
+    data = {"angles": ANGLES}
+    second = Slider("the keys' second number, times", 0.0, 1.0, 0.1, value=1.0)
+    query = Slider("direction of the query, degrees", 5, 355, 10, value=35)
 
     def numbers(self, second, query):
-        angles = torch.tensor(self.canvas.angles, dtype=torch.float64).deg2rad()
+        angles = torch.tensor(ANGLES, dtype=torch.float64).deg2rad()
         keys = torch.stack([angles.cos(), second * angles.sin()], dim=-1)
         direction = torch.tensor([query], dtype=torch.float64).deg2rad()
         score = keys @ torch.cat([direction.cos(), direction.sin()])

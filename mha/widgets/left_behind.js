@@ -19,14 +19,12 @@ function shareOf(part, whole) {
 // Bars of one size, each from its left end on, as an svg path
 const bars = (ends, top, wide, tall) => ends.map((end) => `M${end},${top}h${wide}v${tall}h${-wide}z`).join("");
 
-function render({ model, el }) {
-  const choices = model.get("choices");
-  const texts = model.get("texts");
+export default figure(({ choices, texts }) => {
   const names = Object.keys(choices);
   const high = STRIP + 2 * PER_NUMBER * choices.d_k.at(-1) + 6;
 
   const svg = drawing({ class: "strip", height: high });
-  const add = (tag, attributes = {}, ...inside) => svg.appendChild(h(tag, attributes, ...inside));
+  const add = into(svg);
   add("text", { x: 0, y: HEADS + 4, class: "hue-query" }, "heads");
   const threads = add("path", { class: "threads" });
   const heads = add("path", { class: "hue-query" });
@@ -43,8 +41,6 @@ function render({ model, el }) {
   const table = h("table", {}, h("thead", {}, headings), h("tbody", {}, ...facts.map(({ row }) => row)));
   const status = statusLine(longestOf([[0, 0], [1024, 64]].map((latent) =>
     sentenceFor({ h: 64, h_kv: 128, d_k: 256, latent }, 16384, 65536))));
-  const root = figureBox(model, "left-behind", "left-behind", svg, table, status);
-  el.append(root);
 
   function sharing({ h: count, h_kv, latent: [d_c] }) {
     const all = count === 2 ? "Both" : `All ${count}`;
@@ -80,8 +76,8 @@ function render({ model, el }) {
     write(name, path && word);
   }
 
-  function draw(room) {
-    const size = Object.fromEntries(names.map((name) => [name, choices[name][model.get(name)]]));
+  function draw(setting, room) {
+    const size = Object.fromEntries(names.map((name) => [name, choices[name][setting[name]]]));
     const { h: count, d_k, latent: [d_c, d_r], n, layers, bits } = size;
     const shared = Math.min(count, size.h_kv);
     const left = [d_c ? d_c + d_r : 2 * shared * d_k, 2 * count * d_k];
@@ -121,7 +117,5 @@ function render({ model, el }) {
         ["GiB of a text", ...GiB.slice(0, 2)], [`GiB of ${texts} texts`, ...GiB.slice(2)]]]],
     };
   }
-  return redraw(model, root, names, draw);
-}
-
-export default { render };
+  return { parts: [svg, table, status], draw };
+});

@@ -1,15 +1,13 @@
 """What a token leaves behind: the keys and values, or the latent, that decoding keeps of it, and what a text needs."""
-import ipywidgets
 import torch
-import traitlets
 
 from mha import viz
 from mha.latent import MultiHeadLatentAttention
 from mha.multihead import MultiHeadAttention
-from mha.widgets.figure import Canvas, LiveFigure, front_end, slider
+from mha.widgets.figure import ChoiceSlider, LiveFigure
 
 POWERS = [2**i for i in range(8)]
-CHOICES = {  # trait of the canvas -> what its index stands for
+CHOICES = {  # name of a control -> what its index stands for
     "h": POWERS,
     "h_kv": POWERS,
     "d_k": [32, 64, 128, 256],
@@ -19,9 +17,6 @@ CHOICES = {  # trait of the canvas -> what its index stands for
     "bits": [8, 16, 32],
 }
 FIRST = {"h": 32, "h_kv": 32, "d_k": 128, "latent": [0, 0], "n": 8192, "layers": 32, "bits": 16}
-NAMES = {"h": "query heads h", "h_kv": "keys and values h_kv", "d_k": "widths d_k = d_v",
-         "latent": "latent d_c + d_r", "n": "tokens n", "layers": "layers", "bits": "bits a number"}
-ROWS = ("h", "h_kv"), ("d_k", "latent"), ("n", "layers", "bits")
 TEXTS = 32
 
 
@@ -32,30 +27,11 @@ def layer_of(h, h_kv, d_k, d_v=None, d_c=0, d_r=0):
     return MultiHeadAttention(1, h, num_kv_heads=h_kv, d_k=d_k, d_v=d_v, device="meta")
 
 
-def label(size):
-    """A choice as its control says it."""
-    if isinstance(size, int):
-        return f"{size:,}"
-    d_c, d_r = size
-    return f"{d_c:,} + {d_r}" if d_c else "none"
-
-
-def first(name):
-    """The index at which a control begins."""
-    return CHOICES[name].index(FIRST[name])
-
-
-class LeftBehindCanvas(Canvas):
-    _esm, _css = front_end("left_behind")
-    choices = traitlets.Dict(CHOICES).tag(sync=True)
-    texts = traitlets.Int(TEXTS).tag(sync=True)
-    h = traitlets.Int(first("h"), help="index into its choices, like all that follow").tag(sync=True)
-    h_kv = traitlets.Int(first("h_kv")).tag(sync=True)
-    d_k = traitlets.Int(first("d_k")).tag(sync=True)
-    latent = traitlets.Int(first("latent")).tag(sync=True)
-    n = traitlets.Int(first("n")).tag(sync=True)
-    layers = traitlets.Int(first("layers")).tag(sync=True)
-    bits = traitlets.Int(first("bits")).tag(sync=True)
+def sizes_of(label, name, **options):
+    """The control of one of CHOICES."""
+    labels = [f"{size:,}" if isinstance(size, int) else f"{size[0]:,} + {size[1]}" if size[0] else "none"
+              for size in CHOICES[name]]
+    return ChoiceSlider(label, labels, value=CHOICES[name].index(FIRST[name]), **options)
 
 
 class LeftBehind(LiveFigure):
@@ -67,11 +43,14 @@ class LeftBehind(LiveFigure):
     token leaves in a layer; KiB (2), of a token in all layers; GiB (4), of one text of n tokens, then of 32.
     """
 
-    def __init__(self):
-        controls = {name: slider(ipywidgets.SelectionSlider, NAMES[name], value=first(name),
-                                 options=[(label(size), i) for i, size in enumerate(sizes)])
-                    for name, sizes in CHOICES.items()}
-        super().__init__(LeftBehindCanvas(), [{name: controls[name] for name in row} for row in ROWS])
+    data = {"choices": CHOICES, "texts": TEXTS}
+    h = sizes_of("query heads h", "h")
+    h_kv = sizes_of("keys and values h_kv", "h_kv")
+    d_k = sizes_of("widths d_k = d_v", "d_k", new_row=True)
+    latent = sizes_of("latent d_c + d_r", "latent")
+    n = sizes_of("tokens n", "n", new_row=True)
+    layers = sizes_of("layers", "layers")
+    bits = sizes_of("bits a number", "bits")
 
     def numbers(self, **setting):
         size = {name: CHOICES[name][index] for name, index in setting.items()}
@@ -90,9 +69,9 @@ class LeftBehind(LiveFigure):
 
     def picture(self):
         shown = self.numbers(**self.setting())
-        in_heads = shown["left"] / (2 * CHOICES["d_k"][self.canvas.d_k])
+        in_heads = shown["left"] / (2 * CHOICES["d_k"][self.d_k])
         picture = viz.bars(["here", "each head its own"], heads_of_keys_and_values=in_heads)
-        n = CHOICES["n"][self.canvas.n]
+        n = CHOICES["n"][self.n]
         facts = {"numbers in a layer": shown["left"], "KiB in all layers": shown["KiB"],
                  f"GiB of a text of {n:,} tokens": shown["GiB"][:2]}
         lines = [f"{name}: {here:,g}, and {own:,g} where each head has its own" for name, (here, own) in facts.items()]

@@ -2,11 +2,9 @@ const [WIDE, TALL, LEFT] = [330, 210, 48];
 const MIDDLE = 104; // where no change stands
 const HIGH = 84; // pixels of the largest change, up or down
 
-function render({ model, el }) {
-  const names = model.get("names");
-  const all = float16(model.get("rises"));
+export default figure(({ names, rises, most }) => {
+  const all = float16(rises);
   const count = all.length / names.length;
-  const most = 20;
   const each = (WIDE - LEFT - 12) / count;
 
   const svg = drawing({ viewBox: `0 0 ${WIDE} ${TALL}` });
@@ -20,8 +18,6 @@ function render({ model, el }) {
   const lines = ["median", "mean"].map((look) => right.svg.appendChild(h("path", { class: `line ${look}` })));
   const dot = right.svg.appendChild(h("circle", { r: 6, class: "now" }));
   const status = statusLine(sentenceFor(3, 20, -0.0068, -0.0068, 31, 28));
-  const root = figureBox(model, "loudest", "loudest", h("div", { class: "planes" }, left, right.box), status);
-  el.append(root);
 
   function sentenceFor(head, gone, mean, median, up, down) {
     const who = gone ? `${count - gone} of the ${count} sentences` : `all ${count} sentences`;
@@ -30,8 +26,7 @@ function render({ model, el }) {
   }
   const medianOf = (numbers) => [...numbers].sort((a, b) => a - b)[Math.floor((numbers.length - 1) / 2)];
 
-  function draw() {
-    const [head, gone] = [model.get("head"), model.get("left_out")];
+  function draw({ head, left_out: gone }) {
     const rise = all.subarray(head * count, (head + 1) * count);
     const kept = tabulate(most + 1, (k) => rise.subarray(k));
     const mean = kept.map((some) => sum(some) / some.length);
@@ -58,7 +53,5 @@ function render({ model, el }) {
       ],
     };
   }
-  return redraw(model, root, ["head", "left_out"], draw);
-}
-
-export default { render };
+  return { parts: [h("div", { class: "planes" }, left, right.box), status], draw };
+});

@@ -1,11 +1,9 @@
 """Leave out the sentences that move most, and see what is left of a head's mean effect."""
-import ipywidgets
 import torch
-import traitlets
 
 from mha import viz
 from mha.lab.assets import pruning
-from mha.widgets.figure import Canvas, LiveFigure, float16_bytes, front_end, slider
+from mha.widgets.figure import Choice, LiveFigure, Slider, float16_bytes
 
 HEADS = [(0, 5), (5, 9), (1, 0), (3, 4)]
 MOST = 20
@@ -17,26 +15,20 @@ def by_size():
     return rises.gather(1, rises.abs().argsort(descending=True, stable=True)).double()
 
 
-class LoudestCanvas(Canvas):
-    _esm, _css = front_end("loudest")
-    rises = traitlets.Bytes(help="float16: for each head its 60 rises, the largest in size first").tag(sync=True)
-    names = traitlets.List([f"{layer}.{head}" for layer, head in HEADS]).tag(sync=True)
-    head = traitlets.Int(0, help="index into names").tag(sync=True)
-    left_out = traitlets.Int(0, help="sentences left out, the loudest first").tag(sync=True)
-
-
-class LoudestSentences(LiveFigure):
+class Loudest(LiveFigure):
     """By how much the matching loss of 60 sentences rises without a head, and the mean without the loudest of them.
 
     `numbers()` gives rise (60), the largest in size first; mean (21) and median (21) of what is left when 0 to 20 of
     them are left out; and up (1), how many of those that are left at this setting rise.
     """
 
+    head = Choice("without", [f"head {layer}.{i}" for layer, i in HEADS])
+    left_out = Slider("loudest sentences left out", 0, MOST, value=0)
+
     def __init__(self):
         self.rises = by_size()
-        super().__init__(LoudestCanvas(rises=float16_bytes(self.rises)), [
-            {"head": slider(ipywidgets.ToggleButtons, "without", options=[f"head {layer}.{i}" for layer, i in HEADS]),
-             "left_out": slider(ipywidgets.IntSlider, "loudest sentences left out", value=0, min=0, max=MOST)}])
+        super().__init__({"names": [f"{layer}.{head}" for layer, head in HEADS], "rises": float16_bytes(self.rises),
+                          "most": MOST})
 
     def numbers(self, head, left_out):
         rise = self.rises[head]

@@ -1,13 +1,9 @@
-function render({ model, el }) {
-  const words = model.get("words");
-  const given = model.get("scores");
+export default figure(({ words, scores: given }) => {
   const score = smallMatrix("weight", "score, divided", words, words);
   const power = smallMatrix("weight", "e to the score", words, [...words, "sum"]);
   const weight = smallMatrix("weight", "weight", words, words);
   const boxes = h("div", { class: "matrices" }, score.box, power.box, weight.box);
   const status = statusLine(sentenceFor(words[1], [0.888, 0.888, 0.888]));
-  const root = figureBox(model, "masked-rows", "masked-rows", boxes, status);
-  el.append(root);
 
   function sentenceFor(word, row) {
     const shares = row.filter(Boolean).map((share) => share.toFixed(2));
@@ -16,9 +12,7 @@ function render({ model, el }) {
     return `\u201c${word}\u201d sees ${seen}, and shares 1 among them: ${shares.join(" + ")}.`;
   }
 
-  function draw() {
-    const writes = model.get("follow");
-    const masked = model.get("masked");
+  function draw({ follow: writes, masked }) {
     const scores = given.map((row, i) => row.map((value, j) => (masked && j > i ? -Infinity : value)));
     const powers = scores.map((row) => row.map(Math.exp));
     const totals = powers.map(sum);
@@ -41,7 +35,5 @@ function render({ model, el }) {
       ],
     };
   }
-  return redraw(model, root, ["follow", "masked"], draw);
-}
-
-export default { render };
+  return { parts: [boxes, status], draw };
+});

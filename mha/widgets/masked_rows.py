@@ -1,24 +1,14 @@
 """Three words write one after the other: scores, what the causal mask leaves of them, and the weights."""
-import ipywidgets
 import torch
-import traitlets
 
 from mha import masks, viz
-from mha.widgets.figure import Canvas, LiveFigure, front_end, slider
-from mha.widgets.whole import GIVEN, WORDS, numbers_of
+from mha.widgets.figure import ChoiceSlider, LiveFigure, Toggle
+from mha.widgets.whole_layer import GIVEN, WORDS, numbers_of
 
 
 def scores():
     """The scores of head 1 of chapter 0, divided by the root of d_k, (3, 3)."""
     return numbers_of(GIVEN)["scaled"][:9].view(3, 3)
-
-
-class MaskedRowsCanvas(Canvas):
-    _esm, _css = front_end("masked_rows")
-    words = traitlets.List(WORDS).tag(sync=True)
-    scores = traitlets.List(scores().tolist()).tag(sync=True)
-    follow = traitlets.Int(1, help="the word that writes").tag(sync=True)
-    masked = traitlets.Bool(True).tag(sync=True)
 
 
 class MaskedRows(LiveFigure):
@@ -27,10 +17,9 @@ class MaskedRows(LiveFigure):
     `numbers()` gives score (9, -inf where the mask hides), power (9), total (3) of each row's powers, and weight (9).
     """
 
-    def __init__(self):
-        super().__init__(MaskedRowsCanvas(), [
-            {"follow": slider(ipywidgets.SelectionSlider, "who writes", options=WORDS, value="good"),
-             "masked": slider(ipywidgets.Checkbox, "causal mask", value=True, indent=False)}])
+    data = {"words": WORDS, "scores": scores().tolist()}
+    follow = ChoiceSlider("who writes", WORDS, value=1)
+    masked = Toggle("causal mask", value=True)
 
     def numbers(self, follow, masked):
         seen = masks.causal(3) if masked else torch.ones(3, 3, dtype=torch.bool)

@@ -1,6 +1,4 @@
-function render({ model, el }) {
-  const sentences = model.get("sentences");
-  const moods = model.get("moods");
+export default figure(({ sentences, moods }) => {
   const slots = [0, 1, 2];
   const rows = sentences.map((_, i) => {
     const cells = slots.map(() => h("span", { class: "slot" }, h("b", {}), h("span", {})));
@@ -16,8 +14,6 @@ function render({ model, el }) {
   const heads = ["", "weight of each place", "mean mood"].map((text) => h("span", { class: "soft" }, text));
   const picture = h("div", { class: "batch", "aria-hidden": "true" }, ...heads, ...rows.flatMap(({ row }) => row));
   const status = statusLine(sentenceFor(3, 3, [3, 1], [1, 1], [0.33, 0.33]));
-  const root = figureBox(model, "padded-batch", "padded-batch", picture, status);
-  el.append(root);
 
   function sentenceFor(filled, wide, lengths, hidden, read) {
     const shape = `The batch is 2 \u00d7 ${wide}. `;
@@ -28,8 +24,8 @@ function render({ model, el }) {
       + `sentence ${i + 1} from ${change}.`;
   }
 
-  function draw() {
-    const lengths = [model.get("first"), model.get("second")];
+  function draw({ first, second }) {
+    const lengths = [first, second];
     const wide = Math.max(...lengths);
     const places = slots.slice(0, wide);
     const weights = lengths.map((length) => places.map((j) => (j < length ? 1 / length : 0)));
@@ -58,7 +54,5 @@ function render({ model, el }) {
       ],
     };
   }
-  return redraw(model, root, ["first", "second"], draw);
-}
-
-export default { render };
+  return { parts: [picture, status], draw };
+});

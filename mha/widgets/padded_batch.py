@@ -1,22 +1,12 @@
 """A batch of two sentences: what is filled up, and what a mean makes of the filling."""
-import ipywidgets
 import torch
-import traitlets
 
 from mha import masks, viz
 from mha.attention import attention
-from mha.widgets.figure import Canvas, LiveFigure, front_end, slider
+from mha.widgets.figure import LiveFigure, Slider
 
 SENTENCES = [["not", "good", "news"], ["good", "good", "news"]]
 MOODS = {"not": 0.0, "good": 1.0, "news": 0.0}      # as in chapter 0
-
-
-class PaddedBatchCanvas(Canvas):
-    _esm, _css = front_end("padded_batch")
-    sentences = traitlets.List(SENTENCES).tag(sync=True)
-    moods = traitlets.Dict(MOODS).tag(sync=True)
-    first = traitlets.Int(3, help="words of the first sentence").tag(sync=True)
-    second = traitlets.Int(1, help="words of the second").tag(sync=True)
 
 
 class PaddedBatch(LiveFigure):
@@ -26,11 +16,9 @@ class PaddedBatch(LiveFigure):
     the mean mood with the filling hidden (2) and with it read (2).
     """
 
-    def __init__(self):
-        length = {"min": 1, "max": 3}
-        super().__init__(PaddedBatchCanvas(), [
-            {"first": slider(ipywidgets.IntSlider, "words of the first sentence", value=3, **length),
-             "second": slider(ipywidgets.IntSlider, "words of the second", value=1, **length)}])
+    data = {"sentences": SENTENCES, "moods": MOODS}
+    first = Slider("words of the first sentence", 1, 3, value=3)
+    second = Slider("words of the second", 1, 3, value=1)
 
     def numbers(self, first, second):
         wide = max(first, second)

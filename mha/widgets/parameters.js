@@ -2,10 +2,7 @@ const ROW = 46; // from matrix to matrix
 const HIGH = 36; // d_model
 const LEFT = 74;
 
-function render({ model, el }) {
-  const d = model.get("d_model");
-  const tokens = model.get("tokens");
-  const heads = model.get("heads");
+export default figure(({ d_model: d, tokens, heads }) => {
   const widest = 64 * heads.at(-1);
   const svg = drawing({ class: "four" });
   const bars = ["W_Q", "W_K", "W_V", "W_O turned"].map((name, i) => {
@@ -16,17 +13,15 @@ function render({ model, el }) {
   const frame = svg.appendChild(h("path", { class: "frame" }));
   const frameName = svg.appendChild(h("text", { class: "soft", "text-anchor": "middle" }, d));
   const status = statusLine(sentenceFor(32, 512, 8888888, 888888888));
-  const root = figureBox(model, "parameters", "parameters", svg, status);
-  el.append(root);
 
   function sentenceFor(count, d_k, parameters, scores) {
     const columns = `${count} ${count === 1 ? "head" : "heads"} of d_k = ${d_k}: ${comma(count * d_k)} columns`;
     return `${columns}, ${comma(parameters)} parameters. With ${comma(tokens)} tokens, ${comma(scores)} scores.`;
   }
 
-  function draw(room) {
-    const count = heads[model.get("num_heads")];
-    const d_k = model.get("width") ? 64 : d / count;
+  function draw({ num_heads, width }, room) {
+    const count = heads[num_heads];
+    const d_k = width ? 64 : d / count;
     const scale = (room - LEFT - 6) / widest;
     const high = 4 * ROW + 14;
     set(svg, { viewBox: `0 0 ${room} ${high}`, width: room, height: high });
@@ -51,7 +46,5 @@ function render({ model, el }) {
       tables: () => [["To count", ["d_k", "parameters", "scores"], [[`h = ${count}`, d_k, parameters, scores]]]],
     };
   }
-  return redraw(model, root, ["num_heads", "width"], draw);
-}
-
-export default { render };
+  return { parts: [svg, status], draw };
+});

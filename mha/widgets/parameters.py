@@ -1,25 +1,14 @@
 """The four matrices of a layer, to scale: what more heads cost, with d_k tied to their number or fixed."""
-import ipywidgets
 import torch
-import traitlets
 
 from mha import viz
 from mha.multihead import MultiHeadAttention
-from mha.widgets.figure import Canvas, LiveFigure, front_end, slider
+from mha.widgets.figure import Choice, ChoiceSlider, LiveFigure
 
 D_MODEL, TOKENS = 512, 2048
 HEADS = [1, 2, 4, 8, 16, 32]
 FIRST = HEADS.index(4)                        # where 512 / h is another width than 64
 WIDTHS = ["512 / h", "64"]
-
-
-class ParametersCanvas(Canvas):
-    _esm, _css = front_end("parameters")
-    d_model = traitlets.Int(D_MODEL).tag(sync=True)
-    tokens = traitlets.Int(TOKENS).tag(sync=True)
-    heads = traitlets.List(HEADS).tag(sync=True)
-    num_heads = traitlets.Int(FIRST, help="index into heads").tag(sync=True)
-    width = traitlets.Int(0, help="index into WIDTHS").tag(sync=True)
 
 
 class Parameters(LiveFigure):
@@ -28,11 +17,9 @@ class Parameters(LiveFigure):
     `numbers()` gives d_k, parameters (of all four matrices, no biases) and scores (h times 2048 squared).
     """
 
-    def __init__(self):
-        options = [(f"{h} head{'s' * (h > 1)}", i) for i, h in enumerate(HEADS)]
-        super().__init__(ParametersCanvas(), [
-            {"num_heads": slider(ipywidgets.SelectionSlider, "heads h", options=options, value=FIRST),
-             "width": slider(ipywidgets.ToggleButtons, "width d_k", options=WIDTHS)}])
+    data = {"d_model": D_MODEL, "tokens": TOKENS, "heads": HEADS}
+    num_heads = ChoiceSlider("heads h", [f"{h} head{'s' * (h > 1)}" for h in HEADS], value=FIRST)
+    width = Choice("width d_k", WIDTHS)
 
     def numbers(self, num_heads, width):
         h = HEADS[num_heads]
@@ -42,7 +29,7 @@ class Parameters(LiveFigure):
         return {name: torch.tensor([float(value)]) for name, value in shown.items()}
 
     def picture(self):
-        h, shown = HEADS[self.canvas.num_heads], self.numbers(**self.setting())
+        h, shown = HEADS[self.num_heads], self.numbers(**self.setting())
         row = torch.stack([torch.tensor([float(h)]), shown["d_k"], shown["parameters"]], dim=1)
         return viz.matrices("The four matrices of a layer of 512: heads, width and parameters.", ["layer"],
                             {"to count": (row, ["h", "d_k", "parameters"])}, columns=1)

@@ -1,6 +1,4 @@
-function render({ model, el }) {
-  const words = model.get("words");
-  const given = model.get("scores");
+export default figure(({ words, scores: given }) => {
   const scores = smallMatrix("", "scores", words, words);
   const weights = smallMatrix("weight", "their weights", words, words);
   const symmetric = smallMatrix("", "symmetric part", words, words);
@@ -11,14 +9,12 @@ function render({ model, el }) {
     ? `The weights have moved by 0.00, those of the symmetric part by up to ${far.toFixed(2)}.`
     : "Nothing is added yet.") + ` The scores\u2019 asymmetry is ${asymmetry.toFixed(2)}.`;
   const status = statusLine(sentenceFor(0.5, 0.5));
-  el.append(figureBox(model, "row-shift", "row-shift", picture, status));
 
   const half = (rows) => rows.map((line, i) => line.map((value, j) => (value + rows[j][i]) / 2));
   const farthest = (a, b) => Math.max(...a.flatMap((line, i) => line.map((value, j) => Math.abs(value - b[i][j]))));
   const before = [given, half(given)].map((rows) => rows.map(softmax));
 
-  function draw() {
-    const [row, added] = [model.get("row"), model.get("added")];
+  function draw({ row, added }) {
     const moved = given.map((line, i) => line.map((value) => (i === row ? value + added : value)));
     const part = half(moved);
     const [whole, left] = [moved, part].map((rows) => rows.map(softmax));
@@ -40,7 +36,5 @@ function render({ model, el }) {
           [["number", ...far.map((value) => Math.round(1e12 * value) / 1e12), asymmetry]]]],
     };
   }
-  return redraw(model, el.querySelector(".row-shift"), ["row", "added"], draw);
-}
-
-export default { render };
+  return { parts: [picture, status], draw };
+});

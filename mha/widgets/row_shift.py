@@ -1,21 +1,11 @@
 """A number added to a row of scores: the weights stay, and the symmetric part of the scores gets others."""
-import ipywidgets
 import torch
-import traitlets
 
 from mha import viz
 from mha.lab import measure
-from mha.widgets.figure import Canvas, LiveFigure, front_end, slider
+from mha.widgets.figure import Choice, LiveFigure, Slider
 from mha.widgets.masked_rows import scores
-from mha.widgets.whole import WORDS
-
-
-class RowShiftCanvas(Canvas):
-    _esm, _css = front_end("row_shift")
-    words = traitlets.List(WORDS).tag(sync=True)
-    scores = traitlets.List(scores().tolist()).tag(sync=True)
-    row = traitlets.Int(1, help="the word whose scores are moved").tag(sync=True)
-    added = traitlets.Float(0.0).tag(sync=True)
+from mha.widgets.whole_layer import WORDS
 
 
 class RowShift(LiveFigure):
@@ -26,11 +16,9 @@ class RowShift(LiveFigure):
     asymmetry of the scores.
     """
 
-    def __init__(self):
-        super().__init__(RowShiftCanvas(), [
-            {"row": slider(ipywidgets.ToggleButtons, "row", options=WORDS, index=1),
-             "added": slider(ipywidgets.FloatSlider, "added to all its scores", value=0.0, min=-4.0, max=4.0, step=0.5,
-                             readout_format=".1f")}])
+    data = {"words": WORDS, "scores": scores().tolist()}
+    row = Choice("row", WORDS, value=1)
+    added = Slider("added to all its scores", -4.0, 4.0, 0.5, value=0.0)
 
     def numbers(self, row, added):
         given = scores()

@@ -15,23 +15,14 @@ const symbol = (name, x, y) => h("text", { x, y, class: "symbol" }, name[0], h("
 // What a token leaves behind: [h, h_kv, d_k, d_v, d_c] -> numbers
 const keptOf = ([, h_kv, d_k, d_v, d_c]) => d_c || h_kv * (d_k + d_v);
 
-// The number in the middle, or the mean of the two there
-function median(numbers) {
-  const sorted = [...numbers].sort((a, b) => a - b);
-  const half = (sorted.length - 1) / 2;
-  return (sorted[Math.floor(half)] + sorted[Math.ceil(half)]) / 2;
-}
-
-function render({ model, el }) {
-  const [names, columns, long, errors, counts, wanted] = ["names", "columns", "long", "errors", "counts", "wanted"]
-    .map((name) => model.get(name));
+export default figure(({ names, columns, long, errors, counts, wanted }) => {
   const taskOf = (task) => names[task].split(",")[0];
   const many = columns[0].length;
   const runs = errors[0][0][0].length;
   const high = BOTTOM + (SYMBOLS.length + 1) * ROW + 6;
 
   const svg = drawing();
-  const add = (tag, attributes = {}, ...inside) => svg.appendChild(h(tag, attributes, ...inside));
+  const add = into(svg);
   const y = (error) => TOP + (1 - error) * (BOTTOM - TOP);
   const rowAt = (row) => BOTTOM + (row + 1) * ROW - 2;
   const band = add("rect", { y: 0, height: high, class: "band" });
@@ -50,8 +41,6 @@ function render({ model, el }) {
   const heading = planeTitle("Error", `of each run (\u25cb ${steps[0]} steps, \u25cf ${steps[1]}); line: the floor`);
   const longest = { cell: [8, 8, 32, 16, null], ends: [0.888, 0.888, 0.888], count: counts[0], low: 0.875 };
   const status = statusLine(sentenceFor({ ...longest, wanting: true }));
-  const root = figureBox(model, "sharing-costs", "sharing-costs", title, heading, svg, status);
-  el.append(root);
 
   function sentenceFor({ cell, ends, count, low, wanting }) {
     const [heads, h_kv, d_k, d_v, d_c] = cell;
@@ -86,8 +75,8 @@ function render({ model, el }) {
     });
   }
 
-  function draw(room) {
-    const [task, column, longer] = [model.get("task"), model.get("column") - 1, model.get("steps")];
+  function draw({ task, column: from1, steps: longer }, room) {
+    const column = from1 - 1;
     const shown = columns[task].map((cell, i) => {
       const found = errors[longer][task][i];
       const low = cell ? floorOf(task, cell) : NaN;
@@ -128,7 +117,5 @@ function render({ model, el }) {
   function rowName([, h_kv, d_k, d_v, d_c]) {
     return d_c ? `latent, d_c = ${d_c}` : `h_kv = ${h_kv}, d_k = ${d_k}, d_v = ${d_v}`;
   }
-  return redraw(model, root, ["task", "column", "steps"], draw);
-}
-
-export default { render };
+  return { parts: [title, heading, svg, status], draw };
+});

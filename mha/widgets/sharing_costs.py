@@ -1,11 +1,9 @@
 """What sharing keys and values costs: the errors of layers trained on three tasks, and the floor of one of them."""
-import ipywidgets
 import torch
-import traitlets
 
 from mha import viz
 from mha.lab.assets import LONG_SHARING, shared_runs
-from mha.widgets.figure import Canvas, LiveFigure, front_end, slider
+from mha.widgets.figure import Choice, LiveFigure, Slider
 from mha.widgets.left_behind import layer_of
 
 SHARED = [(4, h_kv, 8, 4, None) for h_kv in (4, 2, 1)]  # h, h_kv, d_k, d_v, d_c
@@ -50,21 +48,6 @@ def named(h, h_kv, d_k, d_v, d_c):
     return f"latent of {d_c}" if d_c else f"h_kv = {h_kv}, keys of {d_k}, values of {d_v}"
 
 
-class SharingCostsCanvas(Canvas):
-    _esm, _css = front_end("sharing_costs")
-    names = traitlets.List(list(TASKS)).tag(sync=True)
-    columns = traitlets.List([columns for _, columns in TASKS.values()],
-                             help="[task][column] -> h, h_kv, d_k, d_v, d_c, or None").tag(sync=True)
-    long = traitlets.List([[cell is not None and is_long(task, *cell) for cell in columns]
-                           for task, columns in TASKS.values()], help="[task][column]").tag(sync=True)
-    errors = traitlets.List(help="[steps][task][column] -> the errors of the runs").tag(sync=True)
-    counts = traitlets.List(STEPS).tag(sync=True)
-    wanted = traitlets.Int(WANTED).tag(sync=True)
-    task = traitlets.Int(1, help="index into names").tag(sync=True)
-    column = traitlets.Int(1, help="from 1").tag(sync=True)
-    steps = traitlets.Int(0, help="index into counts").tag(sync=True)
-
-
 class SharingCosts(LiveFigure):
     """Layers of h heads that share keys and values, or one latent, trained on three tasks: a dot a run.
 
@@ -77,14 +60,18 @@ class SharingCosts(LiveFigure):
     column, nan where it was not trained.
     """
 
+    task = Choice("task", list(TASKS), value=1)
+    column = Slider("column", 1, COLUMNS, value=1, new_row=True)
+    steps = Choice("steps", [f"{count:,}" for count in STEPS])
+
     def __init__(self):
         self.errors = [[[runs_of(task, cell, long) for cell in columns] for task, columns in TASKS.values()]
                        for long in (False, True)]
+        columns = [columns for _, columns in TASKS.values()]
+        long = [[cell is not None and is_long(task, *cell) for cell in columns] for task, columns in TASKS.values()]
         errors = [[[runs.tolist() for runs in columns] for columns in tasks] for tasks in self.errors]
-        super().__init__(SharingCostsCanvas(errors=errors), [
-            {"task": slider(ipywidgets.ToggleButtons, "task", options=list(TASKS), index=1)},
-            {"column": slider(ipywidgets.IntSlider, "column", value=1, min=1, max=COLUMNS),
-             "steps": slider(ipywidgets.ToggleButtons, "steps", options=[f"{count:,}" for count in STEPS])}])
+        super().__init__({"names": list(TASKS), "columns": columns, "long": long, "errors": errors, "counts": STEPS,
+                          "wanted": WANTED})
 
     def numbers(self, task, column, steps):
         name, columns = list(TASKS.values())[task]
@@ -98,7 +85,7 @@ class SharingCosts(LiveFigure):
                 **{what: torch.tensor(values, dtype=torch.float64) for what, values in shown.items()}}
 
     def picture(self):
-        said, shown = list(TASKS)[self.canvas.task], self.numbers(**self.setting())
+        said, shown = list(TASKS)[self.task], self.numbers(**self.setting())
         cells = [cell for cell in TASKS[said][1] if cell]
         short = [f"latent\n{d_c}" if d_c else f"h_kv = {h_kv}\n{d_k}, {d_v}" for _, h_kv, d_k, d_v, d_c in cells]
         picture = viz.dots(short, f"error on {said}", runs=shown["error"].view(len(cells), -1))

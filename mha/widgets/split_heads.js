@@ -3,8 +3,7 @@ const LEFT = 46; // room for the words
 const TOP = 20; // and for the names of blocks
 const HEADS = ["head 1", "head 2"];
 
-function render({ model, el }) {
-  const words = model.get("words");
+export default figure(({ words }) => {
   const svg = drawing({ class: "split" });
   const labels = h("g", {});
   // The number of word i, column c, in the colour of the head that owns the column
@@ -16,8 +15,6 @@ function render({ model, el }) {
   });
   svg.append(labels, ...boxes.map(({ box }) => box));
   const status = statusLine(sentenceFor(3, 8));
-  const root = figureBox(model, "split-heads", "split-heads", svg, status);
-  el.append(root);
 
   function sentenceFor(step, astray) {
     return [
@@ -41,12 +38,11 @@ function render({ model, el }) {
     return 4 * word + 2 * head + column;
   });
 
-  function draw(room) {
+  function draw({ step }, room) {
     const wide = Math.min(46, (room - 3 * LEFT - 30) / 6);
     const apart = LEFT + 2 * wide + 14; // from block to block
     const high = TOP + 3 * HIGH + 4;
     set(svg, { viewBox: `0 0 ${room} ${high}`, width: room, height: high });
-    const step = model.get("step");
     const [blocks, rows] = namesOf(step);
     const aside = step ? 0 : Math.max(0, 24 - wide); // uncut and narrow, the names make room for each other
     const begin = (block) => (step ? block * apart : 2 * block * wide); // uncut, one head's columns join the other's
@@ -74,7 +70,5 @@ function render({ model, el }) {
       ["Numbers astray", ["count"], [["of 12", astray]]],
     ] };
   }
-  return redraw(model, root, ["step"], draw);
-}
-
-export default { render };
+  return { parts: [svg, status], draw };
+});

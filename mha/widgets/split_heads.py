@@ -1,12 +1,10 @@
 """Twelve numbers that know where they belong: split and transpose, and a view that scrambles them."""
-import ipywidgets
 import torch
-import traitlets
 
 from mha import viz
 from mha.multihead import split_heads
-from mha.widgets.figure import Canvas, LiveFigure, front_end, slider
-from mha.widgets.whole import WORDS
+from mha.widgets.figure import ChoiceSlider, LiveFigure
+from mha.widgets.whole_layer import WORDS
 
 STEPS = ["projected (3, 4)", "cut (3, 2, 2)", "transposed (2, 3, 2)", "view alone (2, 3, 2)"]
 
@@ -16,12 +14,6 @@ def projection():
     return 10 * torch.arange(3)[:, None] + torch.arange(4)
 
 
-class SplitHeadsCanvas(Canvas):
-    _esm, _css = front_end("split_heads")
-    words = traitlets.List(WORDS).tag(sync=True)
-    step = traitlets.Int(0, help="index into STEPS").tag(sync=True)
-
-
 class SplitHeads(LiveFigure):
     """The queries of three words and two heads on their way from columns to heads.
 
@@ -29,9 +21,8 @@ class SplitHeads(LiveFigure):
     belongs.
     """
 
-    def __init__(self):
-        super().__init__(SplitHeadsCanvas(), [
-            {"step": slider(ipywidgets.SelectionSlider, "numbers", options=STEPS)}])
+    data = {"words": WORDS}
+    step = ChoiceSlider("numbers", STEPS)
 
     def numbers(self, step):
         Q = projection()

@@ -1,9 +1,7 @@
 const HIGH = 46; // from layer to layer
 const LEFT = 70; // room for their names
 
-function render({ model, el }) {
-  const n = model.get("tokens");
-  const most = model.get("most");
+export default figure(({ tokens: n, most }) => {
   const middle = (n - 1) / 2;
   const y = (layer) => 12 + (most - layer) * HIGH; // the words themselves stand below
   const svg = drawing({ class: "reach" });
@@ -14,8 +12,6 @@ function render({ model, el }) {
   const numbers = tabulate(n, (word) => h("text", { y: y(0) + 24, "text-anchor": "middle" }, word));
   svg.append(ways, ...names, ...dots.flat(), ...numbers);
   const status = statusLine(sentenceFor(4, 3, [0, 8], 88));
-  const root = figureBox(model, "window-reach", "window-reach", svg, status);
-  el.append(root);
 
   function sentenceFor(side, layers, [first, last], pairs) {
     const sees = first === last ? `hears of itself alone` : `hears of words ${first} to ${last}`;
@@ -23,12 +19,10 @@ function render({ model, el }) {
       + `${n * n} pairs are allowed${layers > 1 ? `, ${layers * pairs} in all` : ""}.`;
   }
 
-  function draw(room) {
+  function draw({ side, layers }, room) {
     const x = (word) => LEFT + word * Math.min(44, (room - LEFT - 10) / (n - 1));
     set(svg, { viewBox: `0 0 ${room} ${y(0) + 32}`, width: room, height: y(0) + 32 });
     numbers.forEach((number, word) => set(number, { x: x(word) }));
-    const side = model.get("side");
-    const layers = model.get("layers");
     const sees = (i) => tabulate(n, (j) => j).filter((j) => Math.abs(i - j) <= side);
     const lines = [];
     const reached = tabulate(most + 1, () => new Set());
@@ -55,7 +49,5 @@ function render({ model, el }) {
       ],
     };
   }
-  return redraw(model, root, ["side", "layers"], draw);
-}
-
-export default { render };
+  return { parts: [svg, status], draw };
+});

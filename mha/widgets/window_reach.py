@@ -1,20 +1,10 @@
 """A window of attention, and how far the word in the middle sees through layers of it."""
-import ipywidgets
 import torch
-import traitlets
 
 from mha import masks, viz
-from mha.widgets.figure import Canvas, LiveFigure, front_end, slider
+from mha.widgets.figure import LiveFigure, Slider
 
 N, MIDDLE, MOST = 9, 4, 3
-
-
-class WindowReachCanvas(Canvas):
-    _esm, _css = front_end("window_reach")
-    tokens = traitlets.Int(N).tag(sync=True)
-    most = traitlets.Int(MOST, help="layers at most").tag(sync=True)
-    side = traitlets.Int(1, help="words seen to each side").tag(sync=True)
-    layers = traitlets.Int(1).tag(sync=True)
 
 
 class WindowReach(LiveFigure):
@@ -24,10 +14,9 @@ class WindowReach(LiveFigure):
     many of the 81 scores of a layer the mask allows.
     """
 
-    def __init__(self):
-        super().__init__(WindowReachCanvas(), [
-            {"side": slider(ipywidgets.IntSlider, "words to each side", value=1, min=0, max=4),
-             "layers": slider(ipywidgets.IntSlider, "layers", value=1, min=1, max=MOST)}])
+    data = {"tokens": N, "most": MOST}
+    side = Slider("words to each side", 0, 4, value=1)
+    layers = Slider("layers", 1, MOST, value=1)
 
     def numbers(self, side, layers):
         mask = masks.window(N, left=side, right=side).double()

@@ -33,7 +33,7 @@ def open_head(visit):
 
 
 def test_what_is_typed_is_what_torch_computes_with(visit):
-    from mha.widgets.by_hand import GIVEN, HeadByHand
+    from mha.widgets.head_by_hand import GIVEN, HeadByHand
 
     tab, index = open_head(visit)
     typed = (18 * torch.rand(SETTINGS, 3, 4, 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64) - 9)

@@ -112,7 +112,7 @@ DRAWN_ONCE = "window.ResizeObserver = class { observe() {} disconnect() {} };"
 GAPS = """
   () => {
     const [before, ribbons, after] = [".first .matrix", "path.stays", ".last .matrix"]
-      .map((part) => document.querySelector(`.whole .glance ${part}`).getBoundingClientRect());
+      .map((part) => document.querySelector(`.whole-layer .glance ${part}`).getBoundingClientRect());
     return [ribbons.left - before.right, after.left - ribbons.right];
   }
 """

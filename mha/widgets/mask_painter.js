@@ -1,0 +1,198 @@
+// ---- the layer and its leaks -----------------------------------------------------------------------
+
+// What each query shares out over the keys. A mask applied after the softmax hides nothing from it.
+function sharesOf(Q, K, seen, after) {
+  const root = Math.sqrt(Q[0].length);
+  return Q.map((q, i) => {
+    const blind = !seen[i].some(Boolean); // sees nothing: weights, output and gradients are zero
+    if (blind && !after) return K.map(() => 0);
+    return softmax(K.map((k, j) => (after || seen[i][j] ? dot(q, k) / root : -Infinity)));
+  });
+}
+
+// One layer on x (n rows of d numbers): outputs, weights, and jacobian[l * d + a][i * d + b] = d out_i[b] / d x_l[a]
+function layer(x, [WQ, WK, WV], seen, after) {
+  const [n, d] = [x.length, x[0].length];
+  const root = Math.sqrt(d);
+  const [Q, K, V] = [WQ, WK, WV].map((W) => times(x, W));
+  const shares = sharesOf(Q, K, seen, after);
+  const weights = shares.map((row, i) => row.map((share, j) => (seen[i][j] ? share : 0)));
+  const out = times(weights, V);
+
+  // A score moves an output by p_ij (m_ij v_j - out_i); it depends on x_i through the query and on x_j through the key
+  const pullOf = (share, i, j) => V[j].map((value, b) => share * ((seen[i][j] ? value : 0) - out[i][b]));
+  const pull = shares.map((row, i) => row.map((share, j) => pullOf(share, i, j)));
+  const byQuery = times(K, transposed(WQ)); // row j: W_Q k_j
+  const byKey = times(Q, transposed(WK)); // row i: W_K q_i
+  function derivative(l, i, a, b) {
+    let total = weights[i][l] * WV[a][b] + (pull[i][l][b] * byKey[i][a]) / root;
+    if (i !== l) return total;
+    for (let j = 0; j < n; j++) total += (pull[i][j][b] * byQuery[j][a]) / root;
+    return total;
+  }
+  const token = (index) => Math.floor(index / d);
+  const jacobian = tabulate(n * d, (from) =>
+    tabulate(n * d, (to) => derivative(token(from), token(to), from % d, to % d)));
+  return { out, weights, jacobian };
+}
+
+// ---- the figure ------------------------------------------------------------------------------------
+
+const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+
+// A square of cells with the words at its left and above it; sums, where they are given, stand at its right
+function square(title, note, words, cells, sums = []) {
+  const word = (text, look) => h("span", { class: look }, text);
+  const grid = h("div", { class: sums.length ? "square with-sums" : "square" }, h("span", {}));
+  grid.append(...words.map((text) => word(text, "word top")));
+  if (sums.length) grid.append(word("sum", "word top"));
+  words.forEach((text, i) => grid.append(word(text, "word"), ...cells[i], ...sums.slice(i, i + 1)));
+  return h("div", { class: "board" }, planeTitle(title, note), grid);
+}
+
+// What is so, one line each, whatever the setting: no line stands empty
+const FACTS = [
+  ({ wrong }) => (wrong
+    ? `${wrong} ${wrong === 1 ? "pair leaks" : "pairs leak"}: the output moves with a word that it must not see, `
+      + "although its weight is zero."
+    : "No leak: each output moves only with its own word, and with words that its looks reach."),
+  ({ short, blind }) => (short ? "The visible weights do not sum to 1."
+    : `The weights of each row sum to ${blind.length ? "1, or to 0" : 1}.`),
+  ({ blind }) => {
+    if (!blind.length) return "Every word sees something.";
+    const who = blind.length === 1 ? `\u201c${blind[0]}\u201d sees` : `${blind.length} words see`;
+    return `${who} nothing: weights and output are zero.`;
+  },
+  ({ asks, after }) => (asks
+    ? `A word hidden from itself still asks, and so may move its own output${after ? ": no leak is counted" : ""}.`
+    : "Each word that sees anything may look at itself."),
+  ({ layers }) => (layers === 1 ? "In one layer a word reaches what it looks at."
+    : `Through ${layers} layers a word reaches what those it looks at reach.`),
+];
+
+// A list of the facts, with room for the longest form of each; screen readers read out those that change
+function factList() {
+  const forms = [{ wrong: 35, short: false, blind: ["The", "cat"], asks: true, after: true, layers: 3 },
+    { wrong: 0, short: true, blind: [], asks: false, after: false, layers: 1 }];
+  const lines = FACTS.map((fact) => roomFor(longestOf(forms.map(fact)), "li"));
+  const box = h("ul", { class: "status facts", "aria-live": "polite" }, ...lines);
+  return { box, tell: (found) => FACTS.forEach((fact, i) => say(lines[i], fact(found))) };
+}
+
+export default figure(({ words, presets, tensors }, { now, change, when }) => {
+  const n = words.length;
+  const [x0, ...matrices] = tensors;
+
+  const all = (make) => words.map((_, i) => words.map((_, j) => make(i, j)));
+  const buttons = all((i, j) => h("button", { type: "button", class: "cell paint", tabindex: i + j ? -1 : 0 }));
+  const weightCells = all(() => h("span", { class: "cell" }));
+  const leakCells = all(() => h("span", { class: "cell" }));
+  const sums = words.map(() => h("span", { class: "row-sum tabular" }));
+  const boards = h("div", { class: "boards" },
+    square("Mask", "paint it", words, buttons),
+    square("Weights", "of each row", words, weightCells, sums),
+    square("Influence", "what moves what", words, leakCells));
+  const facts = factList();
+  const legend = h("p", { class: "soft" },
+    "Rows look, columns are looked at. A dark frame or cell is little, a light one much; a dot is exactly zero, .00 "
+      + "only rounded; a thick frame with \u201c!\u201d is a leak.");
+
+  function paint(i, j) {
+    const painted = [...now().painted];
+    painted[i * n + j] = 1 - painted[i * n + j];
+    const same = presets.findIndex((preset) => preset.every((may, k) => may === painted[k]));
+    change({ painted, mask: same < 0 ? presets.length : same }); // the last in the list: one's own
+  }
+
+  // The square is one stop for the Tab key; arrows move inside it
+  function walk(event, i, j) {
+    const step = STEPS[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const next = buttons[(i + step[0] + n) % n][(j + step[1] + n) % n];
+    for (const button of buttons.flat()) button.tabIndex = button === next ? 0 : -1;
+    next.focus();
+  }
+
+  all((i, j) => {
+    buttons[i][j].addEventListener("click", () => paint(i, j));
+    buttons[i][j].addEventListener("keydown", (event) => walk(event, i, j));
+  });
+  // What a cell stands for is its title, written when the pointer comes to it
+  let shown = {};
+  const tellOf = (cells, text) => all((i, j) =>
+    cells[i][j].addEventListener("pointerenter", () => set(cells[i][j], { title: text(i, j) })));
+  tellOf(buttons, (i, j) => buttons[i][j].getAttribute("aria-label"));
+  tellOf(weightCells, (i, j) => shown.weights[i][j].toPrecision(3));
+  tellOf(leakCells, (i, j) => shown.leaks[i][j].toPrecision(3));
+
+  when(["mask"], ({ mask }) => (presets[mask] ? { painted: [...presets[mask]] } : {}));
+
+  // All layers one after the other: the weights of the last, how much each word moves each output, and whether it may
+  function compute(seen, after, layers) {
+    let step = layer(x0, matrices, seen, after);
+    let { jacobian } = step;
+    let reach = all((i, j) => seen[i][j] || i === j);
+    for (let l = 1; l < layers; l++) {
+      const before = reach;
+      step = layer(step.out, matrices, seen, after);
+      jacobian = times(jacobian, step.jacobian); // the chain rule
+      reach = all((i, j) => words.some((_, k) => (seen[i][k] || i === k) && before[k][j]));
+    }
+    const d = x0[0].length;
+    const cut = (list, token) => list.slice(token * d, (token + 1) * d);
+    const leaks = all((i, j) => Math.hypot(...cut(jacobian, j).flatMap((line) => cut(line, i))));
+    return { weights: step.weights, leaks, reach };
+  }
+
+  function showButton(i, j, seen) {
+    const says = `${words[i]} (${i + 1}) may ${seen ? "" : "not "}look at ${words[j]} (${j + 1})`;
+    set(buttons[i][j], { "aria-pressed": seen, "aria-label": says });
+    write(buttons[i][j], seen ? "\u2713" : "");
+  }
+
+  // A dot says that a value is exactly zero, which no colour can
+  function showCell(cell, value, colour, text, bad = false) {
+    const nothing = value === 0;
+    const [ground, number] = [nothing ? "none" : shade(colour), /\d/.test(text)];
+    set(cell, { class: bad ? "cell leak" : "cell" });
+    cell.style.background = number ? "none" : ground; // no attribute, which a strict policy forbids
+    cell.style.border = number && !nothing ? `3px solid ${ground}` : "none"; // a number stands in a frame
+    cell.style.color = Math.sqrt(colour) < 0.55 && !number && !nothing ? "#fff" : "inherit";
+    write(cell, nothing ? "\u00b7" : text);
+  }
+
+  function draw({ painted, layers, applied }) {
+    const seen = all((i, j) => painted[i * n + j] === 1);
+    const after = applied === 1;
+    const { weights, leaks, reach } = compute(seen, after, layers);
+    shown = { weights, leaks };
+
+    const top = Math.max(...leaks.flat()) || 1;
+    let wrong = 0;
+    all((i, j) => {
+      const leak = leaks[i][j];
+      const bad = leak > 0 && !reach[i][j];
+      if (bad) wrong++;
+      showButton(i, j, seen[i][j]);
+      showCell(weightCells[i][j], weights[i][j], weights[i][j], weights[i][j].toFixed(2).replace(/^0|\.00$/, ""));
+      showCell(leakCells[i][j], leak, leak / top, bad ? "!" : "", bad);
+    });
+    const rowSums = weights.map(sum);
+    rowSums.forEach((total, i) => write(sums[i], total.toFixed(2)));
+    const sighted = (i) => seen[i].some(Boolean);
+    const blind = words.filter((_, i) => !sighted(i));
+    const short = rowSums.some((total, i) => sighted(i) && total < 0.999);
+    const asks = words.some((_, i) => sighted(i) && !seen[i][i]);
+    facts.tell({ wrong, short, asks, after, blind, layers });
+    return {
+      numbers: { weight: weights.flat(), row_sum: rowSums, leak: leaks.flat() },
+      tables: () => [
+        ["Weights, and the sum of each row", [...words, "sum"], words.map((word, i) =>
+          [word, ...weights[i], rowSums[i]])],
+        ["Influence: the gradient of each row\u2019s output by each word", words, rowsOf(words, leaks.flat())],
+      ],
+    };
+  }
+  return { parts: [boards, facts.box, legend], draw };
+});
