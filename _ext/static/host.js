@@ -282,7 +282,7 @@
     if (!figure || (!name && !query.includes("="))) return;
     const wanted = Object.fromEntries([...new URLSearchParams(query)].map(([key, said]) => [key, asRead(said)]));
     if (!name && !figure.settings.knows(wanted)) return;
-    figure.closest(".bet-cover[hidden]")?.dispatchEvent(new Event("beforematch")); // it is opened (bets.js)
+    figure.closest(".bet-cover[hidden]")?.dispatchEvent(new Event("beforematch")); // it is opened (ask.js)
     figure.settings.put(wanted);
     requestAnimationFrame(() => figure.settings.put(wanted)); // some bounds are known when it is drawn
     figure.scrollIntoView({ block: "start", behavior: "instant" }); // a smooth one is broken off while the page loads
