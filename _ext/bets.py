@@ -235,7 +235,8 @@ def place_tally(document, count):
 
 
 def add_script(app, pagename, templatename, context, doctree):
-    """ask.js runs before what it covers is painted: base.html loads it first of all. The claims have one of their own.
+    """store.js and ask.js run before what is covered is painted: base.html loads them first of all. The claims have a
+    script of their own.
     """
     if 'class="claim"' in context.get("body", ""):
         app.add_js_file("claims.js")
