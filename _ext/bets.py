@@ -39,7 +39,7 @@ LONGEST = 20                                      # words in a reply, which is o
 
 # --- What the comments say ------------------------------------------------------------------------------------------
 
-def understood(options, others=(), blanks=0):
+def parse_bet(options, others=(), blanks=0):
     """The data of a bet, from the comments of each option, the other comments of the box, and its count of blanks.
 
     {"right": letters, "replies": {letter: reply}}, with "several": reply where more than one is right; or {"numbers":
@@ -123,9 +123,9 @@ class Bets(SphinxTransform):
     def bet(self, box, number, count):
         options = next((list(child.children) for child in box.children if isinstance(child, nodes.bullet_list)), [])
         asked = box.astext().partition("<!--")[0] + "".join(map(words, options))
-        taken = [taken_out(option) for option in options]
-        others, blanks = taken_out(box), [text for text in box.findall(nodes.Text) if BLANK in text]
-        data = understood(taken, others, len(blanks))
+        taken = [take_comments(option) for option in options]
+        others, blanks = take_comments(box), [text for text in box.findall(nodes.Text) if BLANK in text]
+        data = parse_bet(taken, others, len(blanks))
         # An old bet never answers a question that has changed.
         chapter = self.env.docname.rpartition("/")[2]
         key = f"{chapter}:{hashlib.sha256(asked.encode()).hexdigest()[:6]}"
@@ -137,7 +137,7 @@ class Bets(SphinxTransform):
         if came:
             box += came
         box.children[0] += nodes.inline("", f" {number} of {count}", classes=["bet-count"])
-        box += raw(operated({"id": key, **replies.of_bet(data, len(options))}, first=number == 1))
+        box += raw(render_controls({"id": key, **replies.of_bet(data, len(options))}, first=number == 1))
         cover(box, key)
 
 
@@ -146,7 +146,7 @@ def words(node):
     return node.astext().partition("<!--")[0]
 
 
-def taken_out(node):
+def take_comments(node):
     """The comments in a node, which are removed from it."""
     found = [one for one in node.findall(nodes.raw) if one.astext().lstrip().startswith("<!--")]
     for one in found:
@@ -189,7 +189,7 @@ ON = ('<p class="bet-are-off">You read without bets: none of the text is covered
       '<button type="button" class="bet-on">Bet after all</button></p>')
 
 
-def operated(data, first=False):
+def render_controls(data, first=False):
     """What a box has to operate and to reply with, and the data beside it."""
     verb = ("That is my bet" if "numbers" in data or data.get("several") else "" if "right" in data
             else "I have my answer")

@@ -141,7 +141,7 @@ def predict(section, item):
     if options:
         section.remove(options)
     known = {"id": item.id, "exercise": True, **replies.of_item(item)}
-    box = nodes.admonition("", nodes.title("", "Predict"), asked, raw(bets.operated(known)),
+    box = nodes.admonition("", nodes.title("", "Predict"), asked, raw(bets.render_controls(known)),
                            classes=["admonition", "predict", "bet"], ids=[f"ask-{item.id.replace('.', '-')}"])
     place_before_hints(section, [box, raw(without_script(item))])
 

@@ -155,7 +155,7 @@
     for (const attribute of ["role", "aria-label"]) drawing.removeAttribute(attribute);
   }
 
-  // ---- settings, as a page and an address ask for them (tries.js, `obey`) ---------------------------
+  // ---- settings, as a page and an address ask for them (figure_buttons.js, `obey`) ---------------------------
   // What a reader can change of a figure is what its module listens to, but for what it tells a control itself: names
   // such as "step", and "painted.7" or "given.WO.1.0" for a number of a list.
   const plain = (value) => ["number", "string", "boolean"].includes(typeof value);

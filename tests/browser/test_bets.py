@@ -250,7 +250,7 @@ def test_a_live_figure_that_was_covered_is_laid_out_like_any_other(chrome, addre
     def put_under_a_cover(route):
         html = route.fetch().text()
         figure = re.search('<figure class="live-figure".*?</figure>', html, re.S)[0]
-        asks = f'<div class="bet" id="bet-0">{bets.operated({"id": "0", **replies.of_bet({}, 0)})}</div>'
+        asks = f'<div class="bet" id="bet-0">{bets.render_controls({"id": "0", **replies.of_bet({}, 0)})}</div>'
         covered = html.replace(figure, f'{asks}<div class="bet-cover">{figure}</div>', 1)
         route.fulfill(body=covered, content_type="text/html")
 

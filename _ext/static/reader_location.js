@@ -1,4 +1,5 @@
-// Where the reader is: what is done in this chapter, which section was read last, what is left (_ext/where.py).
+// Where the reader is: what is done in this chapter, which section was read last, what is left
+// (_ext/reader_location.py).
 (() => {
   "use strict";
   const { store, element, done } = window.mha;
