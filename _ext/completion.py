@@ -1,5 +1,5 @@
 """Makes the code of an exercise something to complete in the page: its program with a choice in each blank, and all
-that `check` says to any filling (mha/exercises/engine/replies.py).
+that `check` says to any filling (mha/exercises/engine/feedback.py).
 """
 import re
 from html import escape
@@ -11,7 +11,7 @@ from pygments.lexers import PythonLexer
 from .quotes import curly
 from .replies import paragraph, script
 from mha.exercises import EXERCISES
-from mha.exercises.engine.replies import shuffled
+from mha.exercises.engine.feedback import shuffled
 from stored import replies
 
 FORM = """\

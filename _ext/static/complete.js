@@ -1,5 +1,5 @@
 // Lets the programs with blanks answer: every reply was given by mha.exercises.check when the book was built
-// (mha/exercises/engine/replies.py, _ext/completion.py). A program is judged whole, never a blank.
+// (mha/exercises/engine/feedback.py, _ext/completion.py). A program is judged whole, never a blank.
 (() => {
   "use strict";
   const { store, solve, element, completed, done } = window.mha;

@@ -5,8 +5,8 @@ import pytest
 
 import served
 from mha.exercises import EXERCISES, check
-from mha.exercises.engine import memory
-from mha.exercises.engine.replies import FAR
+from mha.exercises.engine import progress
+from mha.exercises.engine.feedback import FAR
 from stored.replies import replies_to
 
 PROGRAMS = [item for item in EXERCISES.values() if item.in_code and item.program]
@@ -77,7 +77,7 @@ def test_it_is_completed_by_keyboard_and_noted_apart_from_written(visit, width, 
     button.press("Enter")
     assert form.locator(".ask-verdict").inner_text() == "✓ Right."
     page.goto(page.url.replace(item.chapter, "index"))
-    assert memory.decode(page.locator("#progress-out").input_value()) == ["c2.1"]
+    assert progress.decode(page.locator("#progress-out").input_value()) == ["c2.1"]
 
 
 def test_a_reply_below_the_window_comes_into_sight(visit):

@@ -8,7 +8,7 @@ import pytest
 import served
 from _ext.publishing import colab_url
 from mha.exercises import EXERCISES, check
-from mha.exercises.engine import memory
+from mha.exercises.engine import progress
 from mha.exercises.engine.exercise import Exercise
 from mha.exercises.engine.question import Choice, Explanation, Number, shown
 
@@ -181,15 +181,15 @@ def test_progress_survives_a_reload_shows_in_the_contents_and_can_be_carried(vis
     assert "1/9" in contents.inner_text() and page.locator("#exercise-2-5 .done").count() == 1
     page.goto(page.url.replace("02_one_head", "index"))
     code = page.locator("#progress-out").input_value()
-    assert memory.decode(code) == ["2.5"]
-    page.locator("#progress-in").fill(memory.encode(["2.1", "B.3"]))
+    assert progress.decode(code) == ["2.5"]
+    page.locator("#progress-in").fill(progress.encode(["2.1", "B.3"]))
     page.locator("#progress-in").press("Enter")
-    assert memory.decode(page.locator("#progress-out").input_value()) == ["2.1", "2.5", "B.3"]
+    assert progress.decode(page.locator("#progress-out").input_value()) == ["2.1", "2.5", "B.3"]
     assert page.locator('[data-chapter="02_one_head"]').inner_text() == "2 of 9"
     page.locator("#progress-in").fill(code[:-1] + "?")
     page.locator("#progress-in").press("Enter")
     assert "Nothing was changed" in page.locator(".progress-panel .ask-reply").inner_text()
-    page.locator("#progress-in").fill(memory.encode(["2.1"]))
+    page.locator("#progress-in").fill(progress.encode(["2.1"]))
     page.locator("#progress-in").press("Enter")
     assert "1 exercise is in the code." in page.locator(".progress-panel .ask-reply").inner_text()
     page.locator("#progress-in").fill(" ")
@@ -198,7 +198,7 @@ def test_progress_survives_a_reload_shows_in_the_contents_and_can_be_carried(vis
     page.on("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Forget everything").click()
     assert (page.locator('[data-chapter="02_one_head"]').inner_text() == "0 of 9"
-            and memory.decode(page.locator("#progress-out").input_value()) == [])
+            and progress.decode(page.locator("#progress-out").input_value()) == [])
 
 
 ANSWERED = """

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from mha.exercises.engine import memory
+from mha.exercises.engine import progress
 from mha.exercises.engine.question import read_number
 from test_exercises_in_pages import FULL
 
@@ -52,7 +52,7 @@ def test_all_that_a_reader_had_is_there_under_one_key(visit):
     assert one.page.locator("#ask-1-6.is-made").count() == 1
     one.page.goto(one.page.url.replace(LOOKUP, MAP))
     assert "Go on: 1. A section" in one.page.locator(".where-start").inner_text()
-    assert memory.decode(one.page.locator("#progress-out").input_value()) == ["2.5", "B.3", "c2.1"]
+    assert progress.decode(one.page.locator("#progress-out").input_value()) == ["2.5", "B.3", "c2.1"]
     one.page.goto(one.page.url.replace(MAP, "chapters/A_folklore.html"))
     assert one.page.locator("#claim-2.is-judged").count() == 1
 
