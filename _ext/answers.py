@@ -15,11 +15,11 @@ def answer(item):
     if item.in_code:
         return f"<pre>{escape(solution(item))}</pre><p>{linked(item.note)}</p>"
     if item.kind == "explain":
-        points = "".join(f"<li>{linked(point)}</li>" for point in item.data()["checklist"])
+        points = "".join(f"<li>{linked(point)}</li>" for point in item.checklist)
         return f"<p><strong>To be said.</strong></p><ul>{points}</ul>"
     right, reasons = item.solution.strip('"'), ""
     if item.letters:
-        reasons = " ".join(item.data()["says"][letter] for letter in right)
+        reasons = " ".join(option.says for option in item.options if option.mistake is None)
         right = ", ".join(right)
     return f"<p><strong>Answer: {escape(right)}.</strong> {linked(f'{reasons} {item.note}')}</p>"
 

@@ -16,33 +16,30 @@ Where more than one option is right, `<!-- several: reply -->` follows the list.
 number gets a button, "I have my answer". Covered is what follows the box, up to the next heading, the next box, or
 `<!-- covered to here -->`; a box that covers nothing and offers nothing stays a box. Without JavaScript, on paper and
 for those who read on without bets nothing is covered, and the box is the list that it is in the notebook, with a line
-of what came; all else is done by bets.js.
+of what came; all else is done by ask.js.
 """
 import hashlib
-import json
 import re
-from html import escape
 
 from docutils import nodes
 from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 
-from .formulas import set_in_text
-from .quotes import curly
+from . import replies
+from .replies import LETTERS, html
 
 LOG = logging.getLogger(__name__)
 COMMENT = re.compile(r"<!--\s*(yes|no|several|number)\b:?\s*(.*?)\s*-->", re.S)
 NUMBER = re.compile(r"(\S+(?: %)?) within (\S+(?: %)?): (.+)", re.S)
 END = re.compile(r"<!--\s*covered to here\s*-->")
 STOPPED = re.compile(r"[.?!][\"'\u201d\u2019)]*\s*$")
-LETTERS = "abcdef"
 BLANK = "____"
 LONGEST = 20                                      # words in a reply, which is one line of thought
 
 
 # --- What the comments say ------------------------------------------------------------------------------------------
 
-def understood(options, others=(), blanks=0):
+def parse_bet(options, others=(), blanks=0):
     """The data of a bet, from the comments of each option, the other comments of the box, and its count of blanks.
 
     {"right": letters, "replies": {letter: reply}}, with "several": reply where more than one is right; or {"numbers":
@@ -65,7 +62,7 @@ def understood(options, others=(), blanks=0):
     else:
         check(not several, "a reply to several of no options")
         data = {}
-    for reply in replies(data):
+    for reply in said_by(data):
         check(0 < len(reply.split()) <= LONGEST, f"a reply has 1 to {LONGEST} words: {reply!r}")
     return data
 
@@ -82,7 +79,7 @@ def choices(said, several):
     return {"right": right, "replies": {letter: reply for letter, (_, reply) in verdicts.items()}}
 
 
-def replies(data):
+def said_by(data):
     """All that a bet may reply."""
     return [*data.get("replies", {}).values(), *([data["several"]] if "several" in data else []),
             *(number["says"] for number in data.get("numbers", []))]
@@ -126,9 +123,9 @@ class Bets(SphinxTransform):
     def bet(self, box, number, count):
         options = next((list(child.children) for child in box.children if isinstance(child, nodes.bullet_list)), [])
         asked = box.astext().partition("<!--")[0] + "".join(map(words, options))
-        taken = [taken_out(option) for option in options]
-        others, blanks = taken_out(box), [text for text in box.findall(nodes.Text) if BLANK in text]
-        data = understood(taken, others, len(blanks))
+        taken = [take_comments(option) for option in options]
+        others, blanks = take_comments(box), [text for text in box.findall(nodes.Text) if BLANK in text]
+        data = parse_bet(taken, others, len(blanks))
         # An old bet never answers a question that has changed.
         chapter = self.env.docname.rpartition("/")[2]
         key = f"{chapter}:{hashlib.sha256(asked.encode()).hexdigest()[:6]}"
@@ -140,7 +137,7 @@ class Bets(SphinxTransform):
         if came:
             box += came
         box.children[0] += nodes.inline("", f" {number} of {count}", classes=["bet-count"])
-        box += raw(operated({"bet": key, **data}, first=number == 1))
+        box += raw(render_controls({"id": key, **replies.of_bet(data, len(options))}, first=number == 1))
         cover(box, key)
 
 
@@ -149,7 +146,7 @@ def words(node):
     return node.astext().partition("<!--")[0]
 
 
-def taken_out(node):
+def take_comments(node):
     """The comments in a node, which are removed from it."""
     found = [one for one in node.findall(nodes.raw) if one.astext().lstrip().startswith("<!--")]
     for one in found:
@@ -166,15 +163,14 @@ def what_came(data, options):
     for option in right:
         end = " " if STOPPED.search(option.astext()) else ". "
         said += [*(child.deepcopy() for child in option.children), nodes.Text(end)]
-    told = told_in_html(data)
-    why = told.get("several") or (told["replies"][data["right"]] if options else told["numbers"][0]["says"])
+    why = html(data.get("several") or (data["replies"][data["right"]] if options else data["numbers"][0]["says"]))
     why = re.sub(r"^[a-z](?=[a-z]*\b[^_^])", lambda first: first[0].upper(), why)
     return nodes.paragraph("", "", nodes.strong("", "What came:"), nodes.Text(" "), *said, raw(why),
                            classes=["bet-came"])
 
 
 def fill(text, number):
-    """Marks the blank in a sentence: bets.js puts a field in its place."""
+    """Marks the blank in a sentence: ask.js puts a field in its place."""
     before, _, after = text.partition(BLANK)
     text.parent.replace(text, [nodes.Text(before), blank(number), nodes.Text(after)])
 
@@ -188,35 +184,19 @@ def raw(html):
     return nodes.raw("", html, format="html")
 
 
-GO = {"numbers": "That is my bet", "several": "That is my bet"}
 OFF = '<button type="button" class="bet-off">Read on without bets</button>'
 ON = ('<p class="bet-are-off">You read without bets: none of the text is covered. '
       '<button type="button" class="bet-on">Bet after all</button></p>')
 
 
-def told_in_html(data):
-    """The same data, its replies as HTML."""
-    def html(reply):
-        return set_in_text(re.sub("`([^`]+)`", r"<code>\1</code>", escape(curly(reply), quote=False)))
-    made = dict(data)
-    if "replies" in data:
-        made["replies"] = {letter: html(reply) for letter, reply in data["replies"].items()}
-    if "several" in data:
-        made["several"] = html(data["several"])
-    if "numbers" in data:
-        made["numbers"] = [{**number, "says": html(number["says"])} for number in data["numbers"]]
-    return made
-
-
-def operated(data, first=False):
+def render_controls(data, first=False):
     """What a box has to operate and to reply with, and the data beside it."""
-    verb = next((verb for kind, verb in GO.items() if kind in data), "" if "right" in data else "I have my answer")
+    verb = ("That is my bet" if "numbers" in data or data.get("several") else "" if "right" in data
+            else "I have my answer")
     go = f'<button type="button" class="bet-go">{verb}</button>' if verb else ""
-    told = json.dumps(told_in_html(data), ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
     return ('<div class="bet-reply bet-only" role="status"></div><p class="bet-foot bet-only">'
             f'{go}<span>What came is covered until you bet.</span> <button type="button" class="bet-show">Show '
-            f'me</button>{OFF if first else ""}</p>{ON if first else ""}'
-            f'<script type="application/json">{told}</script>')
+            f'me</button>{OFF if first else ""}</p>{ON if first else ""}{replies.beside(data)}')
 
 
 def covered(box):
@@ -255,12 +235,10 @@ def place_tally(document, count):
 
 
 def add_script(app, pagename, templatename, context, doctree):
-    """bets.js must run before what it covers is painted: base.html loads it first of all. It also says whether the
-    claims of the folklore are covered, which claims.js asks about.
+    """store.js and ask.js run before what is covered is painted: base.html loads them first of all. The claims have a
+    script of their own.
     """
-    body = context.get("body", "")
-    context["has_bets"] = any(f'class="{name}"' in body for name in ("bet-cover", "ask", "claim"))
-    if 'class="claim"' in body:
+    if 'class="claim"' in context.get("body", ""):
         app.add_js_file("claims.js")
 
 

@@ -1,7 +1,6 @@
 """Makes the code of an exercise something to complete in the page: its program with a choice in each blank, and all
-that `check` says to any filling (mha/exercises/engine/replies.py).
+that `check` says to any filling (mha/exercises/engine/feedback.py).
 """
-import json
 import re
 from html import escape
 
@@ -9,14 +8,15 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from .quotes import all_curly
+from .quotes import curly
+from .replies import paragraph, script
 from mha.exercises import EXERCISES
-from mha.exercises.engine.replies import shuffled
+from mha.exercises.engine.feedback import shuffled
 from stored import replies
 
 FORM = """\
 <form class="ask complete" id="complete-{name}" data-exercise="{id}" aria-label="Complete the code of exercise {id}">\
-<script type="application/json">{data}</script><fieldset disabled>
+{known}<fieldset disabled>
 <div class="highlight"><pre class="complete-code">{code}</pre></div>
 <p class="ask-send"><button type="submit">Check</button> <span class="complete-count"></span></p></fieldset>
 <div class="ask-reply" role="status" aria-live="polite"></div>
@@ -40,9 +40,10 @@ def form(app, item):
         raise ValueError(f"{item.id}: {count} of {len(blanks)} blanks found in the page's code")
     lists = "".join(f'<li value="{i + 1}"><ul>{"".join(f"<li><code>{shown(text)}</code></li>" for _, text in choices)}'
                     "</ul></li>" for i, choices in enumerate(offered(item, name) for name in blanks))
-    found = all_curly(replies.replies_to(item))
-    data = json.dumps(found, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
-    return FORM.format(name=item.id.replace(".", "-"), id=item.id, data=data, code=code, options=lists)
+    found = replies.replies_to(item)
+    known = script({**found, "inputs": [curly(words) for words in found["inputs"]], "far": paragraph(found["far"]),
+                    "lines": [*map(paragraph, found["lines"])]})
+    return FORM.format(name=item.id.replace(".", "-"), id=item.id, known=known, code=code, options=lists)
 
 
 def offered(item, name):

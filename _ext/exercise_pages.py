@@ -2,7 +2,7 @@
 
 Each section whose heading starts with the id of an exercise gets a form, written at build time, so that nothing jumps
 and a reader without JavaScript still reads the question, and unfolds the answer. The data to judge an answer stands
-beside the form, and exercises.js brings it to life. An exercise in code gets a link to its own cell on Colab. The map
+beside the form, and ask.js brings it to life. An exercise in code gets a link to its own cell on Colab. The map
 gets a panel with what was solved and the code that carries it elsewhere.
 """
 import json
@@ -14,11 +14,10 @@ from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.osutil import relative_uri
 
-from . import bets, completion
+from . import bets, completion, replies
 from .answers import without_script
 from .generated import static
 from .publishing import colab_url, commit, repository, repository_url
-from .quotes import all_curly
 from mha.exercises import EXERCISES
 
 MAP = "chapters/index"
@@ -141,30 +140,19 @@ def predict(section, item):
     asked = options or nodes.paragraph("", "It is ", bets.blank(), nodes.Text("."))
     if options:
         section.remove(options)
-    known = {"exercise": item.id, **replies(item)}
-    box = nodes.admonition("", nodes.title("", "Predict"), asked, raw(bets.operated({"bet": item.id, **known})),
+    known = {"id": item.id, "exercise": True, **replies.of_item(item)}
+    box = nodes.admonition("", nodes.title("", "Predict"), asked, raw(bets.render_controls(known)),
                            classes=["admonition", "predict", "bet"], ids=[f"ask-{item.id.replace('.', '-')}"])
     place_before_hints(section, [box, raw(without_script(item))])
-
-
-def replies(item):
-    """What the package says of each answer that can be foreseen, without its verdict."""
-    def says(answer):
-        return " ".join(item.examine(answer).text.splitlines()[1:])
-    if item.letters:
-        return {"right": item.right.lower(), "replies": {letter.lower(): says(letter) for letter in item.letters}}
-    values = [item.answer, *(value for value, _ in item.mistakes)]
-    return {"numbers": [{"is": f"{value:.12g}", "within": f"{item.tolerance * abs(value):.3g}", "says": says(value)}
-                        for value in values]}
 
 
 def ask(section, item):
     """Turn a question into a form; the options keep what stands in them, formulas and all."""
     name = item.id.replace(".", "-")
     verb = "Show the checklist" if item.kind == "explain" else "Check"
-    data = json.dumps({"id": item.id, **all_curly(item.data())}, ensure_ascii=False).replace("</", "<\\/")
-    opening = (f'<form class="ask" id="ask-{name}" data-kind="{item.data()["kind"]}" aria-label="Answer to exercise '
-               f'{item.id}"><script type="application/json">{data}</script><fieldset disabled>')
+    known = replies.beside({"id": item.id, **replies.of_item(item)})
+    opening = (f'<form class="ask question" id="ask-{name}" aria-label="Answer to exercise '
+               f'{item.id}">{known}<fieldset disabled>')
     closing = (f'<p class="ask-send"><button type="submit">{verb}</button></p></fieldset>'
                '<div class="ask-reply" role="status" aria-live="polite"></div></form>')
     options = options_of(section)
@@ -202,7 +190,7 @@ PANEL = """<section class="progress-panel" id="your-progress" aria-labelledby="y
 <p>What you solve in these pages is kept in this browser, and nowhere else; the map above counts it.
 A short code carries it to another browser, to Colab, or back from there:
 in a notebook, <code>progress()</code> of <code>mha.exercises</code> prints one and takes one.</p>
-<form class="progress-form"><fieldset disabled>
+<form class="ask progress-form"><fieldset disabled>
 <p><label for="progress-out">Your code</label>
 <input id="progress-out" type="text" readonly size="40" value="">
 <button type="button" data-do="copy">Copy</button></p>
@@ -258,7 +246,7 @@ def add_scripts(app):
     known = json.dumps(of_chapters(), separators=(",", ":"))
     static(app, "exercises_known.js", f"window.exercises = {known};\n")
     app.add_js_file("exercises_known.js", priority=290)
-    app.add_js_file("exercises.js", priority=300)
+    app.add_js_file("progress.js", priority=300)
 
 
 def setup(app):

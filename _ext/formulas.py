@@ -111,7 +111,7 @@ def set_symbols(text):
 
 
 def symbol(found):
-    """The HTML of one; exercises.js and mha/widgets/common.js make the same of what they say."""
+    """The HTML of one; mha/widgets/common.js makes the same of what it says."""
     matrix, maker, size, low, power, sum_ = found.groups()
     index = (maker or low or power or sum_).strip("(){}").replace("-", "−")
     if size:

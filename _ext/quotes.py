@@ -9,12 +9,3 @@ def curly(text):
     parts = text.split("`")
     tokens = (("literal" if i % 2 else "plain", part) for i, part in enumerate(parts))
     return "`".join(educate_tokens(tokens, attr="q", language="en"))
-
-
-def all_curly(data):
-    """The same for every text in lists and dictionaries; a line that begins with a space is printed code."""
-    if isinstance(data, str):
-        return data if data.startswith(" ") else curly(data)
-    if isinstance(data, dict):
-        return {name: all_curly(part) for name, part in data.items()}
-    return [all_curly(part) for part in data] if isinstance(data, (list, tuple)) else data

@@ -1,7 +1,7 @@
 """Small wrongs of the tools below, set right in the finished page."""
 
 
-def mend(app, pagename, templatename, context, doctree):
+def fix_html(app, pagename, templatename, context, doctree):
     # A list whose items are no list items, by its role: a screen reader would announce a list of nothing.
     context["body"] = context.get("body", "").replace('<div role="list" class="citation-list">',
                                                       '<div class="citation-list">')
@@ -13,4 +13,4 @@ def mend(app, pagename, templatename, context, doctree):
 
 
 def setup(app):
-    app.connect("html-page-context", mend, priority=900)
+    app.connect("html-page-context", fix_html, priority=900)

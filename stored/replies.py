@@ -1,4 +1,4 @@
-"""What the pages say to programs with blanks (mha/exercises/engine/replies.py): computed once, then read by the build
+"""What the pages say to programs with blanks (mha/exercises/engine/feedback.py): computed once, then read by the build
 and by the tests, as long as nothing has changed that it could depend on.
 """
 import json
@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 
 from mha.exercises import EXERCISES
-from mha.exercises.engine.replies import replies
+from mha.exercises.engine.feedback import feedback
 from stored import imports
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -18,12 +18,12 @@ REPLIES = ROOT / "_build" / "replies"
 
 
 def replies_to(item):
-    """The replies to the programs of one exercise, as `replies` gives them."""
+    """The replies to the programs of one exercise, as `feedback` gives them."""
     place = place_of(item)
     if not place.exists():
         REPLIES.mkdir(parents=True, exist_ok=True)
         whole = place.with_suffix(f".{os.getpid()}")
-        whole.write_text(json.dumps(replies(item)), "utf8")
+        whole.write_text(json.dumps(feedback(item)), "utf8")
         whole.replace(place)                                                 # so that nobody ever reads half of it
     return json.loads(place.read_text("utf8"))
 
@@ -32,7 +32,7 @@ def place_of(item):
     """The file of an exercise's replies. Its name changes with the package, the exercise, Python and torch."""
     [module] = [name for name in imports.exercises_of(item.id.split('.')[0])
                 if f".e{item.id.replace('.', '_')}_" in name]
-    needed = imports.reached("from mha.exercises.engine import replies", [module])
+    needed = imports.reached("from mha.exercises.engine import feedback", [module])
     return REPLIES / f"{item.id}-{imports.digest(needed, sys.version, torch.__version__)}.json"
 
 

@@ -222,7 +222,7 @@ def bets_are_judged(notebook):
     for question, options, comments in bets_of(markdown(notebook)):
         try:
             blanks = question.count(bets.BLANK)
-            bets.understood([COMMENT.findall(option) for option in options], comments, blanks)
+            bets.parse_bet([COMMENT.findall(option) for option in options], comments, blanks)
         except ValueError as wrong:
             yield f"{wrong}, in: {' '.join(question.split())[:80]}"
 

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 
 from mha.exercises import EXERCISES, check
 from mha.exercises.engine.blanks import BLANK, Blank, Program
-from mha.exercises.engine.replies import FAR, NEAR, STOPS, WRONG, shuffled
+from mha.exercises.engine.feedback import FAR, NEAR, STOPS, WRONG, shuffled
 from mha.exercises.engine.report import Mistake
 from stored.replies import replies_to
 

@@ -25,9 +25,9 @@ def test_every_exercise_has_an_answer_on_paper(item):
     if item.in_code:
         assert f"def {item.name}" in made
     elif item.kind == "explain":
-        assert made.count("<li>") == len(item.data()["checklist"])
+        assert made.count("<li>") == len(item.checklist)
     elif item.letters:
-        assert all(letter in made.partition("</strong>")[0] for letter in item.data()["right"])
+        assert all(letter in made.partition("</strong>")[0] for letter in item.right)
     else:
         assert item.solution in made
 

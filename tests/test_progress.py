@@ -5,20 +5,20 @@ import re
 import pytest
 
 from mha.exercises import EXERCISES, check, hint, progress, solution
-from mha.exercises.engine import memory
+from mha.exercises.engine import progress as stored
 
 
 @pytest.fixture(autouse=True)
 def own_file(tmp_path, monkeypatch):
     """A progress file of its own for each test."""
     monkeypatch.setenv("MHA_PROGRESS", str(tmp_path / "deep" / "progress.json"))
-    monkeypatch.setattr(memory, "_session", {})
+    monkeypatch.setattr(stored, "_session", {})
     return tmp_path / "deep" / "progress.json"
 
 
 def forget():
     """What a new session starts with."""
-    memory._session.clear()
+    stored._session.clear()
 
 
 def test_what_is_solved_is_there_in_the_next_session(own_file):
@@ -44,7 +44,7 @@ def test_the_code_carries_what_is_solved_and_adds_to_what_is_there():
     code = progress().code
     check("B.12", "A")
     assert progress(code).solved == ["2.5", "B.12"]
-    assert sorted(memory.decode(memory.encode(EXERCISES))) == sorted(EXERCISES)
+    assert sorted(stored.decode(stored.encode(EXERCISES))) == sorted(EXERCISES)
 
 
 @pytest.mark.parametrize("code", ["", "hello", "mha1", "mha2-1.1-aa", 5, "mha1-1.1-2.1-00"])
@@ -56,11 +56,11 @@ def test_a_code_that_is_none_changes_nothing(code):
 
 
 def test_one_wrong_sign_in_a_code_is_noticed():
-    code = memory.encode(["1.1", "1.3", "2.4", "B.7"])
+    code = stored.encode(["1.1", "1.3", "2.4", "B.7"])
     for i in range(len(code)):
         other = code[:i] + ("1" if code[i] != "1" else "2") + code[i + 1 :]
         with pytest.raises(ValueError, match="code|copied"):
-            memory.decode(other)
+            stored.decode(other)
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"version": 1}', '{"version": "x", "exercises": {}}',

@@ -1,40 +1,13 @@
-// Makes the claims of the folklore a game: a verdict first, then what came out. What was said is kept in this browser.
-// Covered is by style alone (html.bets, set by bets.js): without a script, or without bets, all stands open.
+// Makes the claims of the folklore a game: a verdict first, then what came out.
+// Covered is by style alone (html.bets, set by ask.js): without a script, or without bets, all stands open.
 (() => {
   "use strict";
-  const KEY = "mha-claims"; // {"12": "wrong"}
+  const { store, element } = window.mha;
   const VERDICTS = ["right", "true under a condition", "wrong", "not found here"];
   const cards = [...document.querySelectorAll(".claim")].map((card) => ({ card, ...card.dataset }));
 
-  function read() {
-    try {
-      return Object(JSON.parse(localStorage.getItem(KEY)));
-    } catch {
-      return {};
-    }
-  }
-
-  let said = read();
+  const said = () => store.get("claims"); // {"12": "wrong"}
   let last = null; // the card just judged: it stays until something else is to be shown
-
-  function say(number, verdict) {
-    said = { ...said, ...read(), [number]: verdict };
-    keep();
-  }
-
-  function keep() {
-    try {
-      localStorage.setItem(KEY, JSON.stringify(said));
-    } catch {
-      // A browser that keeps nothing: then it holds for this visit.
-    }
-  }
-
-  function element(tag, properties, ...children) {
-    const made = Object.assign(document.createElement(tag), properties);
-    made.append(...children);
-    return made;
-  }
 
   // ---- a card --------------------------------------------------------------------------------------
   function wake({ card, number }) {
@@ -45,7 +18,7 @@
     card.querySelector(".claim-came").before(ask, told);
     ask.addEventListener("click", ({ target }) => {
       if (!target.matches("button")) return;
-      say(number, target.value);
+      store.put("claims", { [number]: target.value });
       last = card;
       show();
       told.focus({ preventScroll: true });
@@ -54,7 +27,7 @@
   }
 
   function showCard({ card, number, verdict }) {
-    const mine = said[number];
+    const mine = said()[number];
     card.classList.toggle("is-judged", Boolean(mine));
     if (!mine) return;
     const came = mine === verdict ? "It came out so." : `It came out otherwise: ${verdict}.`;
@@ -64,11 +37,11 @@
   // ---- the score, and what is shown ----------------------------------------------------------------
   const SHOWN = {
     "all claims": () => true,
-    "not judged yet": ({ number }) => !said[number],
-    "as you said": ({ number, verdict }) => said[number] === verdict,
-    "otherwise than you said": ({ number, verdict }) => said[number] && said[number] !== verdict,
+    "not judged yet": ({ number }) => !said()[number],
+    "as you said": ({ number, verdict }) => said()[number] === verdict,
+    "otherwise than you said": ({ number, verdict }) => said()[number] && said()[number] !== verdict,
     ...Object.fromEntries(VERDICTS.map((name) => [
-      `judged, and ${name}`, ({ number, verdict }) => said[number] && verdict === name,
+      `judged, and ${name}`, ({ number, verdict }) => said()[number] && verdict === name,
     ])),
   };
   const chapters = [...new Set(cards.map(({ chapter }) => chapter))]
@@ -89,8 +62,8 @@
   }
 
   const valueOf = (label) => label.lastElementChild.value;
-  const judged = () => cards.filter(({ number }) => said[number]);
-  const hits = () => judged().filter(({ number, verdict }) => said[number] === verdict);
+  const judged = () => cards.filter(({ number }) => said()[number]);
+  const hits = () => judged().filter(({ number, verdict }) => said()[number] === verdict);
 
   function show() {
     cards.forEach(showCard);
@@ -122,17 +95,12 @@
   cards.forEach(wake);
   share.addEventListener("click", copy);
   again.addEventListener("click", () => {
-    said = {};
     last = null;
-    keep();
+    store.put("claims", Object.fromEntries(cards.map(({ number }) => [number, undefined])));
     show();
     which.lastElementChild.focus(); // the button goes
   });
-  addEventListener("storage", ({ key }) => {
-    if (key !== KEY) return;
-    said = read();
-    show();
-  });
+  addEventListener("keptelsewhere", show);
   const panel = element("aside", { className: "claims-panel", ariaLabel: "Your verdicts" }, sum,
     element("p", { className: "claims-filter" }, which, " ", where),
     element("p", {}, share, " ", again, " ",

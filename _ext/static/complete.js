@@ -1,8 +1,8 @@
 // Lets the programs with blanks answer: every reply was given by mha.exercises.check when the book was built
-// (mha/exercises/engine/replies.py, _ext/completion.py). A program is judged whole, never a blank.
+// (mha/exercises/engine/feedback.py, _ext/completion.py). A program is judged whole, never a blank.
 (() => {
   "use strict";
-  const { element, paragraph, completed, done, BLANKS, kept, keep } = window.mhaExercises;
+  const { store, solve, element, completed, done } = window.mha;
   const SIGNS = { "+": ["✓", "right"], "-": ["×", "wrong numbers"], "!": ["!", "stops with an error"] };
   const PATIENCE = 3; // tries before help is offered
 
@@ -14,7 +14,7 @@
     const place = form.querySelector(".ask-reply");
     const id = form.dataset.exercise;
     // The fragments as they read: a place may hold another one in the next version of the book.
-    const { [id]: before, [`${id}+`]: judgedThen } = kept(BLANKS);
+    const { [id]: before, [`${id}+`]: judgedThen } = store.get("blanks");
     let [tries, ...chosen] = [before ?? 0].flat();
     const read = () => selects.map((select) => select.selectedOptions[0]?.text);
     function choose(texts) {
@@ -25,7 +25,7 @@
       return key();
     }
     const key = () => selects.map((select) => (select.value === "" ? " " : Number(select.value).toString(36))).join("");
-    const keepChoices = () => keep(BLANKS, id, [tries, ...read()]);
+    const keepChoices = () => store.put("blanks", { [id]: [tries, ...read()] });
     let judged = Array.isArray(judgedThen) ? choose(judgedThen) : "";
     choose(chosen);
 
@@ -40,9 +40,9 @@
       judged = key();
       tries += 1;
       const ok = tell();
-      if (ok) completed(id);
+      if (ok) solve(completed(id));
       keepChoices();
-      keep(BLANKS, `${id}+`, read());
+      store.put("blanks", { [`${id}+`]: read() });
       refresh();
       place.scrollIntoView({ block: "nearest" });
     }
@@ -50,9 +50,10 @@
     function tell() {
       const ok = data.right.includes(judged);
       const tried = `${tries} ${tries === 1 ? "try" : "tries"}`;
-      place.className = `ask-reply ${ok ? "is-right" : "is-wrong"}`;
+      const verdict = !ok ? "× Not yet." : done(id) ? "✓ Right." : `✓ Right, after ${tried}.`;
+      place.classList.toggle("is-wrong", !ok);
       place.replaceChildren(
-        element("p", "ask-verdict", !ok ? "× Not yet." : done(id) ? "✓ Right." : `✓ Right, after ${tried}.`),
+        element("p", { className: "ask-verdict" }, verdict),
         ...(ok ? [] : [tests(data, judged)]),
         ...said(data, judged, ok),
         ...(!ok && tries >= PATIENCE ? [help(data, selects, judged)] : []),
@@ -77,57 +78,52 @@
   function tests(data, key) {
     const signs = [...data.signs[key]];
     const right = signs.filter((sign) => sign === "+").length;
-    const list = element("ul", "complete-tests");
-    signs.forEach((sign, i) => {
-      const item = element("li", sign === "+" ? "passes" : "", SIGNS[sign][0]);
-      item.title = `${data.inputs[i]}: ${SIGNS[sign][1]}`;
-      item.append(element("span", "visually-hidden", ` ${item.title}`));
-      list.append(item);
+    const items = signs.map((sign, i) => {
+      const title = `${data.inputs[i]}: ${SIGNS[sign][1]}`;
+      return element("li", { className: sign === "+" ? "passes" : "", title }, SIGNS[sign][0],
+        element("span", { className: "visually-hidden" }, ` ${title}`));
     });
     const all = right === signs.length ? ", and something else is not" : "";
-    const line = element("div", "complete-seen", `${right} of ${signs.length} test inputs are right${all}: `);
-    line.append(list);
-    return line;
+    return element("div", { className: "complete-seen" }, `${right} of ${signs.length} test inputs are right${all}: `,
+      element("ul", { className: "complete-tests" }, ...items));
   }
 
   // The question and the counterexample at once, the mistake's name on request
   function said(data, key, ok) {
-    if (!data.said[key]) return [paragraph(data.far)];
-    const [named, asks, evidence] = data.said[key].map((part) => part.map((i) => data.lines[i]));
-    if (ok) return evidence.map(line);
-    const more = [...named, ...evidence.slice(1)].map(line);
-    const first = [...asks, ...evidence.slice(0, 1)].map(line);
+    if (!data.said[key]) return [line(data.far)];
+    const [named, asks, evidence] = data.said[key].map((part) => part.map((i) => line(data.lines[i])));
+    if (ok) return evidence;
+    const more = [...named, ...evidence.slice(1)];
+    const first = [...asks, ...evidence.slice(0, 1)];
     if (!more.length) return first;
-    const show = element("button", "quiet", named.length ? "Name the mistake" : "What else was seen");
-    show.type = "button";
-    show.addEventListener("click", () => tell(show, ...more));
-    return [...first, show];
+    return [...first, opener(named.length ? "Name the mistake" : "What else was seen", () => more)];
   }
 
-  // What a button asked for takes its place, and its focus.
-  function tell(button, ...lines) {
-    button.replaceWith(...lines);
-    lines[0].tabIndex = -1;
-    lines[0].focus();
-  }
+  const line = (html) => element("template", { innerHTML: html }).content.firstChild;
 
-  const line = (text) => (text.startsWith(" ") ? element("pre", "", text) : paragraph(text));
+  // A button whose place, and focus, is taken by what it asks for
+  function opener(words, lines) {
+    const button = element("button", { type: "button", className: "quiet" }, words);
+    button.addEventListener("click", () => {
+      const [first, ...rest] = lines();
+      button.replaceWith(first, ...rest);
+      first.tabIndex = -1;
+      first.focus();
+    });
+    return button;
+  }
 
   // A choice that is in no right program goes, one that is not chosen now: nobody is told which blank is wrong.
   function help(data, selects, key) {
-    const button = element("button", "quiet", "Take one wrong choice away");
-    button.type = "button";
-    button.addEventListener("click", () => {
-      const wrong = selects.flatMap((select, i) => [...select.options].filter((option) => {
+    return opener("Take one wrong choice away", () => {
+      const gone = selects.flatMap((select, i) => [...select.options].filter((option) => {
         const sign = option.value && Number(option.value).toString(36);
         return sign && !option.disabled && sign !== key[i] && data.right.every((right) => right[i] !== sign);
-      }));
-      const gone = wrong[0];
-      if (gone) gone.disabled = true;
-      const left = "Only choices that fit somewhere, and those of yours, are left.";
-      tell(button, paragraph(gone ? `Gone: \`${gone.textContent}\`` : left));
+      }))[0];
+      if (!gone) return [element("p", {}, "Only choices that fit somewhere, and those of yours, are left.")];
+      gone.disabled = true;
+      return [element("p", {}, "Gone: ", element("code", {}, gone.textContent))];
     });
-    return button;
   }
 
   document.querySelectorAll("form.complete").forEach(wake);

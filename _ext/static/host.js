@@ -155,7 +155,7 @@
     for (const attribute of ["role", "aria-label"]) drawing.removeAttribute(attribute);
   }
 
-  // ---- settings, as a page and an address ask for them (tries.js, `obey`) ---------------------------
+  // ---- settings, as a page and an address ask for them (figure_buttons.js, `obey`) ---------------------------
   // What a reader can change of a figure has names such as "step", and "painted.7" or "given.WO.1.0" for a number of a
   // list.
   const plain = (value) => ["number", "string", "boolean"].includes(typeof value);
@@ -279,7 +279,7 @@
     if (!figure || (!name && !query.includes("="))) return;
     const wanted = Object.fromEntries([...new URLSearchParams(query)].map(([key, said]) => [key, asRead(said)]));
     if (!name && !figure.settings.knows(wanted)) return;
-    figure.closest(".bet-cover[hidden]")?.dispatchEvent(new Event("beforematch")); // it is opened (bets.js)
+    figure.closest(".bet-cover[hidden]")?.dispatchEvent(new Event("beforematch")); // it is opened (ask.js)
     figure.settings.put(wanted);
     figure.scrollIntoView({ block: "start", behavior: "instant" }); // a smooth one is broken off while the page loads
   }

@@ -9,10 +9,10 @@ import pkgutil
 import re
 from dataclasses import replace
 
-from mha.exercises.engine import memory
 from mha.exercises.engine.calls import TOO_EARLY, on_the_cpu, own_torch
 from mha.exercises.engine.exercise import Exercise
 from mha.exercises.engine.item import Item
+from mha.exercises.engine.progress import decode, encode, load, note
 from mha.exercises.engine.report import Report
 
 
@@ -75,7 +75,7 @@ def check(id, answer=...):
     elif replaced and item.in_code:
         report = replace(report.followed_by(REPLACED.format(", ".join(replaced))),
                          mistakes=report.mistakes if report.ok else [*report.mistakes, "torch-replaced"])
-    record = memory.note(item.id, tries=1, solved=report.ok)
+    record = note(item.id, tries=1, solved=report.ok)
     return replace(report, exercise=item.id, tries=record["tries"])
 
 
@@ -95,7 +95,7 @@ def hint(id):
     item = _item(id)
     if not item.hints:
         return f"There are no hints for {item.id}."
-    hints, shown = item.hints, min(memory.note(item.id, hints=1)["hints"], len(item.hints))
+    hints, shown = item.hints, min(note(item.id, hints=1)["hints"], len(item.hints))
     text = hints[shown - 1]
     return f"Hint {shown} of {len(hints)}:" + ("\n" if "\n" in text else " ") + text
 
@@ -103,7 +103,7 @@ def hint(id):
 def solution(id, force=False):
     """A right answer, after a pass or three tries, or with force=True. Returns the text."""
     item = _item(id)
-    record = memory.load().get(item.id, {"tries": 0, "solved": False})
+    record = load().get(item.id, {"tries": 0, "solved": False})
     if not (force or record["solved"] or record["tries"] >= 3):
         return f"{3 - record['tries']} more tries of check(\"{id}\", ...) first, or solution(\"{id}\", force=True)."
     return item.source if isinstance(item, Exercise) else f"{item.solution}\n{item.note}"
@@ -129,11 +129,11 @@ def progress(code=None):
     Raises:
         ValueError: the code is not one, or was not copied whole. Nothing is changed then.
     """
-    before, ids = memory.load(), memory.decode(code) if code is not None else []
+    before, ids = load(), decode(code) if code is not None else []
     for id in ids:
-        memory.note(id, solved=True)
+        note(id, solved=True)
     new = [id for id in ids if not before.get(id, {}).get("solved")]
-    return Progress(memory.load(),
+    return Progress(load(),
                     (f"The code holds {len(ids)} solved exercises; new here: "
                      f"{', '.join(new) or 'none'}.\n\n") if code is not None else "")
 
@@ -148,7 +148,7 @@ class Progress:
         self.solved = [id for id in EXERCISES if known.get(id, {}).get("solved")]
         self.completed = [id for id in EXERCISES if known.get(f"c{id}", {}).get("solved")]
         self.tried = [id for id in EXERCISES if known.get(id, {}).get("tries") and id not in self.solved]
-        self.code = memory.encode([*self.solved, *(f"c{id}" for id in self.completed)])
+        self.code = encode([*self.solved, *(f"c{id}" for id in self.completed)])
 
     def sign(self, id):
         return "x" if id in self.solved else "c" if id in self.completed else "~" if id in self.tried else " "

@@ -4,6 +4,7 @@ BOOK_HTML may name another built book than the one in _build/html.
 """
 import functools
 import http.server
+import json
 import os
 import re
 import shutil
@@ -119,7 +120,12 @@ SHIFTS = """
   }).observe({ type: "layout-shift", buffered: true });
 """
 # For those who look at all of a page: nothing on it waits for a bet.
-WITHOUT_BETS = """try { localStorage.setItem("mha-bets-off", "1"); } catch {}\n"""
+WITHOUT_BETS = """
+  try {
+    const kept = JSON.parse(localStorage.getItem("mha") ?? '{"version": 2}');
+    localStorage.setItem("mha", JSON.stringify({ ...kept, settings: { bets: "off" } }));
+  } catch {}
+"""
 # A browser that lets no page keep anything
 KEEPS_NOTHING = "Object.defineProperty(window, 'localStorage', { get() { throw Error(); } });"
 # How far a page is wider than its window, or its text than its place, which may hide that from the window
@@ -150,6 +156,12 @@ SETTLED = """
     await pause(100);
   }
 """
+
+
+def keeping(parts):
+    """A script that puts these parts, as JSON, where the page keeps them, before it reads them."""
+    text = '{"version": 2, %s}' % parts
+    return f"localStorage.setItem('mha', {json.dumps(text)});"
 
 
 class Visit:

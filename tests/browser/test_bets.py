@@ -7,7 +7,7 @@ from html import unescape
 import pytest
 
 import served
-from _ext import bets
+from _ext import bets, replies
 from inspection import axe
 
 CHAPTERS = served.chapters() if served.chromium() else []
@@ -46,10 +46,20 @@ def reply(page, number):
 
 
 def data(page):
-    """What each box of a built page knows."""
+    """What each box of a built page knows, with replies that are whole."""
     html = (served.HTML / page).read_text("utf8")
-    told = re.findall(r'<script type="application/json">(\{"bet":.*?\})</script>', html)
-    return [known for one in told if "exercise" not in (known := json.loads(one.replace("<\\/", "</")))]
+    boxes = re.findall(r'<div class="bet-reply.*?<script type="application/json">(.*?)</script>', html, re.S)
+    found = [known for one in boxes if "exercise" not in (known := json.loads(one.replace("<\\/", "</")))]
+    for known in found:
+        known["replies"] = {answer: whole(known, reply) for answer, reply in known["replies"].items()}
+        if "numbers" in known:
+            known["is"], _, known["exact"] = known["numbers"][0]
+            known["exact"] = whole(known, known["exact"])
+    return found
+
+
+def whole(known, reply):
+    return "".join(known["pieces"][place] for place in reply[1:])
 
 
 def shown(reply):
@@ -66,20 +76,21 @@ def test_every_bet_of_a_page_can_be_made_in_every_way_and_uncovers_what_came(bet
         assert not is_open(tab, number)
         assert cover(tab, number).bounding_box()["height"] < 2
         options = box(tab, number).locator(".bet-option")
-        if "several" in known:
+        if known.get("several"):
             for letter in known["right"]:
                 options.nth("abcdef".index(letter)).click()
             box(tab, number).get_by_role("button", name="That is my bet").click()
-            assert reply(tab, number) == f"As you said: {shown(known['several'])}"
+            assert reply(tab, number) == shown(known["replies"][known["right"]])
+            assert reply(tab, number).startswith("As you said: ")
         elif "numbers" in known:
-            box(tab, number).get_by_role("textbox").fill(known["numbers"][0]["is"])
+            box(tab, number).get_by_role("textbox").fill(str(known["is"]))
             box(tab, number).get_by_role("button", name="That is my bet").click()
-            assert reply(tab, number).startswith("As you said. It is ")
+            assert reply(tab, number) == shown(known["exact"]) and reply(tab, number).startswith("As you said. It is ")
         elif "right" in known:
             options.last.click()
             said = "abcdef"[options.count() - 1]
-            lead = "As you said:" if said == known["right"] else "You said otherwise:"
-            assert reply(tab, number) == f"{lead} {shown(known['replies'][said])}"
+            lead = "As you said: " if said == known["right"] else "You said otherwise: "
+            assert reply(tab, number) == shown(known["replies"][said]) and reply(tab, number).startswith(lead)
         else:
             box(tab, number).get_by_role("button", name="I have my answer").click()
             assert reply(tab, number) == "Compare with your answer."
@@ -160,8 +171,7 @@ def test_a_covered_page_does_not_jump_while_it_loads(bet, page, width):
     one = bet(page, width=width)
     assert one.page.evaluate("window.layoutShift") < 0.05 and one.errors == []
     some = data(page)[::2]
-    one.page.evaluate("(made) => localStorage.setItem('mha-bets', JSON.stringify(made))",
-                      {known["bet"]: None for known in some})
+    one.page.evaluate("(made) => mha.store.put('bets', made)", {known["id"]: None for known in some})
     one.page.reload(wait_until="load")
     one.page.evaluate(served.SETTLED)
     assert one.page.locator(".bet.is-made").count() == len(some)
@@ -240,7 +250,7 @@ def test_a_live_figure_that_was_covered_is_laid_out_like_any_other(chrome, addre
     def put_under_a_cover(route):
         html = route.fetch().text()
         figure = re.search('<figure class="live-figure".*?</figure>', html, re.S)[0]
-        asks = f'<div class="bet" id="bet-0">{bets.operated({"bet": "0"})}</div>'
+        asks = f'<div class="bet" id="bet-0">{bets.render_controls({"id": "0", **replies.of_bet({}, 0)})}</div>'
         covered = html.replace(figure, f'{asks}<div class="bet-cover">{figure}</div>', 1)
         route.fulfill(body=covered, content_type="text/html")
 
@@ -311,9 +321,9 @@ def test_another_tab_follows(chrome, address):
     context.close()
 
 
-@pytest.mark.parametrize("stored", ["{", "5", "null", '"x"', '{"01_soft_lookup:000000": "a"}'])
+@pytest.mark.parametrize("stored", ["5", "null", '"x"', '{"01_soft_lookup:000000": "a", "6.7": 5}'])
 def test_what_cannot_be_read_in_the_browser_does_no_harm(bet, stored):
-    one = bet(LOOKUP, script=f"localStorage.setItem('mha-bets', {json.dumps(stored)});")
+    one = bet(LOOKUP, script=served.keeping(f'"bets": {stored}'))
     assert not is_open(one.page, 1)
     box(one.page, 1).get_by_role("button").first.click()
     assert is_open(one.page, 1) and one.errors == []
@@ -346,13 +356,13 @@ def test_who_does_not_bet_reads_what_came(bet, visit, page, medium):
         if not {"right", "numbers"} & set(known):
             assert came.count() == 0
             continue
-        right = known.get("numbers", [{}])[0]
-        why = known.get("several") or right.get("says") or known["replies"][known["right"]]
+        why = re.search("<span>(.*)</span>", known.get("exact") or known["replies"][known["right"]])[1]
         said = came.inner_text()
+        if "exact" in known:
+            number_said, _, why = why.removeprefix("It is ").partition(": ")
+            assert said.startswith(f"What came: {number_said}. ") and blank.inner_text() == number_said
         assert said.lower().endswith(shown(why).lower())
         assert not re.search(r"[.?!;]\s*[.;]", said), said
-        if right:
-            assert said.startswith(f"What came: {right['is']}. ") and blank.inner_text() == right["is"]
         for letter in known.get("right", ""):
             option = box(tab, number).locator(":scope > ul > li").nth("abcdef".index(letter))
             assert option.inner_text().strip() in said
@@ -397,12 +407,10 @@ def test_no_comment_of_a_bet_reaches_the_page():
         assert not re.search(r"<!--\s*(yes|no|number|several|covered)\b", html), page
 
 
-def test_bets_weigh_little():
-    """5 KiB, half a KiB for the reader of numbers, which the exercises share, a tenth for another guess at one, and a
-    quarter for what came without a bet and for where the focus goes then.
-    """
+def test_what_asks_weighs_little():
+    """What every page has before it is painted: the style of the bets, and all that asks and keeps."""
     sheet = (served.ROOT / "_ext" / "static" / "book.css").read_text("utf8")
     ours = sheet[sheet.index("/* ---- bets ---"):sheet.index("/* ---- formulas ---")]
-    script = (served.ROOT / "_ext" / "static" / "bets.js").read_text("utf8")
-    packed = [len(gzip.compress(text.encode())) for text in (script, sheet, sheet.replace(ours, ""))]
-    assert packed[0] + packed[1] - packed[2] < 5.85 * 1024
+    scripts = [(served.ROOT / "_ext" / "static" / name).read_text("utf8") for name in ("store.js", "ask.js")]
+    packed = [len(gzip.compress(text.encode())) for text in (*scripts, sheet, sheet.replace(ours, ""))]
+    assert packed[0] + packed[1] + packed[2] - packed[3] < 7.5 * 1024

@@ -1,14 +1,12 @@
 """Programs with blanks in the page: every combination gets the replies that the package gave, by mouse and by
 keyboard.
 """
-import json
-
 import pytest
 
 import served
 from mha.exercises import EXERCISES, check
-from mha.exercises.engine import memory
-from mha.exercises.engine.replies import FAR
+from mha.exercises.engine import progress
+from mha.exercises.engine.feedback import FAR
 from stored.replies import replies_to
 
 PROGRAMS = [item for item in EXERCISES.values() if item.in_code and item.program]
@@ -79,7 +77,7 @@ def test_it_is_completed_by_keyboard_and_noted_apart_from_written(visit, width, 
     button.press("Enter")
     assert form.locator(".ask-verdict").inner_text() == "✓ Right."
     page.goto(page.url.replace(item.chapter, "index"))
-    assert memory.decode(page.locator("#progress-out").input_value()) == ["c2.1"]
+    assert progress.decode(page.locator("#progress-out").input_value()) == ["c2.1"]
 
 
 def test_a_reply_below_the_window_comes_into_sight(visit):
@@ -108,10 +106,10 @@ def test_after_three_tries_a_wrong_choice_can_go_and_never_tells_which_blank_is_
     assert [select.input_value() for select in form.locator("select").all()] == chosen
 
 
-@pytest.mark.parametrize("stored", ["{", "5", "null", '{"2.1": 5}', '{"2.1": [1, "no fragment of today", "q @ k.mT"]}'])
+@pytest.mark.parametrize("stored", ["5", "null", '{"2.1": 5}', '{"2.1": [1, "no fragment of today", "q @ k.mT"]}'])
 def test_choices_are_kept_by_their_words_and_what_cannot_be_read_does_no_harm(visit, stored):
     item = EXERCISES["2.1"]
-    one = visit(page_of(item), script=f"localStorage.setItem('mha-blanks', {json.dumps(stored)});")
+    one = visit(page_of(item), script=served.keeping(f'"blanks": {stored}'))
     form = one.page.locator(form_of(item))
     assert form.locator(".complete-count").inner_text() == "4 of 4 blanks are empty." and one.errors == []
     for select in form.locator("select").all():

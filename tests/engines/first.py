@@ -23,7 +23,8 @@ HEARD = """
     say.apply(console, words);
   };
 """
-OPEN = f"if (location.search.includes('bets')) localStorage.removeItem('mha-bets-off'); else {served.WITHOUT_BETS}"
+WITH_BETS = served.WITHOUT_BETS.replace('"off"', '"on"')
+OPEN = f"if (location.search.includes('bets')) {{ {WITH_BETS} }} else {{ {served.WITHOUT_BETS} }}"
 SCRIPT = f"(() => {{ {HEARD} }})();\n(() => {{ {served.FRAMES} }})();\n{OPEN}".encode()
 
 

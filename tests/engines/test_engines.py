@@ -8,6 +8,7 @@ from engines import wait_for
 from mha.exercises import EXERCISES, check
 from mha.lab.folklore import CLAIMS
 from operate import figure_called
+from stored.replies import replies_to
 from test_completion import ANSWER_ALL, form_of, page_of
 from test_figures import compare
 from test_on_paper import WHITE, Pdf
@@ -208,7 +209,7 @@ def test_programs_with_blanks_reply_as_the_package_told_them_to(at, id):
     """
     item = EXERCISES[id]
     browser = at(page_of(item))
-    told = browser.evaluate("(form) => JSON.parse(document.querySelector(`${form} script`).textContent)", form_of(item))
+    told = replies_to(item)
     keys = [*sorted(told["said"])[::-1][:100], told["right"][0]]
     said = browser.evaluate(ANSWER_ALL, [form_of(item), keys])
     for key, (verdict, *lines) in said.items():
@@ -226,4 +227,4 @@ def test_a_claim_is_judged_before_it_is_told(at):
     button = f"#claim-{CLAIMS[1].number} .claim-ask button"
     browser.evaluate("(button) => document.querySelector(button).click()", button)
     assert browser.evaluate(shown) == 1
-    browser.evaluate("() => localStorage.removeItem('mha-claims')")
+    browser.evaluate("() => localStorage.clear()")

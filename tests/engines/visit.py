@@ -6,7 +6,7 @@ from mha.exercises import EXERCISES
 from mha.exercises.engine.exercise import Exercise
 from mha.exercises.engine.question import Choice, Number
 from operate import HEIGHT, READ, after_each, figure_called, unpack
-from test_exercises_in_pages import form_of, page_of
+from test_exercises_in_pages import REPLIES, form_of, page_of
 from test_figures import few_settings
 
 WIDE, NARROW = 1200, 390        # a window gets no narrower than its own buttons: 500 px in Firefox, 447 in WebKit
@@ -32,18 +32,6 @@ FORMULAS = """
     return { all: document.querySelectorAll("math").length, lost: tex(all.filter(lost)),
       strange: tex(all.filter(strange)), flat: tex(fractions.filter(flat)) };
   }
-"""
-# The paragraphs that the page replies to each answer: [[selector of the form, answer], ...]
-ANSWER = """
-  (answers) => answers.map(([selector, answer]) => {
-    const form = document.querySelector(selector);
-    for (const field of form.querySelectorAll("fieldset :is(input:not(.ask-reply *), textarea)")) {
-      if (["radio", "checkbox"].includes(field.type)) field.checked = answer.includes(field.value);
-      else field.value = answer;
-    }
-    form.querySelector("button").click();
-    return [...form.querySelectorAll(".ask-reply p")].map((el) => el.textContent);
-  })
 """
 # What was asked of another address, had or not
 FOREIGN = """
@@ -111,5 +99,5 @@ def wrong(item):
 def reply(engine, page):
     """The page's replies: [item, answer, paragraphs]."""
     asked = [(item, answer) for item, *answers in questions(page) for answer in answers]
-    replies = engine.evaluate(ANSWER, [[form_of(item), answer] for item, answer in asked])
+    replies = engine.evaluate(REPLIES, [[form_of(item), answer] for item, answer in asked])
     return [(item, answer, paragraphs) for (item, answer), paragraphs in zip(asked, replies)]

@@ -127,7 +127,7 @@ EXERCISE = Exercise(
     cases=[Case((3,)), Case((5,)), Case((2,)), Case((16,)), Case((64,))],
     measure=measure, observe=observe, wanted="a pair W_Q, W_K of one shape, (n, d_k), and one dtype",
     trained=(),
-    told=preferred,
+    describe_difference=preferred,
     hints=("With one-hot tokens, row i of W_Q is the query of token i, and row j of W_K is the key of token j.",
            "Let W_K be the identity: key j is the direction j. Then query i must point in direction i - 1. How long "
            "must it be?",

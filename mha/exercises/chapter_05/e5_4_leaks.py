@@ -276,7 +276,7 @@ EXERCISE = Exercise(
     cases=[Case((f, n, 4)) for f, n in UNDER_TEST],
     measure=measure, observe=lambda output, *args: torch.tensor(float(bool(output))),
     wanted="True or False", trained=(),
-    told=lambda said, wanted: f"it says {bool(said)}, and should say {bool(wanted)}.",
+    describe_difference=lambda said, wanted: f"it says {bool(said)}, and should say {bool(wanted)}.",
     hints=("What can you change at the input, and which outputs must stand still then?",
            "Change token j. Outputs before j must not move; j itself and later ones may. How many j must be tried?",
            "x, other = torch.randn(2, n, d).double()\n"

@@ -172,7 +172,7 @@ EXERCISE = Exercise(
            *(Case((shuffled(n, n),)) for n in (4, 8, 13, 19, 25, 32)), Case((torch.tensor([0]),))],
     measure=measure, observe=observe, wanted="a pair Q, K, both of shape (n, 2)",
     trained=(),
-    told=preferred,
+    describe_difference=preferred,
     hints=("Where must a key lie so that some direction makes it the farthest of all? Where must all keys lie?",
            "Put the keys on a circle. Query i is a multiple of the key that it wants. The lead over the neighbour is "
            "1 - cos(2 pi / n), which shrinks like 1 / n^2.",

@@ -121,7 +121,7 @@ def observe(output, error):
     return torch.where(close, torch.where(rounded_close, contents, own.double()), guess)
 
 
-def told(guess, contents):
+def describe_difference(guess, contents):
     """The pair of contents whose guesses are farthest off."""
     worst = (guess - contents).nan_to_num(math.inf).abs().amax(-1).argmax()
     wrong = int((guess != contents).any(-1).sum())
@@ -197,7 +197,7 @@ EXERCISE = Exercise(
     cases=[Case((error,)) for error in (0.5, 0.2, 0.05, 0.02, 0.01)],
     measure=measure, measures_closely=True, observe=observe, trained=(),
     wanted="three matrices: W_K of shape (3, 1), W_V of shape (3, d_v), W_O of shape (d_v, 2)",
-    told=told,
+    describe_difference=describe_difference,
     hints=("Two numbers come home: what the head mixes from the contents, and how the weight is divided. Let the "
            "scores see the contents, so that the second says something.",
            "With scores b c1 and b c2 and a small b, the weights differ by about b (c1 - c2) / 2, and the mixture is "

@@ -139,7 +139,7 @@ def observe(output, W_Q, W_K, W_V, W_O, keep, h):
 NAMES = "W_Q", "W_K", "W_V", "W_O"
 
 
-def told(tables, wanted):
+def describe_difference(tables, wanted):
     """Which of the four matrices are wrong, and whether in shape or in numbers."""
     shapes = [f"{name} has shape {tuple(map(int, table[0, :2]))}, and should be {tuple(map(int, right[0, :2]))}"
               for name, table, right in zip(NAMES, tables, wanted) if off(table[0, :2], right[0, :2])]
@@ -196,7 +196,7 @@ EXERCISE = OfHeads(
     sized=lambda d_model, h, d_k, d_v: case(1, d_model, h, d_k, d_v, [*{h - 1, 0}]),
     measure=measure, observe=observe, trained=(),
     wanted="a tuple of four matrices, of shapes (d_model, k*d_k) twice, (d_model, k*d_v) and (k*d_v, d_model)",
-    told=told,
+    describe_difference=describe_difference,
     hints=("Which columns of x @ W_Q are head i? So which columns of W_Q make it? And which rows of W_O meet it?",
            "Give the heads an axis of their own: the columns (h*d_k) become (h, d_k), the rows of W_O become (h, "
            "d_v). Then pick along that axis, and join the two again.",

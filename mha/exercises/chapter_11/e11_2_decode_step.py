@@ -123,7 +123,7 @@ def observe(output, x, W_Q, W_K, W_V, K, V):
     return torch.cat(rows, 1)
 
 
-def told(found, wanted):
+def describe_difference(found, wanted):
     """Which of the three are right, and how the others are off."""
     tokens = (found.shape[1] - 1) // 2
     said = []
@@ -175,7 +175,7 @@ EXERCISE = Exercise(
     sized=partial(case, 1),
     large=(Case((60 * numbers(1280, 2, 1, 4), *(numbers(1281 + i, 4, 4) for i in range(3)), 9 * numbers(1284, 2, 5, 4),
                  numbers(1285, 2, 5, 4))),),
-    measure=measure, observe=observe, told=told,
+    measure=measure, observe=observe, describe_difference=describe_difference,
     wanted="three tensors: the output (B, 1, d_v), K (B, m + 1, d_k) and V (B, m + 1, d_v)",
     hints=("Three products make the query, the key and the value of the new token alone. Nothing of the old tokens is "
            "projected again. Who may see whom?",

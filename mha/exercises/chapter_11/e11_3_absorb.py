@@ -109,7 +109,7 @@ def observe(output, W_Q, W_UK, W_UV, W_O, h):
     return torch.stack([A, B.mT])
 
 
-def told(found, wanted):
+def describe_difference(found, wanted):
     """Which of the two is right, for which heads, and whether the other is a multiple of it."""
     return f"{'; '.join(f'{name} {how_off(a, b)}' for name, a, b in zip('AB', found, wanted))}."
 
@@ -161,7 +161,7 @@ EXERCISE = Exercise(
     cases=[case(1310, 3, 2, 1, 4, 3), case(1320, 5, 4, 2, 3, 2), case(1330, 7, 6, 3, 2, 2), case(1340, 4, 4, 2, 4, 4),
            case(1350, 6, 5, 4, 3, 5), case(1360, 9, 8, 2, 5, 7)],
     sized=partial(case, 1),
-    measure=measure, observe=observe, told=told,
+    measure=measure, observe=observe, describe_difference=describe_difference,
     wanted="a pair A, B of shapes (h, d_model, d_c) and (h, d_c, d_model)",
     hints=("One head: write out the scores, x W_Q (c W_UK)^T. Which two matrices meet in the middle?",
            "A is W_Q W_UK^T and B is W_UV W_O, for each head's columns and rows. The scores are the same sums as "

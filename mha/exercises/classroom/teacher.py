@@ -27,7 +27,7 @@ import time
 from pathlib import Path
 
 from mha.exercises import EXERCISES
-from mha.exercises.engine import raised
+from mha.exercises.engine import exceptions
 from mha.exercises.engine.cells import cells, code, markdown, set_up
 
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
@@ -48,7 +48,7 @@ def export(folder, solved, repository=None):
     for chapter in dict.fromkeys(item.chapter for item in EXERCISES.values()):
         first = [markdown(f"# Exercises: {chapter}") | {"id": "title"}, code(begin) | {"id": "set-up"}]
         made = [cell for item in EXERCISES.values() if item.chapter == chapter
-                for cell in cells(item, solved, told=solved)]
+                for cell in cells(item, solved, with_solution=solved)]
         notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": KERNEL}, "cells": first + made}
         paths.append(folder / f"{chapter}.ipynb")
         paths[-1].write_text(json.dumps(notebook, indent=1, ensure_ascii=False), encoding="utf-8")
@@ -110,8 +110,8 @@ def mistakes(item):
 
 def general():
     """The same of what an exception means."""
-    found = [*(m for _, m in raised.MEANINGS), raised.TURNED_BATCH, raised.NO_DEVICE, raised.DEVICES_MEET,
-             raised.INSIDE]
+    found = [*(m for _, m in exceptions.MEANINGS), exceptions.TURNED_BATCH, exceptions.NO_DEVICE,
+             exceptions.DEVICES_MEET, exceptions.INSIDE]
     return {m.id: m.lead for m in reversed(found)}
 
 

@@ -135,11 +135,11 @@ def observed(exercise, output, args):
     """The tensor to compare; the output itself where it is not of the kind that can be observed."""
     with Caught():
         return exercise.observe(output, *args)
-    return Unread(output)
+    return UnexpectedOutput(output)
 
 
 @dataclass(frozen=True)
-class Unread:
+class UnexpectedOutput:
     """An output that is not what was asked for."""
     output: object
 
@@ -155,7 +155,7 @@ class Unread:
         return f"a {type(self.output).__name__}"
 
 
-class Pristine:
+class IsolatedFunction:
     """A function as it was before its first call: variables of its module that it and the functions which it calls
     there use, and their default arguments, are copied.
     """

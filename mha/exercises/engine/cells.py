@@ -5,14 +5,14 @@ is asked, with the hints folded away; the stub; and the check. A question has wh
 one, its options, and the check.
 """
 
-def cells(item, solved=False, told=True):
-    """The cells of an exercise, a list of dicts. told: whether the solution of one in code stands folded below it."""
-    return in_code(item, solved, told) if item.in_code else question(item, solved)
+def cells(item, solved=False, with_solution=True):
+    """The cells of an exercise, a list of dicts. with_solution: whether that of one in code stands folded below it."""
+    return in_code(item, solved, with_solution) if item.in_code else question(item, solved)
 
 
-def in_code(item, solved, told):
+def in_code(item, solved, with_solution):
     return marked(item, {
-        "text": markdown(heading(item), item.statement, hints(item, told)),
+        "text": markdown(heading(item), item.statement, hints(item, with_solution)),
         "stub": code(solution(item) if solved else item.stub.strip()),
         "check": code(f'from mha.exercises import check\ncheck("{item.id}", {item.name})')})
 
@@ -34,11 +34,11 @@ def heading(item):
     return f"### {item.heading}\n\n*{item.about}*"
 
 
-def hints(item, told=True):
-    """The hints, folded away; the last hint of an exercise in code is its solution, in code, where that is told."""
+def hints(item, with_solution=True):
+    """The hints, folded away; the last hint of an exercise in code is its solution, in code, where that is wanted."""
     folded = [(f"Hint {i}", hint.replace("*", "\\*")) for i, hint in enumerate(item.hints, 1)]
     if item.in_code:
-        folded[-1:] = [("The solution", f"```python\n{item.hints[-1]}\n```")] * told
+        folded[-1:] = [("The solution", f"```python\n{item.hints[-1]}\n```")] * with_solution
     return "\n\n".join(f"<details><summary>{title}</summary>\n\n{text}\n\n</details>" for title, text in folded)
 
 

@@ -5,18 +5,19 @@ Nothing here may say an untrue sentence. A mistake is named only where a model o
 every case, or where the fault itself was seen; that an answer works for some shapes is said only after other numbers of
 the same shapes have been tried.
 
-What an answer with the right values may still get wrong is asked in beyond_values.py; what an exception means is said
-in raised.py.
+What an answer with the right values may still get wrong is asked in behaviour_checks.py; what an exception means is
+said in exceptions.py.
 """
 import itertools
 
 import torch
 
-from mha.exercises.engine import raised, sizes
+from mha.exercises.engine import exceptions, sizes
 from mha.exercises.engine.alarm import TooLong
-from mha.exercises.engine.beyond_values import beyond_values, side_effects
+from mha.exercises.engine.behaviour_checks import check_behaviour, side_effects
 from mha.exercises.engine.calls import (
-    LIMIT, Caught, Pristine, Unread, always, guarded, listening, observe_run, observed, on_copies, run,
+    LIMIT, Caught, IsolatedFunction, UnexpectedOutput, always, guarded, listening, observe_run, observed, on_copies,
+    run,
 )
 from mha.exercises.engine.evidence import counterexample, nearly, repairs, shapes_in_words
 from mha.exercises.engine.probe import same
@@ -41,7 +42,7 @@ def examine(exercise, answer):
 
 def judged(exercise, answer):
     """(the report, the index of the case that it is about)"""
-    alone = Pristine(answer)
+    alone = IsolatedFunction(answer)
     outputs, failures, touched = [], [], {}
     for i, case in enumerate(exercise.cases):
         args = case.copies()
@@ -59,7 +60,7 @@ def judged(exercise, answer):
                         if isinstance(a, torch.Tensor) and not same(a, b, 0)})
     right = [same(output, expected) for output, expected in zip(outputs, exercise.expected)]
     if all(right):
-        return beyond_values(exercise, answer, alone, touched, outputs), 0
+        return check_behaviour(exercise, answer, alone, touched, outputs), 0
     return explain(exercise, answer, alone, outputs, failures, right, touched), right.index(False)
 
 
@@ -129,8 +130,8 @@ def explain(exercise, answer, alone, outputs, failures, right, touched):
     little = not named and not fits(output, exercise.expected[first])
     where, question = ("", "") if unsteady else sizes.condition(exercise, answer, little)
     if failure is not None:
-        means = None if ids else raised.meaning(failure)
-        lines += raised.described(exercise, failure, case)
+        means = None if ids else exceptions.meaning(failure)
+        lines += exceptions.described(exercise, failure, case)
     elif not unsteady:
         lines += [counterexample(exercise, output, first), *shapes_in_words(exercise, outputs)]
     if where and named:
@@ -175,14 +176,14 @@ def what_it_is(exercise, answer, alone, outputs, failures, first):
     ids, says, asks = modelled(exercise, answer, outputs, failure is not None)
     if ids:
         return ids, says, asks
-    shown = failure is not None and raised.shown_by_operands(exercise, failure, case)
+    shown = failure is not None and exceptions.shown_by_operands(exercise, failure, case)
     if shown:
         return [shown.id], [shown.says], [shown.asks]
     if all(isinstance(o, torch.Tensor) and o.numel() == e.numel() and same(o.reshape(e.shape), e)
            for o, e in zip(outputs, exercise.expected)):
         return ["wrong-shape"], ["For these inputs its numbers are right and in the right order. Only the shape is "
                                  "not."], []
-    if failure is None and not isinstance(output, (torch.Tensor, Unread)):
+    if failure is None and not isinstance(output, (torch.Tensor, UnexpectedOutput)):
         joins = (" Lists are joined by torch.stack (a new axis) or torch.cat (along one that is there)."
                  if isinstance(output, list) else "")
         return ["not-a-tensor"], [f"It returns a {type(output).__name__}, and not a tensor.{joins}"], []

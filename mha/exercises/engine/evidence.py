@@ -3,7 +3,7 @@ import itertools
 
 import torch
 
-from mha.exercises.engine.calls import Unread
+from mha.exercises.engine.calls import UnexpectedOutput
 from mha.exercises.engine.probe import same
 
 
@@ -11,16 +11,18 @@ def counterexample(exercise, output, index):
     """The smallest case on which the output is wrong, with one number of each."""
     expected, case = exercise.expected[index], exercise.cases[index]
     if not isinstance(output, torch.Tensor):
-        wanted = exercise.wanted if isinstance(output, Unread) else f"a tensor of shape {tuple(expected.shape)}"
-        return (f"For {exercise.describe(case)}: it returns "
-                f"{output if isinstance(output, Unread) else Unread(output)}; it should be {wanted}.")
+        unexpected = isinstance(output, UnexpectedOutput)
+        wanted = exercise.wanted if unexpected else f"a tensor of shape {tuple(expected.shape)}"
+        return (f"For {exercise.describe(case)}: it returns {output if unexpected else UnexpectedOutput(output)}; it "
+                f"should be {wanted}.")
     if output.shape != expected.shape:
         return (f"For {exercise.describe(case)}: the output has shape {tuple(output.shape)}; it should be "
                 f"{tuple(expected.shape)}.")
     if output.isnan().any():
         return f"For {exercise.describe(case)}: {int(output.isnan().sum())} of {output.numel()} numbers are NaN."
-    if exercise.told:
-        return f"For {exercise.describe(case)}: {exercise.told(output, expected)}{exercise.about_functions(case)}"
+    if exercise.describe_difference:
+        difference = exercise.describe_difference(output, expected)
+        return f"For {exercise.describe(case)}: {difference}{exercise.about_functions(case)}"
     if output.numel() == 1:
         return (f"For {exercise.describe(case)}: it is {digits(output.flatten()[0], expected.flatten()[0])} and should "
                 f"be {digits(expected.flatten()[0], output.flatten()[0])}.")

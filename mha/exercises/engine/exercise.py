@@ -49,8 +49,8 @@ class Exercise(Item):
             output is no tensor.
         wanted: what the function should return, in words: said to a learner whose output has the wrong type.
         compared: what `observe` gives, in a sentence.
-        told: function of (what `observe` gives, what it should give) that says the difference in words, where numbers
-            made by `observe` would say nothing to a learner.
+        describe_difference: function of (what `observe` gives, what it should give) that says the difference in words,
+            where numbers made by `observe` would say nothing to a learner.
         boolean: whether the output must be of dtype bool. keeps_dtype: whether it must be of the first argument's.
         without: name of a function or attribute of torch that the statement rules out -> the Mistake of using it.
         views: whether the statement promises slices and transposed views for inputs.
@@ -75,7 +75,7 @@ class Exercise(Item):
     observe: Callable = field(default=lambda output, *args: output)
     wanted: str = "a tensor"
     compared: str = ""
-    told: Callable = None
+    describe_difference: Callable = None
     boolean: bool = False
     keeps_dtype: bool = False
     without: dict[str, Mistake] = field(default_factory=dict)

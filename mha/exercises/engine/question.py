@@ -1,5 +1,5 @@
-"""Questions that need no code: a number, a choice, a prediction, an explanation. The page asks them too, from the same
-data.
+"""Questions that need no code: a number, a choice, a prediction, an explanation. The page of the book asks them too: it
+looks up what is reported here (_ext/replies.py).
 """
 import math
 import re
@@ -39,9 +39,13 @@ class Number(Question):
     def solution(self):
         return shown(self.answer)
 
+    def within(self, value):
+        """How far from this value still counts as it."""
+        return max(self.tolerance * abs(value), 1e-9)
+
     def close(self, number, value):
-        """Whether a number is this value, within the tolerance."""
-        return abs(number - value) <= max(self.tolerance * abs(value), 1e-9)
+        """Whether a number counts as this value."""
+        return abs(number - value) <= self.within(value)
 
     def examine(self, answer):
         """The report on a number, or on a text such as "1/4" or "0,25"."""
@@ -52,6 +56,10 @@ class Number(Question):
             return self.report(False, ["not-a-number"],
                                "A number is asked for, such as 3, 0.25 or \"1/4\", in digits alone, with a point "
                                f"before the decimals; this is {answer!r}.")
+        return self.judge(number, shown(number))
+
+    def judge(self, number, said):
+        """The report on a number, which it repeats as `said`."""
         came = f"It is {shown(self.answer)}. {self.note}"
         if self.close(number, self.answer):
             return self.report(True, [], came, verdict="as you said.") if self.predicted else self.report(
@@ -59,16 +67,9 @@ class Number(Question):
         known = [mistake for value, mistake in self.mistakes if self.close(number, value)]
         ids, says, asks = [[getattr(mistake, name) for mistake in known] for name in ("id", "says", "asks")]
         if self.predicted:
-            return self.report(False, ids, *says[:1], came, verdict=f"you said {shown(number)}.")
-        size = f"{shown(number)} is too {'large' if number > self.answer else 'small'}."
+            return self.report(False, ids, *says[:1], came, verdict=f"you said {said}.")
+        size = f"{said} is too {'large' if number > self.answer else 'small'}."
         return self.report(False, ids, *(says[:1] or [size]), *asks[:1], more(self))
-
-    def data(self):
-        """What the page needs to answer by itself."""
-        return {"kind": "number", "answer": self.answer, "tolerance": self.tolerance,
-                "more": bool(self.hints), "note": self.note,
-                "mistakes": [{"value": value, "id": m.id, "says": m.says, "asks": m.asks}
-                             for value, m in self.mistakes]}
 
 
 @dataclass(frozen=True)
@@ -136,13 +137,6 @@ class Choice(Question):
                          f"{'belongs' if len(missed) == 1 else 'belong'} to the answer.")
         return self.report(False, [replies[letter].mistake for letter in wrong] or ["incomplete"], *lines, more(self))
 
-    def data(self):
-        """What the page needs to answer by itself."""
-        return {"kind": "choice", "several": self.several, "right": self.right,
-                "more": bool(self.hints), "note": self.note,
-                "says": {letter: option.says for letter, option in zip(self.letters, self.options)},
-                "ids": {letter: option.mistake for letter, option in zip(self.letters, self.options) if option.mistake}}
-
 
 @dataclass(frozen=True, kw_only=True)
 class Explanation(Question):
@@ -162,10 +156,6 @@ class Explanation(Question):
         return self.report(True, [], "Did you say each of these? Nobody else can tell.",
                            *[f"   [ ] {line}" for line in self.checklist], self.note,
                            verdict="written.")
-
-    def data(self):
-        """What the page needs."""
-        return {"kind": "explain", "note": self.note, "checklist": self.checklist}
 
 
 def shown(number):

@@ -1,6 +1,6 @@
 // Makes each sentence that asks the reader to try something a button, which does it in the live figure before it, and
-// marks it when the figure stands so, whoever brought it there (_ext/tries.py). What the sentence does not ask for is
-// as the figure opened, so that it does the same whatever was done before.
+// marks it when the figure stands so, whoever brought it there (_ext/figure_buttons.py). What the sentence does not ask
+// for is as the figure opened, so that it does the same whatever was done before.
 (() => {
   "use strict";
   const behind = (a, b) => a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING;

@@ -7,8 +7,8 @@ import random
 import torch
 
 from mha.exercises.engine.calls import observe_run
+from mha.exercises.engine.exceptions import stops_with
 from mha.exercises.engine.probe import same
-from mha.exercises.engine.raised import stops_with
 
 NEAR = 2                                  # in how many blanks a program may differ from a right one and be told why
 FAR = ("It differs in three blanks or more from every right program, so no mistake can be named yet. Mend one thing, "
@@ -16,7 +16,7 @@ FAR = ("It differs in three blanks or more from every right program, so no mista
 RIGHT, WRONG, STOPS = "+-!"               # the sign of one test input
 
 
-def replies(exercise):
+def feedback(exercise):
     """All that the page says to the programs of one exercise; no text stands in it twice.
 
     Returns:

@@ -1,12 +1,13 @@
-// Where the reader is: what is done in this chapter, which section was read last, what is left (_ext/where.py).
+// Where the reader is: what is done in this chapter, which section was read last, what is left
+// (_ext/reader_location.py).
 (() => {
   "use strict";
-  const KEY = "mha-where"; // {page, anchor, title} of the section that was read last
+  const { store, element, done } = window.mha;
   const page = location.pathname.split("/").pop();
   const chapter = page.replace(/\.html$/, "");
   const items = (window.exercises ?? []).find(([name]) => name === chapter)?.[1] ?? [];
   const core = items.filter(([, , onPath]) => onPath);
-  const count = (some) => some.filter(([id]) => window.mhaExercises.done(id)).length;
+  const count = (some) => some.filter(([id]) => done(id)).length;
 
   function show() {
     const head = document.querySelector(".where-head");
@@ -17,49 +18,38 @@
     document.querySelector(".where-won").textContent = bets
       ? `Bets: ${bets} Exercises: ${count(items)} of ${items.length} done${path}.`
       : `${count(items)} of ${items.length} exercises done${path}.`;
-    const open = core.filter(([id]) => !window.mhaExercises.done(id));
+    const open = core.filter(([id]) => !done(id));
     const left = document.querySelector(".where-open");
     left.replaceChildren(...(open.length ? ["Open on the core path: ", ...open.flatMap(linked), "."] : []));
   }
 
   function linked([id], i) {
-    const link = Object.assign(document.createElement("a"), { textContent: id });
-    link.href = `#exercise-${id.replace(".", "-")}`;
+    const link = element("a", { href: `#exercise-${id.replace(".", "-")}` }, id);
     return i ? [", ", link] : [link];
   }
 
   function remember(section) {
     const heading = section.querySelector("h2");
     const title = [...heading.childNodes].filter((node) => !node.classList?.contains("headerlink"));
-    const kept = { page, anchor: section.id, title: title.map((node) => node.textContent).join("") };
-    kept.of = document.querySelector("h1").firstChild.textContent;
-    try {
-      localStorage.setItem(KEY, JSON.stringify(kept));
-    } catch {
-      // A browser that keeps nothing.
-    }
+    const words = title.map((node) => node.textContent).join("");
+    const of = document.querySelector("h1").firstChild.textContent;
+    store.put("place", { page, anchor: section.id, title: words, of });
   }
 
   const line = document.querySelector(".where-start");
   const start = [...(line?.childNodes ?? [])];
 
   function goOn() {
-    let last = null;
-    try {
-      last = JSON.parse(localStorage.getItem(KEY));
-    } catch {
-      // A browser that keeps nothing.
-    }
-    if (!line || !/^[\w.]+\.html$/.test(last?.page ?? "")) return line?.replaceChildren(...start);
-    const link = Object.assign(document.createElement("a"), { href: `${last.page}#${last.anchor}` });
-    link.textContent = `Go on: ${last.title} · in ${last.of}`;
-    line.replaceChildren(link);
+    const last = store.get("place");
+    if (!line || !/^[\w.]+\.html$/.test(last.page ?? "")) return line?.replaceChildren(...start);
+    const words = `Go on: ${last.title} · in ${last.of}`;
+    line.replaceChildren(element("a", { href: `${last.page}#${last.anchor}` }, words));
   }
 
   goOn();
   show();
-  addEventListener("progressed", goOn); // all may be forgotten
-  for (const name of ["progressed", "uncovered", "DOMContentLoaded"]) addEventListener(name, show);
+  addEventListener("keptelsewhere", goOn);
+  for (const name of ["progressed", "keptelsewhere", "uncovered", "DOMContentLoaded"]) addEventListener(name, show);
   if (!document.querySelector(".where-head")) return;
   const seen = new IntersectionObserver((entries) => {
     const reading = entries.filter((entry) => entry.isIntersecting).pop();

@@ -234,7 +234,7 @@ def shown(value):
     return f"{value:.6g}" + ".0" * (f"{value:.6g}".lstrip("-").isdigit())
 
 
-def told(name, value):
+def in_words(name, value):
     """A tensor by its shape, a number by its value."""
     if isinstance(value, torch.Tensor):
         return f"{name} {tuple(value.shape)}"
@@ -258,6 +258,6 @@ def described(exercise, failure, case):
     lines += [f"Your line: {source}"] if source else [f"In line {line} of your code."]
     in_line = set(re.findall(r"\w+", source))
     near = sorted(frame.f_locals.items(), key=lambda item: item[0] not in in_line)      # those in the line first
-    shapes = [told(name, value) for name, value in near
+    shapes = [in_words(name, value) for name, value in near
               if isinstance(value, (torch.Tensor, int, float)) and not isinstance(value, bool) and name[:1] != "_"]
     return lines + ([f"There: {', '.join(shapes[:8])}."] if shapes else [])

@@ -2,7 +2,7 @@
 
 QUESTIONS lists them in order; each is a function that returns a report where the answer fails it. All get the same:
 
-    answer    the learner's function        alone    the same, as it was before its first call (`calls.Pristine`)
+    answer    the learner's function        alone    the same, before its first call (`calls.IsolatedFunction`)
     touched   argument -> how a call changed it          outputs   one for each case
 
 Remarks are true sentences that do not cost the point.
@@ -11,14 +11,14 @@ import math
 
 import torch
 
-from mha.exercises.engine import raised
+from mha.exercises.engine import exceptions
 from mha.exercises.engine.calls import Used, observe_run, refilled, run
 from mha.exercises.engine.gradients import gradient_fault, nan_arrives
 from mha.exercises.engine.probe import same
 from mha.exercises.engine.steady import chance_or_memory, varies
 
 
-def beyond_values(exercise, answer, alone, touched, outputs):
+def check_behaviour(exercise, answer, alone, touched, outputs):
     """The report on an answer whose values are all right: what one of the QUESTIONS found, or that nothing is wrong."""
     for question in QUESTIONS:
         found = question(exercise, answer, alone, touched, outputs)
@@ -99,11 +99,11 @@ def takes_any_memory(exercise, answer, alone, touched, outputs):
         args = [scattered(a) if isinstance(a, torch.Tensor) and a.ndim > 1 else a for a in exercise.cases[1].copies()]
         output, failure = observe_run(exercise, answer, args)
         if failure is not None and exercise.views:
-            meaning = raised.meaning(failure)
+            meaning = exceptions.meaning(failure)
             return exercise.report(False, [meaning.id] if meaning else [],
                                    "The values are right for tensors whose numbers lie side by side in memory. The "
                                    f"statement allows {so} of another tensor, and there it stops.",
-                                   *raised.described(exercise, failure, exercise.cases[1]),
+                                   *exceptions.described(exercise, failure, exercise.cases[1]),
                                    named=[meaning.says] if meaning else [])
         if failure is None and not same(output, exercise.expected[1]):
             return exercise.report(False, ["assumes-contiguous"],

@@ -5,7 +5,7 @@ from docutils.frontend import get_default_settings
 from docutils.utils import new_document
 from sphinx.errors import ExtensionError
 
-from _ext import tested
+from _ext import section_links
 
 
 def page(place):
@@ -17,7 +17,7 @@ def page(place):
         tree += nodes.section("", nodes.title("", title), ids=[name])
     row = nodes.row("", cell("As section 1 says"), cell("It holds in section 2"), cell(place))
     table = nodes.table("", nodes.tgroup("", nodes.tbody("", row)))
-    tree += nodes.section("", nodes.title("", "The folklore, tested"), table, ids=[tested.TABLE])
+    tree += nodes.section("", nodes.title("", "The folklore, tested"), table, ids=[section_links.TABLE])
     return tree
 
 
@@ -27,11 +27,11 @@ def page(place):
 def test_each_place_in_the_last_column_leads_to_its_section_and_no_word_changes(place, links):
     tree = page(place)
     before = tree.astext()
-    tested.link(None, tree, "chapters/x")
+    section_links.link(None, tree, "chapters/x")
     assert [(node.astext(), node["refuri"]) for node in tree.findall(nodes.reference)] == links
     assert tree.astext() == before
 
 
 def test_a_section_that_the_page_lacks_stops_the_build():
     with pytest.raises(ExtensionError, match="chapters/x: the folklore names section 3; the page has 1, 2"):
-        tested.link(None, page("section 3"), "chapters/x")
+        section_links.link(None, page("section 3"), "chapters/x")

@@ -1,6 +1,6 @@
 """Says where a reader is: under a chapter's title its place in the whole and what is done, at its end what was won and
-what comes, and on the front page where one was last. The counts come from where.js; without a script each line says
-what there is.
+what comes, and on the front page where one was last. The counts come from reader_location.js; without a script each
+line says what there is.
 """
 from html import escape
 
@@ -59,7 +59,7 @@ def place(app, pagename, templatename, context, doctree):
         before, _, after = context["body"].rpartition("</section>")
         context["body"] = before + END.format(coming=coming(app, pagename)) + "</section>" + after
         context["body"] = context["body"].replace("</h1>", "</h1>" + here(pagename) + line, 1)
-    app.add_js_file("where.js", priority=320)
+    app.add_js_file("reader_location.js", priority=320)
 
 
 def coming(app, pagename):

@@ -7,7 +7,7 @@ The notation is a comment behind the sentence, on its line, which no notebook sh
 
 A name is that of a control, or of what else the figure declares; the value is a number, yes or no, or a choice as its
 control says it. What is not named is set as the figure opened: a sentence that goes on from another names the other's
-settings too. Whoever brings the figure there, by the button or by hand, is told that it was found (tries.js). Without
+settings too. Whoever brings the figure there, by the button or by hand, is told that it was found (figure_buttons.js). Without
 JavaScript it is a sentence.
 """
 import json
@@ -88,9 +88,9 @@ def wrap(comment, wanted):
 
 
 def place(app, pagename, templatename, context, doctree):
-    """Load tries.js where a page has a try."""
+    """Load figure_buttons.js where a page has a try."""
     if 'class="try"' in context.get("body", ""):
-        app.add_js_file("tries.js", priority=298)      # before host.js, whose event it awaits
+        app.add_js_file("figure_buttons.js", priority=298)      # before host.js, whose event it awaits
 
 
 def setup(app):

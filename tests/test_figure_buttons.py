@@ -2,7 +2,7 @@
 import pytest
 from docutils import nodes
 
-from _ext.tries import Try, settings, wrap
+from _ext.figure_buttons import Try, settings, wrap
 
 
 def test_a_setting_is_a_number_yes_or_no_or_a_choice_as_it_is_called():

@@ -16,7 +16,7 @@ def test_a_chapter_counts_what_is_done_and_names_what_is_open(visit):
     head, end = page.locator(".where-head"), page.locator(".where-end")
     assert head.inner_text() == f"{len(ITEMS)} exercises, {len(CORE)} of them on the core path"
     assert f"0 of {len(ITEMS)} done" in end.inner_text() and "What comes:" in end.inner_text()
-    page.evaluate("mhaExercises.completed('2.1')")
+    page.evaluate("mha.solve(mha.completed('2.1'))")
     path = f"1 of {len(CORE)} on the core path"
     assert head.inner_text() == f"1 of {len(ITEMS)} exercises done, {path}"
     assert f"Exercises: 1 of {len(ITEMS)} done, {path}." in end.inner_text()
@@ -55,7 +55,7 @@ def test_the_front_page_goes_on_where_the_reader_was(visit):
     page.goto(page.url.replace("index", "02_one_head"))
     page.evaluate("document.querySelectorAll('article h2')[3].scrollIntoView()")
     title = page.locator("article h2").nth(3).evaluate("heading => heading.firstChild.textContent")
-    page.wait_for_function("title => localStorage.getItem('mha-where')?.includes(title)", arg=title)
+    page.wait_for_function("title => mha.store.get('place').title === title", arg=title)
     page.goto(front)
     assert title in page.locator(".where-start").inner_text()
     with page.expect_navigation():
