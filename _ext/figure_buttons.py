@@ -7,8 +7,8 @@ The notation is a comment behind the sentence, on its line, which no notebook sh
 
 A name is that of a control, or of what else the figure declares; the value is a number, yes or no, or a choice as its
 control says it. What is not named is set as the figure opened: a sentence that goes on from another names the other's
-settings too. Whoever brings the figure there, by the button or by hand, is told that it was found (figure_buttons.js). Without
-JavaScript it is a sentence.
+settings too. Whoever brings the figure there, by the button or by hand, is told that it was found
+(figure_buttons.js). Without JavaScript it is a sentence.
 """
 import json
 import re
