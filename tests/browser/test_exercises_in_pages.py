@@ -85,6 +85,8 @@ def test_a_question_can_be_read_and_answered(chapter_of, item):
     elif isinstance(item, Explanation):
         form.get_by_role("textbox").fill("my words")
     else:
+        for option in form.locator("input[type=checkbox]").all():               # another test may have ticked some
+            option.uncheck()
         for letter in item.right:
             form.locator(f'input[value="{letter}"]').check()
     form.get_by_role("button").click()

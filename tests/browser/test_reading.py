@@ -253,8 +253,8 @@ def test_every_figure_of_the_package_is_in_the_book_and_the_numbers_beside_it_ar
         for alt, numbers in shown:
             alt, numbers = html.unescape(alt), html.unescape(numbers)
             named = [name for name, text in of_mha.items() if text.startswith(alt) and text.endswith(numbers)]
-            assert len(named) == 1, (page, alt)
-            found += named
+            assert {*named} - {*found}, (page, alt)                    # the glance says what the whole says
+            found.append(min({*named} - {*found}))
     assert sorted(found) == sorted(FIGURES)
 
 
