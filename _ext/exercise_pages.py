@@ -195,7 +195,7 @@ in a notebook, <code>progress()</code> of <code>mha.exercises</code> prints one 
 <input id="progress-out" type="text" readonly size="40" value="">
 <button type="button" data-do="copy">Copy</button></p>
 <p><label for="progress-in">A code from elsewhere</label>
-<input id="progress-in" type="text" size="40" autocomplete="off">
+<input id="progress-in" type="text" size="40" autocomplete="off" autocapitalize="off">
 <button type="submit">Add it</button></p>
 <p><button type="button" data-do="forget">Forget everything</button></p>
 </fieldset><div class="ask-reply" role="status" aria-live="polite"></div></form></section>"""

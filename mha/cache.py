@@ -1,5 +1,7 @@
 """What decoding keeps: keys and values of earlier tokens, so that a new token projects itself alone."""
 
+import copy
+
 import torch
 from torch import Tensor
 
@@ -52,6 +54,9 @@ class KVCache:
 
     def __getstate__(self) -> dict:
         return {**self.__dict__, "filler": None}  # a copy, or what is stored, goes on with any layer
+
+    def __copy__(self) -> "KVCache":
+        return copy.deepcopy(self)  # two caches with the same K and V would write over each other
 
     @property
     def length(self) -> int | Tensor:
@@ -126,7 +131,8 @@ class KVCache:
             rows: numbers of sequences, a list or a tensor; one may stand more than once. Read, as by `rewind`.
         """
         rows = check.selecting(self, rows)
-        self.K, self.V = self.K[rows], self.V[rows]
+        with torch.inference_mode(self.K.is_inference()):  # whatever the caller's mode, of use where it was before
+            self.K, self.V = self.K[rows], self.V[rows]
         if isinstance(self._length, Tensor):
             self._count(self._length[rows].tolist())
 

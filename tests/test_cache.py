@@ -112,6 +112,17 @@ def test_inference_mode_and_no_grad_may_take_turns():
     close(torch.cat([first, layer(x[:, 7:], cache=cache)[0]], 1), whole)
 
 
+@pytest.mark.parametrize("ragged", [True, False])
+def test_a_cache_selected_in_inference_mode_serves_under_no_grad(ragged):
+    cache, other = started(ragged), started(ragged)
+    with torch.inference_mode():
+        cache.select([1, 0])
+    other.select([1, 0])
+    close(LAYER(ONE[:2], cache=cache)[0], LAYER(ONE[:2], cache=other)[0])
+    cache.rewind(1), cache.select([0])
+    assert repr(cache) == "KVCache(length=1 of 8, batch=1, num_kv_heads=2, d_k=4, d_v=5)"
+
+
 def test_a_cache_made_in_inference_mode_serves_there():
     layer, x = causal_layer(on_qk=Rope()), tokens(B, N, D)
     with torch.inference_mode():
@@ -265,8 +276,8 @@ def test_sequences_of_different_lengths_are_written_where_each_ends():
     assert (cache.V[:, :, :, 0] == -cache.K[:, :, :, 0]).all()
 
 
-@pytest.mark.parametrize("again", [copy.deepcopy, lambda cache: pickle.loads(pickle.dumps(cache))],
-                         ids=["deepcopy", "pickle"])
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda cache: pickle.loads(pickle.dumps(cache))],
+                         ids=["copy", "deepcopy", "pickle"])
 def test_a_copy_goes_on_by_itself(again):
     layer, x = causal_layer(on_qk=Rope()), tokens(B, 2, D)
     cache = layer.new_cache(B, ROOM)
@@ -274,7 +285,7 @@ def test_a_copy_goes_on_by_itself(again):
     other = again(cache)
     close(layer(x, cache=other)[0], layer(x, cache=cache)[0])
     layer(x, cache=other)
-    assert cache.filled == 9 and other.filled == 11
+    assert cache.filled == 9 and other.filled == 11 and not cache.K[:, :, 9:].any()
 
 
 def test_meta_tensors_go_through():

@@ -44,6 +44,7 @@ def test_the_code_carries_what_is_solved_and_adds_to_what_is_there():
     code = progress().code
     check("B.12", "A")
     assert progress(code).solved == ["2.5", "B.12"]
+    assert stored.decode(code.replace("mha", "Mha")) == stored.decode(code.replace("mha", "MHA")) == ["2.5"]
     assert sorted(stored.decode(stored.encode(EXERCISES))) == sorted(EXERCISES)
 
 

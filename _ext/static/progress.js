@@ -25,7 +25,7 @@
 
   function decode(written) {
     // It may have been pasted as progress("mha1-..."), or with dashes for its hyphens
-    const hyphens = written.replace(/[\u2013\u2014\u2212]/g, "-");
+    const hyphens = written.replace(/[\u2013\u2014\u2212]/g, "-").replace(/mha1/i, "mha1");
     const code = /mha1[-\w.]*/.exec(hyphens)?.[0] ?? written;
     const at = code.lastIndexOf("-");
     const [body, end] = [code.slice(0, at), code.slice(at + 1)];

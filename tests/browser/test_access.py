@@ -209,6 +209,49 @@ def test_an_open_drawer_holds_the_focus(visit, box, drawer):
     tab.wait_for_function("() => !document.querySelector('[inert]')")
 
 
+LARGE = pytest.mark.parametrize("size", [24, 32])
+
+
+def with_large_letters(visit, size):
+    tab = visit(PAGES[2], width=360).page
+    tab.add_style_tag(content=f"html {{ font-size: {size}px }}")
+    return tab
+
+
+@LARGE
+def test_the_bar_of_a_phone_holds_large_letters(visit, size):
+    tab = with_large_letters(visit, size)
+    bar, title, right = (tab.locator(f".{name}").bounding_box()
+                         for name in ("mobile-header", "header-center a", "header-right"))
+    assert bar["y"] <= title["y"] and title["y"] + title["height"] <= bar["y"] + bar["height"]
+    assert title["height"] < 2 * size and title["x"] + title["width"] <= right["x"] + .5
+    assert right["x"] + right["width"] <= 360 == tab.evaluate("document.documentElement.scrollWidth")
+
+
+@LARGE
+@pytest.mark.parametrize("box, drawer", [("__navigation", ".sidebar-drawer"), ("__toc", ".toc-drawer")])
+def test_beside_a_drawer_with_large_letters_a_touch_closes_it(visit, size, box, drawer):
+    tab = with_large_letters(visit, size)
+    tab.evaluate("(id) => document.getElementById(id).click()", box)
+    tab.evaluate(served.DRAWN)
+    whole = """(el) => {
+      const { left, right } = el.getBoundingClientRect();
+      const parts = [...el.querySelectorAll("*")].filter((part) => part.checkVisibility())
+        .map((part) => part.getBoundingClientRect());
+      return left >= 0 && right <= innerWidth && right - left <= innerWidth - 44
+        && parts.every((part) => part.left >= left - .5 && part.right <= right + .5);
+    }"""
+    assert tab.locator(drawer).evaluate(whole)
+    tab.mouse.click(355 if box == "__navigation" else 5, 450)
+    tab.wait_for_function("(id) => !document.getElementById(id).checked", arg=box)
+    tab.evaluate(served.DRAWN)
+    assert not tab.locator(drawer).is_visible()
+    assert tab.locator(drawer).evaluate("""(el) => {
+      const { left, right } = el.getBoundingClientRect();
+      return right <= 0 || left >= innerWidth;
+    }""")
+
+
 def test_where_nothing_is_on_the_page_to_be_shown_nothing_offers_to_show_it():
     for page in served.pages():
         html = (served.HTML / page).read_text("utf8")

@@ -106,7 +106,7 @@ def decode(code):
         ValueError: it is not a code of this book, or was copied with an error.
     """
     # pasted as progress("mha1-..."), or with dashes
-    found = re.search(r"mha1[-\w.]*", re.sub("[\u2013\u2014\u2212]", "-", str(code)))
+    found = re.search(r"mha1[-\w.]*", re.sub("(?i)mha1", "mha1", re.sub("[\u2013\u2014\u2212]", "-", str(code))))
     body, _, sign = (found[0] if found else str(code)).rpartition("-")
     if not re.fullmatch(r"mha1(-\w+\.[0-9a-f]+)*", body):
         raise ValueError(f"a progress code looks like {encode(['1.1', '2.1'])}; this is {code!r}")
