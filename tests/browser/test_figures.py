@@ -90,7 +90,7 @@ def compare(shown, computed, setting):
 def test_the_keyboard_moves_every_slider_and_the_figure_follows(opened, page, index):
     tab, _ = open_figure(opened, page, index)
     figure = tab.locator(".live-figure").nth(index)
-    figure.evaluate("(el) => el.settings.put({}, true)")                        # as it opened, whatever was tried before
+    figure.evaluate("(el) => el.settings.put({}, true)")                       # as it opened, whatever was tried before
     for slider in figure.locator("input[type=range]").all():
         seen = []
         for key in ("Home", "End", "ArrowLeft"):
