@@ -20,7 +20,7 @@ import class_of_learners as learners
 from _ext import publishing
 from mha.exercises import EXERCISES
 from mha.exercises.classroom import grading, handed_in, replay, teacher
-from mha.exercises.engine import cells
+from mha.exercises.engine import cells, exceptions
 
 ROOT = Path(__file__).parents[1]
 
@@ -113,6 +113,35 @@ def test_where_no_address_is_known_the_command_says_what_is_missing(tmp_path, mo
     assert "say where it is with --repository" in done.stderr and "%pip" not in first_code(tmp_path)
 
 
+@pytest.mark.parametrize("said, address", [
+    ("git@github.com:ada/book.git", "ssh://git@github.com/ada/book.git"),
+    ("git@example.org:group/part/book", "ssh://git@example.org/group/part/book"),
+    ("ssh://git@example.org:22/ada/book.git", "ssh://git@example.org:22/ada/book.git"),
+    ("git+https://example.org/ada/book", "https://example.org/ada/book"),
+    ("ada/book", "https://github.com/ada/book"),
+])
+def test_every_way_to_say_where_a_book_is_that_git_has(monkeypatch, said, address):
+    monkeypatch.delenv("GITHUB_SERVER_URL", raising=False)
+    assert teacher.origin(said)[0] == address
+
+
+@pytest.mark.parametrize("said", ["/home/ada/book", "./book", "../book", "book", r"C:\book", "github.com/ada/book",
+                                  "https://example.org/a\" b", "https://", "git@example.org:"])
+def test_what_is_no_address_of_a_book_is_refused(tmp_path, capsys, said):
+    assert teacher.main(["export", "--no-solutions", "--repository", said, str(tmp_path / "out")]) == 2
+    assert f"{said} is no address" in capsys.readouterr().err and not (tmp_path / "out").exists()
+
+
+def test_a_notebook_that_somebody_changed_is_not_written_over(tmp_path, capsys):
+    arguments = ["export", "--no-solutions", str(tmp_path)]
+    assert teacher.main(arguments) == teacher.main(arguments) == 0
+    (tmp_path / "01_soft_lookup.ipynb").unlink()
+    (tmp_path / "05_masks.ipynb").write_text("{}")
+    capsys.readouterr()
+    assert teacher.main(arguments) == 2 and f"{tmp_path / '05_masks.ipynb'} is there" in capsys.readouterr().err
+    assert (tmp_path / "05_masks.ipynb").read_text() == "{}" and not (tmp_path / "01_soft_lookup.ipynb").exists()
+
+
 # --- Back -------------------------------------------------------------------------------------------------------------
 
 def answered(path, target, encoding="utf-8", **sources):
@@ -180,12 +209,17 @@ def test_a_folder_gives_each_notebook_the_path_below_it(tmp_path):
     (["**/*.ipynb", "bob/05_masks.ipynb"], ["a[1].ipynb", "alice/05_masks.ipynb", "bob/05_masks.ipynb"]),
     (["a[1].ipynb"], ["a[1].ipynb"]),
     (["alice"], ["05_masks.ipynb"]),
+    (["bo*", "al*"], ["bob/05_masks.ipynb", "alice/05_masks.ipynb"]),
+    (["*"], ["a[1].ipynb", "alice/05_masks.ipynb", "bob/05_masks.ipynb", "notes.txt"]),
+    (["bob/05_masks.ipynb", "{here}/bob/05_masks.ipynb", "{here}", "alice/../bob"],
+     ["bob/05_masks.ipynb", "a[1].ipynb", "alice/05_masks.ipynb"]),
 ])
 def test_patterns_and_folders_are_expanded_here_since_no_shell_of_windows_does(tmp_path, monkeypatch, given, names):
     for place in ("alice/05_masks.ipynb", "bob/05_masks.ipynb", "a[1].ipynb"):
         learners.write(tmp_path / place, EMPTY)
+    (tmp_path / "notes.txt").touch()
     monkeypatch.chdir(tmp_path)
-    files, base = grading.expanded(given)
+    files, base = grading.expanded([path.format(here=tmp_path) for path in given])
     assert [grading.name(path, base) for path in files] == names
 
 
@@ -231,6 +265,12 @@ def test_a_limit_that_is_none_is_refused(tmp_path, capsys, option, value):
     assert f"argument {option}: it must be above 0, and is {value}" in capsys.readouterr().err
 
 
+def test_memory_in_bytes_is_refused(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        teacher.main(["grade", str(tmp_path), "--memory", "16000000000"])
+    assert "argument --memory: it is in GiB, at most 1024, and is 16000000000" in capsys.readouterr().err
+
+
 def test_what_cannot_be_written_is_told_in_a_line(tmp_path, capsys):
     (tmp_path / "file").touch()
     assert teacher.main(["grade", str(tmp_path), "-o", str(tmp_path / "no folder" / "marks.csv")]) == 2
@@ -242,6 +282,25 @@ def test_what_cannot_be_written_is_told_in_a_line(tmp_path, capsys):
         f"export was stopped: {tmp_path / 'file'}: {os.strerror(errno.EEXIST)}"]
 
 
+def test_no_notebook_is_written_over_and_no_table_for_nothing(tmp_path, capsys):
+    one, two = (learners.write(tmp_path / f"class/{name}.ipynb", EMPTY) for name in ("one", "two"))
+    answer, marks = tmp_path / "class/answer.txt", tmp_path / "marks.csv"
+    (tmp_path / "empty").mkdir()
+    for path in (answer, marks):
+        path.write_text("mine")
+    held = {path: path.read_bytes() for path in (one, two, answer, marks)}
+    refused = {f"{two} has the name of a notebook": [one, "-o", two],
+               f"{answer} is among what is graded": [tmp_path / "class/*", "-o", answer],
+               f"there is nothing to grade, and {marks} stays as it is": [tmp_path / "clas", tmp_path / "empty", "-o",
+                                                                       marks]}
+    for said, arguments in refused.items():
+        assert teacher.main(["grade", *map(str, arguments)]) == 2
+        assert said in capsys.readouterr().err and {path: path.read_bytes() for path in held} == held
+    assert teacher.main(["grade", str(tmp_path / "*"), "-o", str(tmp_path / "new.csv")]) == 0
+    assert {row["notebook"] for row in table((tmp_path / "new.csv").read_text())} == {
+        "class/one.ipynb", "class/two.ipynb", "empty", "marks.csv"}
+
+
 def test_what_cannot_be_graded_is_not_counted_and_where_nothing_can_the_exit_status_says_so(tmp_path, capsys):
     learners.write(tmp_path / "05_masks.ipynb", EMPTY)
     paths = []
@@ -251,7 +310,7 @@ def test_what_cannot_be_graded_is_not_counted_and_where_nothing_can_the_exit_sta
         assert capsys.readouterr().err.startswith(f"Graded: {count}, 1 could not be graded, ")
 
 
-def test_what_else_lies_in_a_folder_is_told_and_passed_over(tmp_path, capsys):
+def test_what_else_lies_in_a_folder_is_told_once_and_passed_over(tmp_path, capsys, monkeypatch):
     learners.write(tmp_path / "class/ada/05_masks.ipynb", EMPTY)
     for place in (".ipynb_checkpoints/05_masks.ipynb", ".hidden.ipynb", "__MACOSX/ada.ipynb", ".notes"):
         (tmp_path / "class/ada" / place).parent.mkdir(exist_ok=True)
@@ -263,6 +322,9 @@ def test_what_else_lies_in_a_folder_is_told_and_passed_over(tmp_path, capsys):
     assert [line.partition(": ")[2] for line in others] == [str(tmp_path / "class/bob" / name)
                                                             for name in ("answers.py", "x.ipynb")]
     assert hidden == "Passed over, being hidden: 4 files, 3 notebooks among them" and "Graded: 1 notebook, " in graded
+    everywhere = [tmp_path / "class", "class/b*", "class/../class"]
+    monkeypatch.chdir(tmp_path)
+    assert [len(paths) for paths in grading.passed_over(everywhere)] == [2, 4]
 
 
 def test_names_in_another_encoding_differ_in_the_table():
@@ -288,6 +350,28 @@ def test_a_learners_helper_is_for_his_own_notebook_wherever_the_teacher_stands(t
     for place in ("ada", "."):
         rows = table(command("grade", tmp_path, cwd=tmp_path / place, text=True).stdout)
         assert [row["state"] for row in rows if row["exercise"] == "2.5"] == ["wrong", "right", "cannot be run"], place
+
+
+SPOILT = """
+from mha.exercises import check
+check('2.5', 24)
+raise ValueError('file \\udcff.txt \\x00 \\x1b[31m \\u2713')
+check('2.6', 'A')"""
+
+
+def test_no_field_ends_the_table_moves_the_console_or_is_a_formula(tmp_path):
+    """Whatever a learner's error, file, output or shell says."""
+    told = {"output_type": "display_data", "data": {}, "metadata": {"mha": {"exercise": "2.5", "tries": "=1+1"}}}
+    learners.write(tmp_path / "=1\x1b\n.ipynb", cells.code(SPOILT) | {"outputs": [told]})
+    learners.write(tmp_path / "x.ipynb", EMPTY, "check('2.5', 24)")
+    done = command("grade", tmp_path, text=True, encoding="utf-8")
+    rows = {(row["notebook"], row["exercise"]): row for row in table(done.stdout)}
+    assert rows["x.ipynb", "2.5"]["state"] == "right" and not re.search(r"[\x00-\x09\x0b\x0c\x0e-\x1f]", done.stdout)
+    spoilt = rows[r"./=1\x1b\n.ipynb", "2.5"]
+    assert (spoilt["state"], spoilt["tries"]) == ("right", "./=1+1")
+    assert rows[r"./=1\x1b\n.ipynb", "2.6"]["mistakes"] == (
+        r"ValueError: file \udcff.txt \x00 \x1b[31m ✓, in code cell 1")
+    assert [grading.row("x", "2.5", value)["tries"] for value in (3, -3, "-3", "@x", "")] == [3, -3, "./-3", "./@x", ""]
 
 
 # --- The table --------------------------------------------------------------------------------------------------------
@@ -422,16 +506,39 @@ def test_the_page_says_the_limits():
         assert said in PAGE
 
 
-def test_each_name_of_a_mistake_is_told_by_the_command_or_by_the_page(capsys):
-    assert teacher.main(["mistakes"]) == 0
-    told = set(re.findall(r"(?m)^   (\S+) +\S", capsys.readouterr().out)) | set(re.findall(r"`([a-z_-]+)`", PAGE))
-    for path in Path(teacher.__file__).parent.glob("[!e]*.py"):
-        source = path.read_text("utf-8")
-        known = re.findall(r'(?:False, |return |mistakes, |or |ids == )\["([A-Za-z_-]+)"[],]', source)
-        known += re.findall(r'\bMistake\(\s*"([\w-]+)"|return "([a-z]+-gradient)"', source)
-        known = {name for found in known for name in ([found] if isinstance(found, str) else found) if name}
-        assert known <= told, (path.name, known - told)
-    assert {"no-scale", "random", "torch-replaced", "no-gradient", "keepdim"} <= told
+def test_each_name_of_a_mistake_is_told_by_the_command_or_by_the_page():
+    anywhere = {*teacher.general(), *re.findall(r"`([a-z_-]+)`", PAGE)}
+    for item in EXERCISES.values():
+        own = next((ROOT / "mha/exercises").glob(f"chapter_*/e{item.id.replace('.', '_')}_*.py"), None)
+        known = own and names_in(own) or {mistake for _, mistake in replies(item)}
+        assert known <= {*teacher.mistakes(item)} | anywhere, (item.id, known - {*teacher.mistakes(item)} - anywhere)
+    for path in (ROOT / "mha/exercises/engine").glob("*.py"):
+        assert names_in(path) <= anywhere, (path.name, names_in(path) - anywhere)
+    engine = Path(exceptions.__file__).parent.glob("*.py")
+    assert {"no-return", "random", "not-a-number"} <= set().union(*map(names_in, engine))
+
+
+def replies(item):
+    """(what is answered, the name of the mistake), of a question."""
+    return [(option.text, option.mistake) for option in getattr(item, "options", ()) if option.mistake] + [
+        (value, mistake.id) for value, mistake in getattr(item, "mistakes", ())]
+
+
+def names_in(path):
+    """The names of mistakes that a file of code writes down."""
+    source = path.read_text("utf-8")
+    lists = re.findall(r'(?:False, |return |mistakes, |or |ids == )\[("[A-Za-z_-]+"(?:, "[A-Za-z_-]+")*)[],]', source)
+    single = re.findall(r'\bMistake\(\s*"([\w-]+)"|return "([a-z]+-gradient)"', source)
+    return {name for found in single for name in found if name} | set(re.findall(r'"(.*?)"', " ".join(lists)))
+
+
+def test_each_name_says_what_is_said_of_it_first():
+    """Where several mistakes share one, that is what a learner's answer most often is."""
+    first = {"softmax-axis-1": "The softmax runs over axis 1.",
+             "queries-as-keys": "The scores are made of q with q: the keys are never used."}
+    assert first.items() <= teacher.mistakes(EXERCISES["2.1"]).items()
+    assert "torchs-softmax" in teacher.mistakes(EXERCISES["1.1"]) and "autograd" in teacher.mistakes(EXERCISES["2.2"])
+    assert teacher.mistakes(EXERCISES["2.5"])["no-root"].startswith("That is d_k itself,")
 
 
 def test_the_names_of_one_chapter_and_what_is_none(capsys):

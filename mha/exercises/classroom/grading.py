@@ -9,6 +9,7 @@ import glob
 import json
 import multiprocessing
 import os
+import re
 import shutil
 import signal
 import sys
@@ -207,7 +208,17 @@ def stopped(found, why):
 
 def row(notebook, id="", tries="", state="", mistakes=""):
     title = EXERCISES[id].label if id else ""
-    return dict(zip(FIELDS, (notebook, id, title, state, mistakes, tries)))
+    return dict(zip(FIELDS, map(field_of, (notebook, id, title, state, mistakes, tries))))
+
+
+def field_of(value):
+    """What is safe to write and to open: a number as it is; of a text, what is half a character or controls a console
+    is escaped, and ./ stands before what reads as a formula to a spreadsheet.
+    """
+    if isinstance(value, (int, float)):
+        return value
+    text = re.sub(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]", lambda found: ascii(found[0])[1:-1], str(value))
+    return f"./{text}" if text.startswith(("=", "+", "-", "@")) else text
 
 
 # --- Which notebooks ------------------------------------------------------------------------------------------------
@@ -215,35 +226,42 @@ def row(notebook, id="", tries="", state="", mistakes=""):
 def expanded(paths):
     """(notebooks, the folder that all have in common): of a folder all notebooks in it, of a pattern all that fit.
 
-    A path at which there is nothing, or no notebook, stays: it gets a row that says so.
+    A path at which there is nothing, or no notebook, stays: it gets a row that says so. Each file comes once.
     """
     files, folders = [], []
-    for path in map(Path, paths):
+    for path in fitting(paths):
         if path.is_dir():
             inside = sorted(p for p in path.rglob("*") if is_notebook(p) and not p.is_dir()
                             and not hidden(p.relative_to(path)))
             files += inside or [path]
             folders.append(path)
-        elif not path.exists() and glob.has_magic(str(path)):
-            fitting = sorted(Path(p) for p in glob.glob(str(path), recursive=True) if Path(p).is_file())
-            files += fitting or [path]
-            folders += [p.parent for p in fitting]
         else:
             files.append(path)
             folders.append(path.parent)
-    files = list(dict.fromkeys(files))
+    files = distinct(files)
     roots = {os.path.abspath(folder) for folder in folders}
     with contextlib.suppress(ValueError):                   # on two drives there is no folder in common
         return files, os.path.commonpath(roots) if roots else ""
     return files, ""
 
 
+def fitting(paths):
+    """Paths, and in the place of a pattern all files and folders that fit it, if any do."""
+    for path in map(Path, paths):
+        yield from not path.exists() and sorted(map(Path, glob.glob(str(path), recursive=True))) or [path]
+
+
+def distinct(paths):
+    """The paths, each once, however it is spelled."""
+    return list({os.path.abspath(path): path for path in paths}.values())
+
+
 def passed_over(paths):
     """(what lies in the folders among some paths and is no notebook, a folder that is called as one too; which files in
     them are hidden)
     """
-    there = [(file, hidden(file.relative_to(path))) for path in map(Path, paths) if path.is_dir()
-             for file in sorted(path.rglob("*"))]
+    there = {os.path.abspath(file): (file, hidden(file.relative_to(path))) for path in fitting(paths) if path.is_dir()
+             for file in sorted(path.rglob("*"))}.values()
     return ([file for file, out_of_sight in there if file.is_dir() == is_notebook(file) and not out_of_sight],
             [file for file, out_of_sight in there if out_of_sight and not file.is_dir()])
 
@@ -259,8 +277,7 @@ def hidden(path):
 
 
 def name(path, base):
-    """How the table calls a notebook: its path below the common folder. No name reads as a formula to a spreadsheet."""
+    """How the table calls a notebook: its path below the common folder."""
     absolute = os.path.abspath(path)
     text = os.path.relpath(absolute, base) if base else absolute
-    text = os.fsencode(text).decode("utf-8", "backslashreplace").replace(os.sep, "/")
-    return f"./{text}" if text[0] in "=+-@" else text
+    return os.fsencode(text).decode("utf-8", "backslashreplace").replace(os.sep, "/")

@@ -21,6 +21,7 @@ import importlib.metadata
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 import time
@@ -33,39 +34,59 @@ from mha.exercises.engine.cells import cells, code, markdown, set_up
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 
 
+class Refused(ValueError):
+    """Why a command does nothing."""
+
+
 # --- Export ---------------------------------------------------------------------------------------------------------
 
-def export(folder, solved, repository=None):
+def export(folder, solved, repository=None, over=True):
     """Write one notebook for each chapter. Returns the paths.
 
     Args:
         folder: made if it is not there. solved: whether right answers stand in it, in the cells and folded away.
         repository: ada/book on GitHub, or an address, of the book; from there a notebook on Colab fetches mha.
+        over: whether other notebooks of these names that are there are written over.
+    Raises:
+        Refused: it may write none over and one is there, or the repository is no address. Nothing is written then.
     """
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    paths, begin = [], set_up(origin(repository))
+    made, begin = {}, set_up(origin(repository))
     for chapter in dict.fromkeys(item.chapter for item in EXERCISES.values()):
         first = [markdown(f"# Exercises: {chapter}") | {"id": "title"}, code(begin) | {"id": "set-up"}]
-        made = [cell for item in EXERCISES.values() if item.chapter == chapter
+        asked = [cell for item in EXERCISES.values() if item.chapter == chapter
                 for cell in cells(item, solved, with_solution=solved)]
-        notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": KERNEL}, "cells": first + made}
-        paths.append(folder / f"{chapter}.ipynb")
-        paths[-1].write_text(json.dumps(notebook, indent=1, ensure_ascii=False), encoding="utf-8")
-    return paths
+        notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": KERNEL}, "cells": first + asked}
+        made[Path(folder, f"{chapter}.ipynb")] = json.dumps(notebook, indent=1, ensure_ascii=False)
+    for path, text in made.items():
+        if not over and path.exists() and path.read_text(encoding="utf-8", errors="replace") != text:
+            raise Refused(f"{path} is there and holds something else; name another folder, or move it away")
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    for path, text in made.items():
+        path.write_text(text, encoding="utf-8")
+    return list(made)
 
 
 def origin(repository=None):
     """(address, commit) from which pip can fetch this package; None where nobody said, and pip did not fetch it so."""
     repository = repository or os.environ.get("BOOK_REPOSITORY")
     if repository:
-        server = os.environ.get("GITHUB_SERVER_URL", "https://github.com")
-        return repository if "://" in repository else f"{server}/{repository}", commit()
+        return address(repository), commit()
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
         known = json.loads(importlib.metadata.distribution("mha").read_text("direct_url.json") or "{}")
         if "vcs_info" in known:
             return known["url"], known["vcs_info"]["commit_id"]
     return None
+
+
+def address(repository):
+    """Where git finds a repository that is told as ada/book on GitHub, by an address, or as git@github.com:ada/book."""
+    if re.fullmatch(r"\w[\w-]*/[\w.-]+", repository):
+        return f"{os.environ.get('GITHUB_SERVER_URL', 'https://github.com')}/{repository}"
+    found = re.fullmatch(r"(?:git\+)?(\w+://[\w.~:/@%+-]+)|([\w.-]+@[\w.-]+):/*([\w.~/%+-]+)", repository)
+    if not found:
+        raise Refused(f"{repository} is no address from which git can fetch the book on another machine; such are "
+                      "ada/book on GitHub, https://example.org/ada/book and git@example.org:ada/book")
+    return found[1] or f"ssh://{found[2]}/{found[3]}"
 
 
 def commit():
@@ -84,13 +105,13 @@ def glossary(wanted=()):
     """The lines that say what the names of mistakes mean, of some exercises and chapters, or of all.
 
     Raises:
-        ValueError: there is no such exercise nor chapter.
+        Refused: there is no such exercise nor chapter.
     """
     items = EXERCISES.values()
     unknown = set(wanted) - {item.id for item in items} - {item.chapter for item in items}
     if unknown:
-        raise ValueError(f"no exercise or chapter is called {', '.join(sorted(unknown))}; known are 2.1 and 05_masks, "
-                         "for instance")
+        raise Refused(f"no exercise or chapter is called {', '.join(sorted(unknown))}; known are 2.1 and 05_masks, for "
+                      "instance")
     groups = {item.label: mistakes(item) for item in items if not wanted or {item.id, item.chapter} & {*wanted}}
     groups["What an error means, in any exercise in code"] = general()
     for title, group in groups.items():
@@ -101,18 +122,25 @@ def glossary(wanted=()):
 def mistakes(item):
     """Name -> what it means, of the mistakes that an exercise foresees."""
     if item.in_code:
-        return {m.id: m.lead for options in item.switches.values() for m in options.values()}
+        return leads(m for options in (*item.switches.values(), item.without) for m in options.values())
     if item.letters:
         return {option.mistake: f"{letter}: {option.text}" for letter, option in zip(item.letters, item.options)
                 if option.mistake}
-    return {m.id: m.lead for _, m in getattr(item, "mistakes", ())}
+    return leads(m for _, m in getattr(item, "mistakes", ()))
+
+
+def leads(mistakes):
+    """Name -> what it means; of mistakes that share a name the first, which is the plainest."""
+    found = {}
+    for mistake in mistakes:
+        found.setdefault(mistake.id, mistake.lead)
+    return found
 
 
 def general():
     """The same of what an exception means."""
-    found = [*(m for _, m in exceptions.MEANINGS), exceptions.TURNED_BATCH, exceptions.NO_DEVICE,
-             exceptions.DEVICES_MEET, exceptions.INSIDE]
-    return {m.id: m.lead for m in reversed(found)}
+    return leads([*(m for _, m in exceptions.MEANINGS), exceptions.TURNED_BATCH, exceptions.NO_DEVICE,
+                  exceptions.INSIDE])
 
 
 # --- The command ----------------------------------------------------------------------------------------------------
@@ -122,10 +150,12 @@ def main(arguments=None):
     options = parser().parse_args(arguments)
     try:
         return obey(options)
+    except Refused as wrong:
+        said = wrong
     except OSError as wrong:                # where the table or the notebooks cannot be written
         said = ": ".join(filter(None, (wrong.filename, wrong.strerror))) or wrong
-        print(f"{options.command} was stopped: {said}", file=sys.stderr)
-        return 2
+    print(f"{options.command} was stopped: {said}", file=sys.stderr)
+    return 2
 
 
 def obey(options):
@@ -133,21 +163,40 @@ def obey(options):
         return hand_out(options)
     if options.command == "mistakes":
         return explain(options)
+    from mha.exercises.classroom import grading
+    options.notebooks = list(grading.fitting(options.notebooks))            # before the table is there too
+    if options.output:
+        keep(Path(options.output), options.notebooks)
     with table(options.output, options.bom) as file:
         return collect(options, file)
 
 
-def above_0(kind):
+def keep(output, notebooks):
+    """Refuse a file for the table in whose place a notebook is, or that is graded itself, or that nothing would fill.
+    """
+    from mha.exercises.classroom import grading
+    files = [path for path in grading.expanded(notebooks)[0] if path.is_file()]
+    if grading.is_notebook(output.resolve()):
+        raise Refused(f"{output} has the name of a notebook, and the table needs a file such as marks.csv")
+    if output.is_file() and any(output.samefile(path) for path in files):
+        raise Refused(f"{output} is among what is graded, and the table needs another file")
+    if output.is_file() and not files:
+        raise Refused(f"there is nothing to grade, and {output} stays as it is")
+
+
+def above_0(kind, most=math.inf, unit=""):
     """Reads a number that is above 0."""
     def number(text):
         if not 0 < kind(text) < math.inf:
             raise argparse.ArgumentTypeError(f"it must be above 0, and is {text}")
+        if kind(text) > most:
+            raise argparse.ArgumentTypeError(f"it is in {unit}, at most {most}, and is {text}")
         return kind(text)
     return number
 
 
 def hand_out(options):
-    for path in export(options.folder, options.with_solutions, options.repository):
+    for path in export(options.folder, options.with_solutions, options.repository, over=False):
         print(path)
     if not origin(options.repository):
         print("On Colab these notebooks do not find mha: say where it is with --repository NAME.",
@@ -156,11 +205,7 @@ def hand_out(options):
 
 
 def explain(options):
-    try:
-        lines = list(glossary(options.exercises))
-    except ValueError as wrong:
-        print(wrong, file=sys.stderr)
-        return 2
+    lines = list(glossary(options.exercises))
     with table(None, bom=False) as file:
         print(*lines, sep="\n", file=file)
     return 0
@@ -248,5 +293,5 @@ def marking(marks):
                        help="seconds for a cell (default: %(default)s)")
     marks.add_argument("--total", type=above_0(float), default=grading.NOTEBOOK,
                        help="seconds for a notebook (default: %(default)s)")
-    marks.add_argument("--memory", type=above_0(float), default=grading.MEMORY,
+    marks.add_argument("--memory", type=above_0(float, 1024, "GiB"), default=grading.MEMORY,
                        help="GiB for a notebook, where the system has such limits (default: %(default)s)")
