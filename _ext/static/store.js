@@ -19,6 +19,7 @@
   let parts = {};
   let keeps = true; // not where the browser keeps nothing for a page, or what a newer version of the book wrote
   let behind = false; // what is kept lacks something of `parts`
+  let recent = []; // [when, changes] of the last second: another tab that had not seen them may write over them
 
   function stored() {
     let text = null;
@@ -58,6 +59,8 @@
     write(KEY, JSON.stringify({ ...parts, version: VERSION }));
   }
 
+  const lately = () => recent.filter(([when]) => performance.now() - when < 1000);
+
   const store = {
     keeps: () => keeps,
     get: (part) => parts[part] ?? {},
@@ -65,9 +68,10 @@
       refresh();
       merge({ [part]: changes }); // what becomes undefined is not kept
       save();
+      recent = [...lately(), [performance.now(), { [part]: changes }]];
     },
     forget() {
-      parts = {};
+      [parts, recent] = [{}, []];
       try {
         for (const key of [KEY, UNREAD, ...Object.keys(FIRST)]) localStorage.removeItem(key);
       } catch {
@@ -95,9 +99,12 @@
   }
 
   takeOver();
-  addEventListener("storage", ({ key }) => {
+  addEventListener("storage", ({ key, newValue }) => {
     if (key !== KEY && key !== null) return;
     refresh();
+    const found = JSON.stringify(parts);
+    if (newValue !== null) lately().forEach(([, changes]) => merge(changes));
+    if (JSON.stringify(parts) !== found) save();
     dispatchEvent(new Event("keptelsewhere"));
   });
 
