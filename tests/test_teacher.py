@@ -533,12 +533,16 @@ def names_in(path):
 
 
 def test_each_name_says_what_is_said_of_it_first():
-    """Where several mistakes share one, that is what a learner's answer most often is."""
+    """Where several mistakes share one, that is what a learner's answer most often is; of errors none is shared."""
     first = {"softmax-axis-1": "The softmax runs over axis 1.",
              "queries-as-keys": "The scores are made of q with q: the keys are never used."}
     assert first.items() <= teacher.mistakes(EXERCISES["2.1"]).items()
     assert "torchs-softmax" in teacher.mistakes(EXERCISES["1.1"]) and "autograd" in teacher.mistakes(EXERCISES["2.2"])
     assert teacher.mistakes(EXERCISES["2.5"])["no-root"].startswith("That is d_k itself,")
+    said = {}
+    for _, mistake in exceptions.MEANINGS:
+        assert said.setdefault(mistake.id, mistake.lead) == mistake.lead
+        assert teacher.general()[mistake.id] == mistake.lead
 
 
 def test_the_names_of_one_chapter_and_what_is_none(capsys):

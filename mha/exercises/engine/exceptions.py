@@ -73,17 +73,17 @@ MEANINGS = [  # what the exception says -> what that means
      Mistake("dtype",
              "Tensors of different dtypes meet. What torch.zeros, torch.ones or torch.eye makes is float32: for an "
              "input x, give it dtype=x.dtype.")),
-    (r"not implemented for", Mistake("dtype",
+    (r"not implemented for", Mistake("not-for-this-dtype",
                                      "torch cannot compute this for numbers of that dtype. Whole numbers (Long) and "
                                      "yes and no (Bool) become floats with .double().")),
-    (r"int too large to convert", Mistake("overflow",
+    (r"int too large to convert", Mistake("integer-past-float",
                                           "A whole number does not fit into a float, which ends near 10^308. Python's "
                                           "whole numbers have no end as long as they meet no float.")),
-    (r"int too big to convert|Overflow when unpacking", Mistake("overflow",
+    (r"int too big to convert|Overflow when unpacking", Mistake("integer-past-tensor",
                                                                 "A whole number does not fit into a tensor, whose "
                                                                 "whole numbers end at 2^63. Python's have no end as "
                                                                 "long as they meet no tensor.")),
-    (r"Overflow|math range error", Mistake("overflow",
+    (r"Overflow|math range error", Mistake("past-float",
                                            "A number became too large for a float, which ends near 10^308.")),
     (r"ZeroDivisionError", Mistake("division-by-zero", "Something that is divided by is 0 for this input.")),
     (r"NameError|UnboundLocalError", Mistake("name",
