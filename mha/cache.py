@@ -16,7 +16,7 @@ class KVCache:
             layer(prompt, cache=cache)  # (B, n, d_model): fills positions 0 to n - 1
             layer(token, cache=cache)   # (B, 1, d_model): position n
 
-    Texts of different lengths: pad them on the right, and let the cache forget the padding, `cache.rewind(lengths)`.
+    Texts of different lengths: pad them on the right, and let the cache forget the padding, `cache.crop(lengths)`.
     From then on each sequence goes on from its own length. (A cache that was made under torch.inference_mode() can be
     used there only.) Texts that are padded on the left need their mask at each call, over all m tokens: the cache knows
     nothing of it. A cache serves the layer that began to fill it.
@@ -28,7 +28,7 @@ class KVCache:
     Attributes:
         K, V: (batch, num_kv_heads, max_len, d_k or d_v), zeros where nothing was written. `select` reorders them.
         length: number of tokens kept: an int, which waits for no GPU; (batch,) whole numbers where sequences differ. To
-            set it is to `rewind`.
+            set it is to `crop`.
         filled: number of tokens in the longest sequence.
         per_token: how many numbers one token leaves behind: num_kv_heads (d_k + d_v).
     Raises:
@@ -45,7 +45,7 @@ class KVCache:
         check.layer_dtype(dtype)
         self.K, self.V = (torch.zeros(batch, num_kv_heads, max_len, d, device=device, dtype=dtype) for d in (d_k, d_v))
         self._length: int | Tensor = 0
-        self.filled = 0
+        self._filled = 0
         self.filler = None  # a weak reference to the layer that fills it
         self._uncounted = 0  # tokens written behind those that are kept, by a call that was refused afterwards
 
@@ -64,7 +64,11 @@ class KVCache:
 
     @length.setter
     def length(self, length) -> None:
-        self.rewind(length)
+        self.crop(length)
+
+    @property
+    def filled(self) -> int:
+        return self._filled
 
     @property
     def per_token(self) -> int:
@@ -104,18 +108,18 @@ class KVCache:
     def advance(self, n: int) -> None:
         """Count the n tokens that were written last."""
         check.advancing(self, n)
-        self._length, self.filled = self._length + n, self.filled + n
+        self._length, self._filled = self._length + n, self._filled + n
         self._uncounted = max(self._uncounted - n, 0)
 
     @check.call
-    def rewind(self, length) -> None:
+    def crop(self, length) -> None:
         """Forget the last tokens: keep the first `length` of each sequence, and zeros behind them.
 
         Args:
             length: one whole number for all, or one for each sequence, a list or a tensor (batch,). They are read:
                 on a GPU this waits.
         """
-        lengths = check.rewinding(self, length)
+        lengths = check.cropping(self, length)
         ends = torch.tensor(lengths, device=self.K.device)[:, None]  # (batch, 1)
         forgotten = torch.arange(self.K.shape[2], device=self.K.device) >= ends  # (batch, max_len)
         for kept in (self.K, self.V):
@@ -128,7 +132,7 @@ class KVCache:
         """Keep these sequences, in this order, with their lengths: the beams that go on, or all that are not finished.
 
         Args:
-            rows: numbers of sequences, a list or a tensor; one may stand more than once. Read, as by `rewind`.
+            rows: numbers of sequences, a list or a tensor; one may stand more than once. Read, as by `crop`.
         """
         rows = check.selecting(self, rows)
         with torch.inference_mode(self.K.is_inference()):  # whatever the caller's mode, of use where it was before
@@ -138,9 +142,9 @@ class KVCache:
 
     def _count(self, lengths: list[int]) -> None:
         """How many tokens each sequence holds: a single number where all hold as many."""
-        self.filled = max(lengths)
-        alike = min(lengths) == self.filled
-        self._length = self.filled if alike else torch.tensor(lengths, device=self.K.device)
+        self._filled = max(lengths)
+        alike = min(lengths) == self._filled
+        self._length = self._filled if alike else torch.tensor(lengths, device=self.K.device)
 
     def __repr__(self) -> str:
         B, h_kv, max_len, d_k = self.K.shape

@@ -27,7 +27,7 @@ def test_every_way_computes_the_same(case):
 def test_a_step_that_is_timed_clears_no_cache(monkeypatch):
     layer = MultiHeadAttention(8, 2, causal=True)
     step = bench.decoding(layer, bench.Case(batch=3, n=1, causal=True, kept=5))["mha"]
-    monkeypatch.setattr(KVCache, "rewind", None)
+    monkeypatch.setattr(KVCache, "crop", None)
     with torch.no_grad():
         first, second = (step(x)[0] for x in 2 * [torch.randn(3, 1, 8)])
     assert torch.equal(first, second)

@@ -49,7 +49,7 @@ def padded(layer, cache):
     for b, length in enumerate(LENGTHS):
         x[b, length:] *= 1000
     layer(x, cache=cache)
-    cache.rewind(LENGTHS)
+    cache.crop(LENGTHS)
     return x
 
 
@@ -119,7 +119,7 @@ def test_a_cache_selected_in_inference_mode_serves_under_no_grad(ragged):
         cache.select([1, 0])
     other.select([1, 0])
     close(LAYER(ONE[:2], cache=cache)[0], LAYER(ONE[:2], cache=other)[0])
-    cache.rewind(1), cache.select([0])
+    cache.crop(1), cache.select([0])
     assert repr(cache) == "KVCache(length=1 of 8, batch=1, num_kv_heads=2, d_k=4, d_v=5)"
 
 
@@ -128,7 +128,7 @@ def test_a_cache_made_in_inference_mode_serves_there():
     with torch.inference_mode():
         cache = layer.new_cache(B, ROOM)
         close(fed(layer, x, PIECES["in_two"], cache)[0], layer(x)[0])
-        cache.rewind(LENGTHS)
+        cache.crop(LENGTHS)
         assert layer(x[:, :1], cache=cache)[0].isfinite().all()
 
 
@@ -196,7 +196,7 @@ def test_an_empty_text_beside_others_starts_at_position_0():
     layer, x, new = causal_layer(on_qk=Rope()), tokens(2, 3, D), tokens(2, 2, D)
     cache = layer.new_cache(2, ROOM)
     layer(x, cache=cache)
-    cache.rewind([0, 3])
+    cache.crop([0, 3])
     out = layer(new, cache=cache)[0]
     close(out[0], layer(new[0])[0])
     close(out[1], layer(torch.cat([x[1], new[1]]))[0][3:])
@@ -205,11 +205,11 @@ def test_an_empty_text_beside_others_starts_at_position_0():
 # --- Rewinding -------------------------------------------------------------------------------------------------------
 
 @SEATS
-def test_rewinding_forgets_and_the_text_goes_on(on_qk):
+def test_cropping_forgets_and_the_text_goes_on(on_qk):
     layer, x, other = causal_layer(on_qk=on_qk), tokens(B, N, D), tokens(B, 5, D)
     cache = layer.new_cache(B, ROOM)
     fed(layer, x, PIECES["in_four"], cache)
-    cache.rewind(4)
+    cache.crop(4)
     close(layer(other, cache=cache)[0], layer(torch.cat([x[:, :4], other], 1))[0][:, 4:])
 
 
@@ -220,16 +220,16 @@ def test_what_is_forgotten_reaches_nobody_even_if_it_was_nan(need_weights):
     padded[0, 1:], padded[2, 3:] = torch.nan, torch.inf
     cache, clean = LAYER.new_cache(B, 8), started()
     LAYER(padded, cache=cache)
-    cache.rewind([1, 5, 3]), clean.rewind([1, 5, 3])
+    cache.crop([1, 5, 3]), clean.crop([1, 5, 3])
     close(LAYER(ONE, cache=cache, need_weights=need_weights)[0], LAYER(ONE, cache=clean)[0])
 
 
-def test_rewinding_to_one_length_makes_the_sequences_alike_again():
+def test_cropping_to_one_length_makes_the_sequences_alike_again():
     layer, x = causal_layer(on_qk=Rope()), tokens(B, 3, D)
     cache = layer.new_cache(B, ROOM)
     start = padded(layer, cache)
     layer(x, cache=cache)
-    cache.rewind([2, 2, 2])
+    cache.crop([2, 2, 2])
     assert cache.length == cache.filled == 2 and isinstance(cache.length, int)
     close(layer(x, cache=cache)[0], layer(torch.cat([start[:, :2], x], 1))[0][:, 2:])
 
@@ -239,9 +239,9 @@ def test_rewinding_to_one_length_makes_the_sequences_alike_again():
 def test_lengths_come_in_many_forms(length):
     cache = KVCache(3, 1, 7, 2)
     cache.append(torch.ones(3, 1, 5, 2), torch.ones(3, 1, 5, 2))
-    cache.rewind(length)
+    cache.crop(length)
     assert cache.length.tolist() == [1, 4, 2] and cache.filled == 4
-    cache.rewind(torch.tensor(1))
+    cache.crop(torch.tensor(1))
     assert cache.length == cache.filled == 1
 
 
@@ -269,7 +269,7 @@ def test_written_tokens_count_once_they_are_advanced():
 def test_sequences_of_different_lengths_are_written_where_each_ends():
     cache, K = KVCache(2, 1, 5, 1), torch.arange(1.0, 9.0).view(2, 1, 4, 1)
     cache.append(K, -K)
-    cache.rewind([1, 3])
+    cache.crop([1, 3])
     assert repr(cache) == "KVCache(length=[1, 3] of 5, batch=2, num_kv_heads=1, d_k=1, d_v=1)"
     cache.append(torch.full((2, 1, 2, 1), 9.0), torch.full((2, 1, 2, 1), -9.0))
     assert cache.K[0, 0, :3, 0].tolist() == [1, 9, 9] and cache.K[1, 0, :, 0].tolist() == [5, 6, 7, 9, 9]
@@ -299,7 +299,7 @@ def test_meta_tensors_go_through():
 
 @needs_compiler
 def test_a_compiled_step_gives_the_same_numbers_and_is_compiled_few_times():
-    """In one graph, with lengths alike or not. rewind reads its numbers, so that it stays outside."""
+    """In one graph, with lengths alike or not. crop reads its numbers, so that it stays outside."""
     layer, x = causal_layer(on_qk=Rope()).float(), torch.randn(B, N, D)
     compiled, graphs = [], []
 
@@ -309,7 +309,7 @@ def test_a_compiled_step_gives_the_same_numbers_and_is_compiled_few_times():
     step = torch.compile(lambda x, cache: layer(x, cache=cache)[0], fullgraph=True, backend=counting)
     cache, plain = layer.new_cache(B, 3 * N), layer.new_cache(B, 3 * N)
     for lengths in (0, LENGTHS):
-        cache.rewind(lengths), plain.rewind(lengths)
+        cache.crop(lengths), plain.crop(lengths)
         for token in x.split(1, 1):
             compiled.append(step(token, cache))
             close(compiled[-1], layer(token, cache=plain)[0], 1e-5)
@@ -323,7 +323,7 @@ def test_the_gpu_keeps_what_the_cpu_keeps():
     whole, layer = layer(x)[0], layer.to(device)
     cache = layer.new_cache(B, ROOM)
     close(fed(layer, x.to(device), PIECES["in_four"], cache)[0].cpu(), whole, 1e-3)
-    cache.rewind(LENGTHS)
+    cache.crop(LENGTHS)
     out = layer(x[:, :1].to(device), cache=cache)[0].cpu()
     for b, length in enumerate(LENGTHS):
         alone = layer(torch.cat([x[b, :length], x[b, :1]]).to(device))[0].cpu()
@@ -334,7 +334,7 @@ def test_the_gpu_keeps_what_the_cpu_keeps():
 
 def test_a_cache_that_was_emptied_serves_another_layer():
     cache, other = started(), causal_layer()
-    cache.rewind(0)
+    cache.crop(0)
     close(other(KEPT, cache=cache)[0], other(KEPT)[0])
 
 
@@ -367,7 +367,7 @@ def started(ragged=False):
     cache = LAYER.new_cache(B, 8)
     LAYER(KEPT, cache=cache)
     if ragged:
-        cache.rewind([1, 5, 3])
+        cache.crop([1, 5, 3])
     return cache
 
 
@@ -385,7 +385,7 @@ REFUSED = {  # what refuses before the cache is written, and what refuses after
     "window": lambda cache: LAYER(ONE, cache=cache, window=3),
     "softcap": lambda cache: LAYER(ONE, cache=cache, softcap=-1.0),
     "head_mask": lambda cache: LAYER(ONE, cache=cache, head_mask=torch.ones(2)),
-    "rewind": lambda cache: cache.rewind([1, 2, 99]),
+    "crop": lambda cache: cache.crop([1, 2, 99]),
     "unequal": lambda cache: cache.append(tokens(B, H_KV, 1, D_K), tokens(B, H_KV, 2, D_V)),
     "only_V_is_wrong": lambda cache: cache.append(tokens(B, H_KV, 1, D_K), tokens(B, H_KV, 1, D_K)),
 }
@@ -419,7 +419,7 @@ def test_what_a_refused_call_has_written_reaches_nobody_even_if_it_was_nan(wrong
 def test_of_tokens_written_and_counted_in_part_the_rest_is_cleared():
     cache = KVCache(2, 1, 9, 1)
     cache.append(torch.ones(2, 1, 5, 1), torch.ones(2, 1, 5, 1))
-    cache.rewind([1, 5])
+    cache.crop([1, 5])
     cache.write(torch.full((2, 1, 4, 1), 2.0), torch.full((2, 1, 4, 1), 2.0))
     cache.advance(1)
     K, V = cache.append(torch.full((2, 1, 1, 1), 3.0), torch.full((2, 1, 1, 1), 3.0))
@@ -445,7 +445,7 @@ def test_a_cache_that_cannot_be_written_to_forgets_nothing():
     with torch.inference_mode():
         cache = LAYER.new_cache(B, 9)
         LAYER(FOUR, cache=cache)
-    for refused in (lambda: cache.rewind(2), lambda: cache.select([0]), lambda: LAYER(ONE, cache=cache)):
+    for refused in (lambda: cache.crop(2), lambda: cache.select([0]), lambda: LAYER(ONE, cache=cache)):
         with pytest.raises(ValueError, match="made under torch.inference_mode.., and can be used there only"):
             refused()
     assert cache.length == 4 and cache.K[:, :, 2:4].any()
@@ -458,12 +458,14 @@ def test_sequences_taken_by_hand_are_refused_where_their_lengths_stayed_behind()
         LAYER(ONE[:2], cache=cache)
 
 
-def test_to_set_the_length_is_to_rewind():
-    cache, rewound = started(), started()
+def test_to_set_the_length_is_to_crop():
+    cache, cropped = started(), started()
     cache.length = [1, 5, 3]
-    rewound.rewind([1, 5, 3])
-    assert repr(cache) == repr(rewound)
-    close(LAYER(ONE, cache=cache)[0], LAYER(ONE, cache=rewound)[0], 0)
+    cropped.crop([1, 5, 3])
+    assert repr(cache) == repr(cropped)
+    close(LAYER(ONE, cache=cache)[0], LAYER(ONE, cache=cropped)[0], 0)
+    with pytest.raises(AttributeError, match="filled"):
+        cache.filled = 2
 
 
 def append(*shape, dtype=torch.float32, **options):
@@ -491,18 +493,18 @@ ERRORS = {
     "full_ragged": (lambda: LAYER(FOUR, cache=started(True)), ValueError, "holds 5; 4 more do not fit"),
     "set_forward": (lambda: setattr(started(), "length", 20), ValueError, "length=20 cannot be kept.*give 0 to 5"),
     "set_ragged": (lambda: setattr(started(True), "length", [1, 6, 3]), ValueError, "length=6 cannot be kept"),
-    "rewind_forward": (lambda: started().rewind(6), ValueError, "length=6 cannot be kept: the sequence has 5 tokens"),
-    "rewind_negative": (lambda: started().rewind(-1), ValueError, "length=-1 cannot be kept.*give 0 to 5"),
-    "rewind_ragged": (lambda: started(True).rewind(2), ValueError, "the sequence has 1 tokens; give 0 to 1"),
-    "rewind_count": (lambda: started().rewind([1, 2]), ValueError, "length has 2 numbers; give one, or 3"),
+    "crop_forward": (lambda: started().crop(6), ValueError, "length=6 cannot be kept: the sequence has 5 tokens"),
+    "crop_negative": (lambda: started().crop(-1), ValueError, "length=-1 cannot be kept.*give 0 to 5"),
+    "crop_ragged": (lambda: started(True).crop(2), ValueError, "the sequence has 1 tokens; give 0 to 1"),
+    "crop_count": (lambda: started().crop([1, 2]), ValueError, "length has 2 numbers; give one, or 3"),
     "select_none": (lambda: started().select([]), ValueError, r"rows=\[\] is a list; it must be a list or a tensor"),
     "select_far": (lambda: started().select([0, 3]), ValueError, "rows has 3; this cache holds the sequences 0 to 2"),
     "select_mask": (lambda: started().select([True, False, True]), TypeError, "rows=True is a bool; it must be"),
     "reorder": (lambda: started().reorder_cache([0]), AttributeError, r"no reorder_cache; cache.select\(rows\) keeps"),
-    "rewind_float": (lambda: started().rewind(2.0), TypeError, "length=2.0 is a float"),
-    "rewind_floats": (lambda: started().rewind(torch.ones(3)), TypeError, "length=1.0 is a float"),
-    "rewind_bool": (lambda: started().rewind(True), TypeError, "length=True is a bool"),
-    "rewind_table": (lambda: started().rewind(torch.ones(3, 1).long()), TypeError, r"length=\[1\] is a list"),
+    "crop_float": (lambda: started().crop(2.0), TypeError, "length=2.0 is a float"),
+    "crop_floats": (lambda: started().crop(torch.ones(3)), TypeError, "length=1.0 is a float"),
+    "crop_bool": (lambda: started().crop(True), TypeError, "length=True is a bool"),
+    "crop_table": (lambda: started().crop(torch.ones(3, 1).long()), TypeError, r"length=\[1\] is a list"),
     "not_causal": (lambda: MultiHeadAttention(D, H, d_k=2)(ONE.float(), cache=KVCache(B, H, 7, 2)), ValueError,
                    "needs a layer with causal=True"),
     "context": (lambda: LAYER(ONE, KEPT, cache=started()), ValueError, "without a context"),

@@ -147,7 +147,7 @@ def seen_by(x, context=None, **options):
         cache = options["cache"] = layer.new_cache(B, 11)
         with torch.no_grad():
             layer(x, cache=cache)
-            cache.rewind([2, 4])
+            cache.crop([2, 4])
             seen.clear()
             layer(x, **options)
     else:

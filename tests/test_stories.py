@@ -81,21 +81,21 @@ def test_a_loss_is_the_surprise_at_the_next_token():
 
 def test_without_a_generator_it_writes_the_likeliest_token():
     model, ids = small(), some_ids(n=5)
-    told = model.tell(ids, 7)
+    told = model.generate(ids, 7)
     assert told.shape == (2, 12) and torch.equal(told[:, :5], ids)
     assert torch.equal(model(told)[:, 4:-1].argmax(-1), told[:, 5:])
 
 
 def test_with_a_generator_it_draws_by_the_models_own_probabilities():
     model, start = small(), some_ids(1, 5)
-    drawn = model.tell(start.expand(4001, -1), 1, torch.Generator().manual_seed(3))[:, -1]
+    drawn = model.generate(start.expand(4001, -1), 1, torch.Generator().manual_seed(3))[:, -1]
     wanted = model(start)[0, -1].softmax(-1)
     assert (drawn.bincount(minlength=29) / 4001 - wanted).abs().max() < 0.03 < wanted.max() - wanted.min()
 
 
 def test_a_text_longer_than_the_models_positions_is_refused():
     with pytest.raises(ValueError, match="5 tokens and n=19 more are over the model's 23 positions"):
-        small().tell(some_ids(n=5), 19)
+        small().generate(some_ids(n=5), 19)
 
 
 # --- The tokenizer --------------------------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ def test_a_text_longer_than_the_models_positions_is_refused():
 def pieces():
     """Three special tokens, the bytes, then letters and unions of them."""
     learned = {b" ": -1.0, b"a": -2.0, b"b": -3.0, b",": -4.0, b"ab": -0.3, b"ba": -0.2, b" a": -0.1, b"bab": -0.25}
-    return stories.Pieces([b"<unk>", b"\n<s>\n", b"\n</s>\n", *(bytes([i]) for i in range(256)), *learned],
+    return stories.BPETokenizer([b"<unk>", b"\n<s>\n", b"\n</s>\n", *(bytes([i]) for i in range(256)), *learned],
                           [0.0] * 259 + [*learned.values()])
 
 
@@ -232,14 +232,14 @@ def test_it_knows_how_a_story_begins_and_words_out_of_order_surprise_it(told, so
 @torch.no_grad()
 def test_the_earlier_comma_is_one_that_the_model_never_saw(told):
     model, tokenizer = told
-    first = stories.Pieces(tokenizer.pieces, tokenizer.scores)
+    first = stories.BPETokenizer(tokenizer.pieces, tokenizer.scores)
     first.number = {piece: i for i, piece in reversed([*enumerate(tokenizer.pieces)])}
     assert float(model.losses(torch.tensor([first.encode(LILY)])).mean()) > 4
 
 
 def test_it_tells_a_story(told):
     model, tokenizer = told
-    ids = model.tell(torch.tensor([tokenizer.encode("Once upon a time")]), 40)
+    ids = model.generate(torch.tensor([tokenizer.encode("Once upon a time")]), 40)
     assert tokenizer.decode(ids[0].tolist()).startswith(LILY + " One day, she saw a big, red ball in the sky.")
 
 

@@ -27,7 +27,7 @@ def generate_stories(model, tokenizer, count, seed):
     generator, found = torch.Generator().manual_seed(seed), []
     for opening in OPENINGS:
         start = torch.tensor([tokenizer.encode(opening)])
-        found.append(model.tell(start.expand(count // len(OPENINGS), -1), LENGTH - start.shape[1], generator))
+        found.append(model.generate(start.expand(count // len(OPENINGS), -1), LENGTH - start.shape[1], generator))
     return torch.cat(found)
 
 

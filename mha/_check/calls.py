@@ -172,7 +172,7 @@ def lacks(thing, name: str) -> AttributeError:
     return AttributeError(f"{type(thing).__name__} has no {name}{f'; {way}' if way else ''}", name=name, obj=thing)
 
 
-_FORGET = "cache.rewind(0) forgets all, cache.rewind(n) all but the first n"
+_FORGET = "cache.crop(0) forgets all, cache.crop(n) all but the first n"
 _MOVE = "layer.to(...).new_cache(batch, max_len) makes one with the device and dtype of the layer"
 PROJECTIONS = {
     **dict.fromkeys(("in_proj_weight", "in_proj_bias", "c_attn", "qkv", "qkv_proj", "query_key_value", "Wqkv"),
@@ -186,7 +186,7 @@ ATTRIBUTES = PROJECTIONS | {
     "batch_first": BUILDS["batch_first"],
     "max_len": "the room is cache.K.shape[2]",
     "prune_heads": "layer.prune(keep) gives a smaller layer, where keep names the heads that stay",
-    **dict.fromkeys(("reset", "clear", "crop"), _FORGET),
+    **dict.fromkeys(("reset", "clear", "rewind"), _FORGET),
     **dict.fromkeys(("reorder", "reorder_cache", "index_select", "batch_select_indices"),
                     "cache.select(rows) keeps these sequences, in this order"),
     **dict.fromkeys(("to", "cpu", "cuda", "half", "float", "bfloat16", "double"), _MOVE),

@@ -65,7 +65,7 @@ def writing(cache, K: Tensor, V: Tensor) -> None:
         raise ValueError(f"K has {K.shape[2]} tokens but V has {V.shape[2]}; each key needs one value")
     if cache.filled + K.shape[2] > max_len:
         raise ValueError(f"this cache has room for max_len={max_len} tokens and holds {cache.filled}; {K.shape[2]} "
-                         f"more do not fit: build a longer one, or forget some with cache.rewind(length)")
+                         f"more do not fit: build a longer one, or forget some with cache.crop(length)")
 
 
 def _fitting(cache, K: Tensor, V: Tensor) -> str:
@@ -82,10 +82,10 @@ def advancing(cache, n) -> None:
     whole("n", n, "how many tokens were written")
     if not 0 <= n <= cache.K.shape[2] - cache.filled:
         raise ValueError(f"n={n} tokens cannot have been written: this cache has room for max_len={cache.K.shape[2]} "
-                         f"and holds {cache.filled}; to forget some, cache.rewind(length)")
+                         f"and holds {cache.filled}; to forget some, cache.crop(length)")
 
 
-def rewinding(cache, length) -> list[int]:
+def cropping(cache, length) -> list[int]:
     """How many tokens of each sequence to keep, none more than there are."""
     changing(cache)
     B = len(cache.K)

@@ -109,9 +109,9 @@ def ways(layer, case):
 
 def again(layer, cache, m, x):
     """The next tokens behind the first m, once more: what was written behind them is written over, and not cleared as
-    `rewind` would, which is no part of a step.
+    `crop` would, which is no part of a step.
     """
-    cache._length = cache.filled = m
+    cache._length = cache._filled = m
     return layer(x, cache=cache)
 
 

@@ -1,7 +1,7 @@
 """A trained decoder in this package's own attention: stories15M, which tells stories for small children.
 
     model, tokenizer = stories.load()
-    ids = model.tell(torch.tensor([tokenizer.encode("Once upon a time")]), 60)  # (1, 5 + 60)
+    ids = model.generate(torch.tensor([tokenizer.encode("Once upon a time")]), 60)  # (1, 5 + 60)
     print(tokenizer.decode(ids[0].tolist()))
 
 Six layers of six heads, rotary positions, 15 million numbers in float32. Its weights and its tokenizer come in one
@@ -94,7 +94,7 @@ class StoryTeller(nn.Module):
         return F.cross_entropy(self(ids[:, :-1]).transpose(1, 2), ids[:, 1:], reduction="none")
 
     @torch.no_grad()
-    def tell(self, ids: Tensor, n: int, generator: torch.Generator | None = None) -> Tensor:
+    def generate(self, ids: Tensor, n: int, generator: torch.Generator | None = None) -> Tensor:
         """Write n more tokens, keeping keys and values of those before.
 
         Args:
@@ -119,7 +119,7 @@ class StoryTeller(nn.Module):
 
 # --- The tokenizer --------------------------------------------------------------------------------------------------
 
-class Pieces:
+class BPETokenizer:
     """A tokenizer of pieces with a score each: the two neighbours whose union scores best are joined, again and again.
 
     A text begins with a space of its own, and a character that is no piece becomes its bytes, 3 + byte each.
@@ -156,7 +156,7 @@ class Pieces:
 
 # --- The file -------------------------------------------------------------------------------------------------------
 
-def load(folder: str | Path | None = None) -> tuple[StoryTeller, Pieces]:
+def load(folder: str | Path | None = None) -> tuple[StoryTeller, BPETokenizer]:
     """stories15M in evaluation mode, on the CPU, and its tokenizer.
 
     Args:
@@ -205,7 +205,7 @@ def _check(data: bytes, wanted: str, name: str) -> None:
         raise ValueError(f"{name} has sha256 {found}, wanted {wanted}: it is not that of stories15M")
 
 
-def read(data: bytes) -> tuple[StoryTeller, Pieces]:
+def read(data: bytes) -> tuple[StoryTeller, BPETokenizer]:
     """The model and the tokenizer in a file, without a look at its sha256.
 
     Source:
@@ -232,7 +232,7 @@ def _in_order(model: StoryTeller):
     yield [model.norm.weight]
 
 
-def _pieces(data: bytes, vocabulary: int) -> Pieces:
+def _pieces(data: bytes, vocabulary: int) -> BPETokenizer:
     """The tokenizer: after the longest length, each piece with its score and its length."""
     pieces, scores, at = [], [], 4
     for _ in range(vocabulary):
@@ -240,4 +240,4 @@ def _pieces(data: bytes, vocabulary: int) -> Pieces:
         pieces.append(data[at + 8:at + 8 + length])
         scores.append(score)
         at += 8 + length
-    return Pieces(pieces, scores)
+    return BPETokenizer(pieces, scores)
