@@ -72,8 +72,8 @@ def figure(app, bundle, models, prefix):
 
 def live_figure(model_id, models, picture, alt, numbers):
     mine = closure(model_id, models)
-    # The controls, in a box of their own, and the canvas (figure.py): here is said which stands first
-    parts = "".join(view(part, mine, picture) for part in references(mine[model_id]["state"]["children"]))
+    controls, canvas = references(mine[model_id]["state"]["children"])  # figure.py; here the drawing comes first
+    parts = view(canvas, mine, picture) + view(controls, mine, picture)
     state = json.dumps({"models": mine}, separators=(",", ":")).replace("</", "<\\/")
     return (
         f'<figure class="live-figure" role="group" aria-label="{escape(alt)}">'

@@ -58,7 +58,8 @@ def place(app, pagename, templatename, context, doctree):
         line = HEAD.format(count=len(items), core=sum(item.core for item in items))
         before, _, after = context["body"].rpartition("</section>")
         context["body"] = before + END.format(coming=coming(app, pagename)) + "</section>" + after
-        context["body"] = context["body"].replace("</h1>", "</h1>" + here(pagename) + line, 1)
+        row = f'</h1><div class="where-row">{here(pagename)}{line}</div>'
+        context["body"] = context["body"].replace("</h1>", row, 1)
     app.add_js_file("reader_location.js", priority=320)
 
 

@@ -16,6 +16,7 @@ COMMENT = re.compile(r"/\*(?!!).*?\*/", re.S)            # all but licences
 OF_INTERFACES = re.compile(r"[^{}]*dl\[class\][^{}]*{[^{}]*}")
 # The switches of Furo's drawers stand beside the page, in no landmark. Ours stand where they are seen (page.html).
 SWITCHED = re.compile(r"#(__\w+):checked~(?:\.page )?")
+CONTENTS = "max-width:96em"     # up to here the contents are a drawer: two columns beside figures of 60rem need so much
 DARK = "a11y-high-contrast-dark"                # the colours of code on dark pages; on light ones: see _config.yml
 # Some of the light one stand out from white as 7 to 1, and less from the book's panels: a shade darker.
 DARKER = {"#6730C5": "#622EBB", "#7F4707": "#794407", "#00622F": "#005D2D", "#005B82": "#00567B", "#912583": "#8A237D",
@@ -32,7 +33,7 @@ def sheet():
     theirs = [(furo.THEME_PATH / "static/styles/furo.css").read_text("utf8"), code]
     ours = [(FIGURES / "common.css"), *sorted(set(FIGURES.glob("*.css")) - {FIGURES / "common.css"}), HERE / "book.css"]
     layer = OF_INTERFACES.sub("", "\n".join(theirs).replace('@charset "utf-8";', ""))
-    layer = SWITCHED.sub(r"body:has(#\1:checked) ", layer)
+    layer = SWITCHED.sub(r"body:has(#\1:checked) ", layer).replace("max-width:82em", CONTENTS)
     return COMMENT.sub("", f"@layer theirs {{\n{layer}\n}}\n" + "\n".join(path.read_text("utf8") for path in ours))
 
 

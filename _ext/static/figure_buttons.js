@@ -24,8 +24,7 @@
     };
     figure.settings.watch(wanted, () => queueMicrotask(found)); // when all that is set at once is set
     button.addEventListener("click", () => {
-      figure.settings.put(wanted, true);
-      found();
+      figure.settings.glide(wanted, found);
       requestAnimationFrame(() => requestAnimationFrame(() => show(figure, button))); // when it is drawn
     });
   }

@@ -165,8 +165,13 @@
     return Object.entries(value).flatMap(([key, part]) => leaves(part, `${name}.${key}`));
   }
 
-  // put(wanted): name -> value, or a choice as its control says it, and all else as the figure opened; holds: is it so
-  function settingsOf(models) {
+  const GLIDE = 520; // milliseconds
+  const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const eased = (share) => (share < 0.5 ? 2 * share * share : 1 - 2 * (1 - share) ** 2);
+
+  // put(wanted): name -> value, or a choice as its control says it, and all else as the figure opened; glide: the same,
+  // in motion; holds: is it so
+  function settingsOf(models, figure) {
     const all = [...models.values()];
     const canvas = all.find((model) => model.get("module"));
     const isCanvas = (end) => end && models.get(end[0].slice(PREFIX.length)) === canvas;
@@ -206,8 +211,50 @@
         }
       }
     }
+
+    // As `put`, but sliders move there, through settings that the figure computes: no number between is made up. What
+    // the reader does in the figure meanwhile ends it where it stands; what else is asked for begins there.
+    let frame = 0;
+    const live = () => figure.querySelectorAll("[aria-live]");
+    function stop() {
+      cancelAnimationFrame(frame);
+      live().forEach((element) => element.removeAttribute("aria-busy"));
+    }
+    function onItsWay(name, from, to, share) {
+      const { min = 0, step = 1 } = controls.get(name).state;
+      const steps = Math.round((from + share * (to - from) - min) / step);
+      return Number((min + step * steps).toFixed(10));
+    }
+    function glide(wanted, done) {
+      stop();
+      const before = new Map(names.filter((name) => controls.get(name)?.name.includes("Slider"))
+        .map((name) => [name, canvas.get(name)]));
+      put(wanted, true);
+      const moves = [...before].map(([name, from]) => ({ name, from, to: canvas.get(name) }))
+        .filter(({ name, from, to }) => from !== to && fits(name, from));
+      if (isStill() || !moves.length) return done();
+      const show = (share) => moves.forEach(({ name, from, to }) => canvas.set(name, onItsWay(name, from, to, share)));
+      live().forEach((element) => element.setAttribute("aria-busy", "true")); // what is said is said once, at the end
+      const begin = performance.now();
+      const tick = (now) => {
+        const share = (now - begin) / GLIDE;
+        if (share < 1) {
+          show(eased(Math.max(share, 0)));
+          frame = requestAnimationFrame(tick);
+          return;
+        }
+        stop();
+        put(wanted, true);
+        done();
+      };
+      show(0);
+      frame = requestAnimationFrame(tick);
+    }
+    for (const event of ["pointerdown", "keydown"]) figure.addEventListener(event, stop);
+
     return {
       put,
+      glide,
       knows: (wanted) => entries(wanted).every(([name, value]) => typeof opening.get(name) === typeof value),
       holds: (wanted) => entries(wanted).every(([name, value]) => canvas.get(name) === value),
       watch: (wanted, tell) => canvas.on(Object.keys(wanted).map((name) => `change:${name}`).join(" "), tell),
@@ -228,7 +275,7 @@
       tie(models);
       for (const [element, model] of parts) if (element.dataset.kind === "canvas") await draw(element, model);
       for (const [element, model] of parts) if (element.dataset.kind !== "canvas") wake(element, model, models);
-      figure.settings = settingsOf(models);
+      figure.settings = settingsOf(models, figure);
       offerLink(figure);
       figure.addEventListener("input", take);
       figure.classList.add("is-live");

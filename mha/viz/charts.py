@@ -2,8 +2,8 @@
 import matplotlib.colors
 import numpy as np
 
-from mha.viz.picture import (BLUE, GREEN, INK, ORANGE, STREAM, VIOLET, WEIGHT, WIDTH, Picture, as_array,
-                             house_figure)
+from mha.viz.picture import (BLUE, GREEN, INK, ON_HUE, ORANGE, STREAM, VIOLET, WEIGHT, WEIGHTS, WIDTH, Picture,
+                             as_array, house_figure)
 from mha.viz.tables import readable_name, table
 
 
@@ -41,12 +41,11 @@ def bars(labels, **series):
 BESIDE = (7, 0)                                      # points from the end of a line to its name
 SCALE = matplotlib.colors.PowerNorm(0.5, vmin=0, vmax=1)
 LETTER, NUMBER, TITLE, BAR = 0.078, 0.36, 0.3, 0.85  # inches: a letter's width, a number's, a title's height, the key's
-DARK, LIGHT = "#10151d", "#ffffff"                   # ink on the colours of a map, which are the same on any paper
 
 
 def _map(axis, weights, rows, columns, title, cell):
     """One heat map, its cells `cell` inches wide; names that are no names are left out."""
-    image = axis.imshow(weights, norm=SCALE, cmap="cividis")
+    image = axis.imshow(weights, norm=SCALE, cmap=WEIGHTS)
     axis.set_title(title)
     level = cell < LETTER * max(map(len, columns), default=0)
     axis.set_xticks(range(len(columns)), columns, rotation=50 if level else 0, ha="right" if level else "center",
@@ -57,12 +56,12 @@ def _map(axis, weights, rows, columns, title, cell):
     if cell >= NUMBER:
         for (i, j), weight in np.ndenumerate(weights):
             axis.text(j, i, f"{weight:.2f}" if weight else "0", ha="center", va="center", fontsize=9.2,
-                      color=DARK if SCALE(weight) > 0.48 else LIGHT)
+                      color=ON_HUE if SCALE(weight) > 0.66 else INK)
     return image
 
 
 def heatmaps(weights, tokens, titles=None, columns=4, keys=None, alt=None):
-    """Attention weights as maps, rows = queries, columns = keys, on the fixed scale from 0 (dark) to 1 (light).
+    """Attention weights as maps, rows = queries, columns = keys, on the fixed scale from 0 (paper) to 1 (deep purple).
 
     Colour goes with the square root of the weight, so that a weight of 0.05 can be told from none.
 
@@ -207,7 +206,7 @@ def matrix(values, title="", row_label="", column_label="", cuts=(), alt=None):
         axis.set_yticks(range(v.shape[0]))
         for (i, j), value in np.ndenumerate(v):
             axis.text(j, i, f"{value + 0.0:.2f}".replace("-", "\u2212"), ha="center", va="center", fontsize=9.2,
-                      color=DARK if abs(value) < 0.7 * top else LIGHT)
+                      color=INK if abs(value) < 0.7 * top else ON_HUE)
     for cut in cuts:
         axis.axvline(cut - 0.5, color=INK, linewidth=1)
     axis.set(title=title, xlabel=column_label, ylabel=row_label)

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import matplotlib
+import matplotlib.colors
 import matplotlib.figure
 import numpy as np
 
@@ -12,6 +13,9 @@ WIDTH = 5.4  # inches: so narrow that its words can be read on a phone
 INK, BLUE, ORANGE, GREEN, VIOLET = "#010203", "#2f74c0", "#b94f12", "#2a8f6d", "#8a5bb8"
 # What has one colour in the whole book. On its pages the picture takes that of the paper (mha/widgets/common.css).
 QUERY, KEY, VALUE, WEIGHT, STREAM, ON_HUE = "#b3400c", "#2a5bb0", "#1f8264", "#8f45b8", "#6b7484", "#fdfcf8"
+# The ramp of weights, from none to all: the five stops of common.css on light paper
+WEIGHTS = matplotlib.colors.LinearSegmentedColormap.from_list(
+    "weights", ["#fdfcf9", "#e3cff2", "#bb8fdd", "#8a3fbe", "#45085f"])
 HUES = {QUERY: "query", KEY: "key", VALUE: "value", WEIGHT: "weight", STREAM: "stream", ON_HUE: "on-hue"}
 
 

@@ -285,28 +285,40 @@ function barTable(names, columns) {
 
 // ---- colours ---------------------------------------------------------------------------------------
 
-// cividis (Nunez, Anderton, Renslow 2018), seventeen of its colours; white ink reads on the dark half
-const CIVIDIS = [
-  "#00224e", "#002e6a", "#1a386f", "#32436d", "#434e6c", "#535a6d", "#61656f", "#6f7073", "#7d7c78",
-  "#8c8878", "#9b9476", "#aba072", "#bcae6c", "#cdbb63", "#dec958", "#f0d846", "#fee838",
-].map((colour) => [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16)));
+// A weight is one purple in every figure, from paper to all but black: five stops, which common.css has for light and
+// dark. The scale is fixed from 0 to 1 and goes with the square root, so that a weight of 0.05 can be told from none.
+const STOPS = ["--weight-0", "--weight-1", "--weight-2", "--weight-3", "--weight-4"];
 
-const SHADES = tabulate(256, (i) => {
-  const place = (i / 255) * (CIVIDIS.length - 1);
-  const low = Math.min(Math.floor(place), CIVIDIS.length - 2);
-  const between = (from, to) => Math.round(from + (place - low) * (to - from));
-  return `rgb(${CIVIDIS[low].map((part, k) => between(part, CIVIDIS[low + 1][k])).join(",")})`;
-});
+// Where a weight lies: the stop before it, and how far it is from there to the next
+function onRamp(weight) {
+  const place = Math.sqrt(Math.max(0, Math.min(1, weight))) * (STOPS.length - 1);
+  const low = Math.min(Math.floor(place), STOPS.length - 2);
+  return [low, place - low];
+}
 
-// The scale is fixed from 0 to 1 and goes with the square root, so that a weight of 0.05 can be told from none
-const shadeAt = (weight) => Math.max(0, Math.min(255, Math.round(Math.sqrt(weight) * 255)));
-const shade = (weight) => SHADES[shadeAt(weight)];
+function shade(weight) {
+  const [low, share] = onRamp(weight);
+  return `color-mix(in srgb, var(${STOPS[low + 1]}) ${(100 * share).toFixed(2)}%, var(${STOPS[low]}))`;
+}
 
-// The same colours as one pixel each
-const PIXELS = Uint32Array.from(SHADES, (colour) => {
-  const [r, g, b] = colour.match(/\d+/g);
-  return new Uint32Array(Uint8Array.of(r, g, b, 255).buffer)[0];
-});
+// The same colours as one pixel each, in an element's scheme: a function of the weight
+function pixelsIn(element) {
+  const style = getComputedStyle(element);
+  const stops = STOPS.map((name) => style.getPropertyValue(name).match(/[\d.]+/g)?.map(Number) ?? [0, 0, 0]);
+  const pixels = Uint32Array.from(tabulate(256, (i) => {
+    const [low, share] = onRamp((i / 255) ** 2);
+    const [r, g, b] = stops[low].map((part, k) => Math.round(part + share * (stops[low + 1][k] - part)));
+    return new Uint32Array(Uint8Array.of(r, g, b, 255).buffer)[0];
+  }));
+  return (weight) => pixels[Math.max(0, Math.min(255, Math.round(Math.sqrt(weight) * 255)))];
+}
+
+// What is painted follows no style sheet: it is painted anew when a page or a notebook turns light, dark, or to paper
+const painters = new Map(); // canvas -> what paints it
+const paintAll = () => painters.forEach((paint, canvas) => (canvas.isConnected ? paint() : painters.delete(canvas)));
+const schemes = { attributes: true, attributeFilter: ["data-theme", "data-jp-theme-light"] };
+new MutationObserver(paintAll).observe(document.body, schemes);
+for (const media of ["(prefers-color-scheme: dark)", "print"]) matchMedia(media).addEventListener("change", paintAll);
 
 // Maps of weights under an svg of words and marks. They are drawn on a canvas of the svg's size, whose pixels are as
 // fine as those of the screen, since thousands of elements would take several frames to colour. `show` is told the
@@ -316,13 +328,14 @@ function mapsUnder(svg) {
   const canvas = h("canvas", { "aria-hidden": "true" });
   const pen = canvas.getContext("2d");
   const cells = h("canvas").getContext("2d");
-  let shown = { places: [] };
+  let shown = { weights: [], columns: 1, places: [] };
 
   // The maps one below the other, a pixel a cell
-  function fillCells(weights, columns) {
+  function fillCells({ weights, columns }) {
+    const pixelOf = pixelsIn(canvas);
     const image = new ImageData(columns, weights.length / columns);
     const pixels = new Uint32Array(image.data.buffer);
-    for (let i = 0; i < weights.length; i++) pixels[i] = PIXELS[shadeAt(weights[i])];
+    for (let i = 0; i < weights.length; i++) pixels[i] = pixelOf(weights[i]);
     set(cells.canvas, { width: image.width, height: image.height });
     cells.putImageData(image, 0, 0);
   }
@@ -341,16 +354,18 @@ function mapsUnder(svg) {
   function paint() {
     pen.clearRect(0, 0, canvas.width, canvas.height);
     pen.imageSmoothingEnabled = false;
-    if (canvas.width) shown.places.forEach(paintMap);
+    if (!canvas.width || !shown.places.length) return;
+    fillCells(shown);
+    shown.places.forEach(paintMap);
   }
+  painters.set(canvas, paint);
   new ResizeObserver(([{ contentRect: { width, height } }]) => {
     const sharp = Math.max(2, devicePixelRatio); // twice is enough for paper
     set(canvas, { width: Math.round(width * sharp), height: Math.round(height * sharp) });
     paint();
   }).observe(canvas);
   function show(units, weights, columns, places, gap = 0) {
-    shown = { units, columns, rows: weights.length / columns / places.length, places, gap };
-    fillCells(weights, columns);
+    shown = { units, weights, columns, rows: weights.length / columns / places.length, places, gap };
     paint();
   }
   return { box: h("div", { class: "mapped" }, canvas, svg), show };

@@ -94,7 +94,7 @@ export default figure(({ words, presets, tensors }, { now, change, when }) => {
     square("Influence", "what moves what", words, leakCells));
   const facts = factList();
   const legend = h("p", { class: "soft" },
-    "Rows look, columns are looked at. A dark frame or cell is little, a light one much; a dot is exactly zero, .00 "
+    "Rows look, columns are looked at. The deeper the purple, the more; a dot is exactly zero, .00 "
       + "only rounded; a thick frame with \u201c!\u201d is a leak.");
 
   function paint(i, j) {
@@ -158,7 +158,7 @@ export default figure(({ words, presets, tensors }, { now, change, when }) => {
     set(cell, { class: bad ? "cell leak" : "cell" });
     cell.style.background = number ? "none" : ground; // no attribute, which a strict policy forbids
     cell.style.border = number && !nothing ? `3px solid ${ground}` : "none"; // a number stands in a frame
-    cell.style.color = Math.sqrt(colour) < 0.55 && !number && !nothing ? "#fff" : "inherit";
+    cell.style.color = !number && !nothing && Math.sqrt(colour) > 0.66 ? "var(--on-hue)" : "inherit";
     write(cell, nothing ? "\u00b7" : text);
   }
 

@@ -167,8 +167,10 @@ def keeping(parts):
 class Visit:
     """One look at a page: its console errors and its requests to third parties are kept."""
 
-    def __init__(self, chrome, address, path, width=1200, scheme="light", script="", fonts=True, bets=False):
-        self.context = chrome.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    def __init__(self, chrome, address, path, width=1200, scheme="light", script="", fonts=True, bets=False,
+                 motion="reduce"):
+        self.context = chrome.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme,
+                                          reduced_motion=motion)
         self.errors, self.foreign, self.requested = [], [], []
         if not fonts:                                 # as on a slow line: the page keeps the reader's own font
             self.context.route("**/*.woff2", lambda route: route.abort())

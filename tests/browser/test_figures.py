@@ -2,12 +2,12 @@
 import itertools
 import random
 
-import matplotlib
 import numpy as np
 import pytest
 from support import pairwise
 
 import served
+from mha.viz.picture import WEIGHTS
 from operate import HEIGHT, after_each, figure_called, operate
 
 FIGURES_OF_PAGES = [(page, index) for page in served.pages()
@@ -237,7 +237,7 @@ MARKED_ROWS = """
                                         ("head-browser", "chapters/08_what_heads_do.html")])
 @pytest.mark.parametrize("width", [1200, 390])
 def test_a_map_has_the_colours_of_its_weights(visit, name, page, width):
-    """Those of matplotlib's cividis, on a scale that goes with the square root."""
+    """Those of the static pictures, on a scale that goes with the square root."""
     tab, figure = open_figure(visit, page, 0, width=width)
     for setting in few_settings(figure)[::2]:
         shown = operate(tab, 0, figure, [setting])[0]["weight"]
@@ -248,5 +248,5 @@ def test_a_map_has_the_colours_of_its_weights(visit, name, page, width):
         assert len(rows) == len(maps)
         row = min(setting["word"], n - 1)
         for colours, weights in zip(rows, maps):
-            expected = 255 * matplotlib.colormaps["cividis"](np.sqrt(weights[row]))[:, :3]
+            expected = 255 * WEIGHTS(np.sqrt(weights[row]))[:, :3]
             assert np.abs(colours - expected).max() < 16, f"{name} at {setting}"

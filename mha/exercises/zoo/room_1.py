@@ -36,7 +36,7 @@ SPECIMENS = [
                  Case("The powers were not divided by their sum.",
                       "Then the numbers in a row would still stand in the right ratios. Compare the last rows.",
                       "no-normalisation", makes=lambda: (SCORES.exp() * CAUSAL)[None]),
-                 Case("The mask is transposed.", "The dark half is where it should be.", "mask-transposed",
+                 Case("The mask is transposed.", "The empty half is where it should be.", "mask-transposed",
                       makes=lambda: weights(SCORES, CAUSAL.T)[None])),
         note="\"That's a typo and a big bug!\", said the maintainer of "
              f"{GITHUB}labmlai/annotated_deep_learning_paper_implementations/issues/146 (2022). The one who found it "
