@@ -278,6 +278,8 @@
       figure.settings = settingsOf(models, figure);
       offerLink(figure);
       figure.addEventListener("input", take);
+      const controls = figure.querySelector(".live-controls"); // what a drawing keeps in sight itself stands above them
+      new ResizeObserver(() => figure.style.setProperty("--controls", `${controls.offsetHeight}px`)).observe(controls);
       figure.classList.add("is-live");
     } catch (error) {
       fail(error);

@@ -116,14 +116,14 @@ def test_a_figure_keeps_its_height_whatever_its_controls_say(opened, page, index
     assert low == high, f"{low} px at {settings[heights.index(low)]}, {high} px at {settings[heights.index(high)]}"
 
 
-# For each control: its edges when it has been moved and the figure's end stands at the foot of the window
+# For each control: its edges when it has been moved and the figure begins at the top of the window
 MOVED_AND_SCROLLED = """
   (index) => {
     const figure = document.querySelectorAll(".live-figure")[index];
     const controls = [...figure.querySelectorAll(".live-control")].filter((el) => el.checkVisibility());
     return controls.filter((control) => control.querySelector("input, select")).map((control) => {
       control.querySelector("input, select").dispatchEvent(new Event("input", { bubbles: true }));
-      figure.scrollIntoView({ block: "end", behavior: "instant" });
+      figure.scrollIntoView({ block: "start", behavior: "instant" });
       const { top, bottom } = control.getBoundingClientRect();
       return [control.textContent.trim(), top, bottom, innerHeight];
     });

@@ -140,3 +140,24 @@ def test_no_figure_has_a_hole_when_it_opens(opened, page, index, width, most):
         pytest.skip("its narration stays in sight, and its place is not where it is seen")
     hole, at = tab.evaluate(HOLE, index)
     assert hole <= most, f"{hole} px of nothing, {at} px below its top"
+
+
+# Where the drawing of a page's first figure begins and ends; of the machine of chapter 0, its glance
+FIRST_DRAWING = """
+  () => {
+    const figure = document.querySelector(".live-figure");
+    const drawing = figure.querySelector(".glance") ?? figure.querySelector(".live-view");
+    const { top, bottom } = drawing.getBoundingClientRect();
+    return [top, bottom];
+  }
+"""
+
+
+@pytest.mark.parametrize("page", [page for page in served.chapters() if served.live_figures(page)])
+def test_the_first_drawing_is_on_the_first_screen(visit, page):
+    """In the upper half of a window; on a phone, a quarter of it."""
+    assert visit(page).page.evaluate(FIRST_DRAWING)[0] < 450
+    phone = visit(page, width=390).page
+    phone.set_viewport_size({"width": 390, "height": 844})
+    top, bottom = phone.evaluate(FIRST_DRAWING)
+    assert (844 - top) / (bottom - top) > 0.25
