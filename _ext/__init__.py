@@ -1,9 +1,9 @@
 """The book's own Sphinx extension, each file one idea."""
 from importlib import import_module
 
-PARTS = ("admonitions", "assets", "bets", "completion", "exercise_pages", "figure_buttons", "folding", "fonts",
-         "formulas", "live_figures", "meta", "paper", "publishing", "reader_location", "repairs", "runs",
-         "section_links", "statements", "styles", "terms")
+PARTS = ("admonitions", "assets", "bets", "chapter_pictures", "completion", "exercise_pages", "figure_buttons",
+         "folding", "fonts", "formulas", "live_figures", "meta", "paper", "publishing", "reader_location", "repairs",
+         "runs", "section_links", "statements", "styles", "terms")
 
 
 def setup(app):

@@ -2,7 +2,7 @@
 import matplotlib.colors
 import numpy as np
 
-from mha.viz.picture import (BLUE, GREEN, INK, ON_HUE, ORANGE, STREAM, VIOLET, WEIGHT, WEIGHTS, WIDTH, Picture,
+from mha.viz.picture import (SLATE, TEAL, INK, ON_HUE, OCHRE, STREAM, ROSE, WEIGHT, WEIGHTS, WIDTH, Picture,
                              as_array, house_figure)
 from mha.viz.tables import readable_name, table
 
@@ -189,7 +189,7 @@ def _lying(labels, ylabel, lines, values):
 
 
 def _scatter(axis, x, y, place, name):
-    axis.scatter(x, y, s=14, alpha=0.8, linewidth=0, color=(BLUE, ORANGE, GREEN, VIOLET)[place],
+    axis.scatter(x, y, s=14, alpha=0.8, linewidth=0, color=(SLATE, OCHRE, TEAL, ROSE)[place],
                  marker="os^D"[place], label=name, clip_on=False)
 
 
@@ -227,7 +227,7 @@ def histograms(panels, alt, facts):
     figure, axes = house_figure(7.4, 2.3, columns=len(panels))
     for axis, (title, (x, shares)) in zip(axes, panels.items()):
         x = as_array(x)
-        axis.bar(x, as_array(shares), width=0.85 * (x[1] - x[0]), color=BLUE)
+        axis.bar(x, as_array(shares), width=0.85 * (x[1] - x[0]), color=SLATE)
         axis.set_title(title)
         axis.set_yticks([])
         axis.spines["left"].set_visible(False)

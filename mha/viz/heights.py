@@ -1,7 +1,7 @@
 """Stairs: what a head with symmetric scores can prefer, and what it cannot."""
 import numpy as np
 
-from mha.viz.picture import BLUE, INK, ORANGE, WIDTH, Picture, as_array, house_figure
+from mha.viz.picture import SLATE, INK, OCHRE, WIDTH, Picture, as_array, house_figure
 from mha.viz.tables import table
 
 TREAD = 0.32  # half the width of the tread on which a token stands
@@ -36,7 +36,7 @@ def _stairs(axis, names, climbs):
     endless = np.isinf(climbs)
     levels = np.cumsum([0, *np.where(endless, 1, climbs)])
     for x, (name, level) in enumerate(zip(names, levels)):
-        axis.plot([x - TREAD, x + TREAD], [level, level], color=BLUE, linewidth=3, solid_capstyle="butt")
+        axis.plot([x - TREAD, x + TREAD], [level, level], color=SLATE, linewidth=3, solid_capstyle="butt")
         axis.annotate(name, (x, level), (0, 4), textcoords="offset points", ha="center", va="bottom", fontsize=9.2)
     for x, (climb, low, high) in enumerate(zip(climbs, levels, levels[1:])):
         axis.plot([x + TREAD, x + 1 - TREAD], [low, high], color=INK, linewidth=0.8,
@@ -44,10 +44,10 @@ def _stairs(axis, names, climbs):
         label = "\u221e" if np.isinf(climb) else f"{climb.round(1) + 0.0:+.1f}".replace("-", "\u2212")
         axis.annotate(label, (x + 0.5, (low + high) / 2), (5, -4), textcoords="offset points", va="top", fontsize=9.2)
     if names[0] == names[-1]:
-        axis.plot([0, len(names) - 1], [0, 0], color=ORANGE, linewidth=1, linestyle="--", zorder=0.5)
+        axis.plot([0, len(names) - 1], [0, 0], color=OCHRE, linewidth=1, linestyle="--", zorder=0.5)
         if abs(levels[-1]) > 0.01:
             axis.annotate("", (len(names) - 1, levels[-1]), (len(names) - 1, 0),
-                          arrowprops={"arrowstyle": "<->", "color": ORANGE, "shrinkA": 0, "shrinkB": 2})
+                          arrowprops={"arrowstyle": "<->", "color": OCHRE, "shrinkA": 0, "shrinkB": 2})
     axis.set_xlim(-0.5, len(names) - 0.5)
     axis.margins(y=0.2)
     axis.set_xticks([])

@@ -10,7 +10,9 @@ import numpy as np
 
 STYLE = Path(__file__).parent / "viz.mplstyle"
 WIDTH = 5.4  # inches: so narrow that its words can be read on a phone
-INK, BLUE, ORANGE, GREEN, VIOLET = "#010203", "#2f74c0", "#b94f12", "#2a8f6d", "#8a5bb8"
+INK = "#010203"
+# For runs, sizes, sentences, and all that has no colour of its own: neither of these means a query or a weight
+SLATE, OCHRE, TEAL, ROSE = "#5d7391", "#a8741a", "#4c8880", "#a0616f"
 # What has one colour in the whole book. On its pages the picture takes that of the paper (mha/widgets/common.css).
 QUERY, KEY, VALUE, WEIGHT, STREAM, ON_HUE = "#b3400c", "#2a5bb0", "#1f8264", "#8f45b8", "#6b7484", "#fdfcf8"
 # The ramp of weights, from none to all: the five stops of common.css on light paper

@@ -1,7 +1,7 @@
 """Pictures of tokens: as points in a plane, and as words in a line."""
 import numpy as np
 
-from mha.viz.picture import (BLUE, INK, KEY, ON_HUE, ORANGE, QUERY, STREAM, VALUE, WEIGHT, Picture, as_array,
+from mha.viz.picture import (SLATE, INK, KEY, ON_HUE, OCHRE, QUERY, STREAM, VALUE, WEIGHT, Picture, as_array,
                              house_figure)
 from mha.viz.tables import table
 
@@ -79,7 +79,7 @@ def value_map(names, tokens, values, weights, target):
     for name, point in zip(names, tokens):
         axes[0].annotate(name, point, (0, 12 if point[1] > 0 else -12), textcoords="offset points", ha="center",
                          va="center", fontsize=9)
-    axes[1].scatter(*target, s=150, facecolor="none", edgecolor=ORANGE, linewidth=2)
+    axes[1].scatter(*target, s=150, facecolor="none", edgecolor=OCHRE, linewidth=2)
     mixed, out = weights @ tokens, weights @ values
     alt = (f"{len(names)} tokens in the plane and their values, the weighted mean of both, and the target for the mean "
            "of the values.")
@@ -101,7 +101,7 @@ def arcs(tokens, weights, word, endings):
     """
     w, n = as_array(weights), len(tokens)
     figure, (axis,) = house_figure(7.4, 3.9)
-    for row, (sign, colour) in enumerate([(1, BLUE), (-1, ORANGE)]):
+    for row, (sign, colour) in enumerate([(1, SLATE), (-1, OCHRE)]):
         for j in range(n):
             t = np.linspace(0, np.pi, 40)
             half = (j - word) / 2
@@ -109,9 +109,9 @@ def arcs(tokens, weights, word, endings):
                       linewidth=max(0.3, 14 * w[row, j]), alpha=0.75, solid_capstyle="butt")
     for j, name in enumerate(tokens):
         last = j == n - 2  # the last word, which the full stop follows
-        axis.text(j, 0.12 if last else 0, endings[0] if last else name, color=BLUE if last else INK, ha="center",
+        axis.text(j, 0.12 if last else 0, endings[0] if last else name, color=SLATE if last else INK, ha="center",
                   va="center", weight="bold" if j == word else "normal", fontsize=9)
-    axis.text(n - 2, -0.22, endings[1], ha="center", va="center", fontsize=9, color=ORANGE)
+    axis.text(n - 2, -0.22, endings[1], ha="center", va="center", fontsize=9, color=OCHRE)
     axis.axis("off")
     alt = (f"Arcs from the word {tokens[word]!r} to all words, with endings {endings[0]!r} (above) and {endings[1]!r} "
            "(below).")

@@ -1,5 +1,5 @@
 """A picture of a layer: heads that read from a stream, and add to it."""
-from mha.viz.picture import BLUE, INK, ORANGE, Picture, as_array, house_figure
+from mha.viz.picture import SLATE, INK, OCHRE, Picture, as_array, house_figure
 from mha.viz.tables import table
 
 READ, TOP, HEAD, STREAM = 2.7, 2.3, 1.75, 0.0                    # heights in the picture
@@ -18,23 +18,23 @@ def stream(token, parts):
     lengths, total = (parts**2).sum(-1) ** 0.5, parts.sum(0)
     h = len(parts)
     figure, (axis,) = house_figure(4.6, 2.9)
-    axis.plot([0, h + 1.5], [STREAM, STREAM], color=BLUE, linewidth=6, solid_capstyle="butt")
+    axis.plot([0, h + 1.5], [STREAM, STREAM], color=SLATE, linewidth=6, solid_capstyle="butt")
     axis.annotate("", (h + 2.2, STREAM), (h + 1.2, STREAM),
-                  arrowprops={"arrowstyle": "-|>", "color": BLUE, "lw": 6, "mutation_scale": 20})
-    axis.plot([0.5, 0.5, h + 0.5], [STREAM, READ, READ], color=BLUE, linewidth=1.5)
+                  arrowprops={"arrowstyle": "-|>", "color": SLATE, "lw": 6, "mutation_scale": 20})
+    axis.plot([0.5, 0.5, h + 0.5], [STREAM, READ, READ], color=SLATE, linewidth=1.5)
     for i, length in enumerate(lengths):
         x = i + 1.5
-        axis.annotate("", (x, TOP), (x, READ), arrowprops={"arrowstyle": "-|>", "color": BLUE, "lw": 1.2})
+        axis.annotate("", (x, TOP), (x, READ), arrowprops={"arrowstyle": "-|>", "color": SLATE, "lw": 1.2})
         axis.text(x, (TOP + HEAD) / 2, str(i + 1), ha="center", va="center", fontsize=9.2,
                   bbox={"boxstyle": "round,pad=0.4", "facecolor": "none", "edgecolor": INK, "linewidth": 0.8})
-        axis.plot([x, x], [HEAD - 0.05, 0.2], color=ORANGE, linewidth=1 + 6 * length / lengths.max(),
+        axis.plot([x, x], [HEAD - 0.05, 0.2], color=OCHRE, linewidth=1 + 6 * length / lengths.max(),
                   solid_capstyle="butt", alpha=0.8)
-        axis.plot(x, STREAM, "o", markersize=15, color=BLUE)
+        axis.plot(x, STREAM, "o", markersize=15, color=SLATE)
         axis.text(x, STREAM - 0.02, "+", ha="center", va="center", fontsize=13, color="white")
         axis.text(x, -0.5, f"{length:.1f}", ha="center", va="center", fontsize=9.2)
-    axis.text(0.55, READ + 0.2, "read: every head gets whole tokens, x and the others", fontsize=9.2, color=BLUE)
+    axis.text(0.55, READ + 0.2, "read: every head gets whole tokens, x and the others", fontsize=9.2, color=SLATE)
     axis.text(0.6, (TOP + HEAD) / 2, "head", fontsize=9.2, va="center")
-    axis.text(0.6, 1.05, "write", fontsize=9.2, color=ORANGE, va="center")
+    axis.text(0.6, 1.05, "write", fontsize=9.2, color=OCHRE, va="center")
     axis.text(0, -0.5, "x", ha="left", va="center")
     axis.text(h + 2.3, -0.5, "x + sum", ha="right", va="center")
     axis.set(xlim=(-0.1, h + 2.4), ylim=(-0.75, READ + 0.45))

@@ -23,7 +23,8 @@ function kindOf(i, j) {
   return AFTER[i] === j ? "forwards" : "backwards";
 }
 
-// A bent arrow from node i to node j that ends before the node, bent outwards or inwards; and where its number stands
+// A bent arrow from node i to node j that ends before the node, bent outwards or inwards; and where its number stands,
+// near the token whose weight it is
 function bent(i, j, bend) {
   const middle = [0, 1].map((c) => (NODES[i][c] + NODES[j][c]) / 2);
   const away = [0, 1].map((c) => middle[c] - CENTRE[c]);
@@ -35,7 +36,8 @@ function bent(i, j, bend) {
   };
   const start = towardsVia(NODES[i], NODE + 2);
   const end = towardsVia(NODES[j], NODE + 8);
-  const beside = (c) => (start[c] + 2 * via[c] + end[c]) / 4 + (Math.sign(bend) * 21 * away[c]) / size;
+  const beside = (c) =>
+    0.49 * start[c] + 0.42 * via[c] + 0.09 * end[c] + (Math.sign(bend) * (bend > 0 ? 21 : 17) * away[c]) / size;
   return { path: `M${start} Q${via} ${end}`, end, from: via, label: [beside(0), beside(1)] };
 }
 
@@ -167,8 +169,8 @@ export default figure(({ names, points, sharps }) => {
     return { number, row: h("tr", {}, h("th", { scope: "row", class: kind }, label), number) };
   };
   const facts = [
-    fact("forwards", "forwards, each at the one that beats it: rock, paper, scissors, rock"),
-    fact("backwards", "backwards: rock, scissors, paper, rock"),
+    fact("forwards", "solid: forwards, each at the one that beats it: rock, paper, scissors, rock"),
+    fact("backwards", "dashed: backwards, rock, scissors, paper, rock"),
     fact("", "loss, the mean of \u2212ln(weight forwards); to toss a coin costs ln 2 = 0.693"),
   ];
   const status = statusLine(`${matrices({ tied: true, turn_q: 0, turn_k: 0 }, 1, 1)} ${success(1, true)}`);
@@ -205,7 +207,7 @@ export default figure(({ names, points, sharps }) => {
   function success(loss, wrongWay) {
     if (loss < 0.1) return "The head knows who beats whom.";
     if (loss < Math.LN2 - 1e-9) return "The head does better than a coin.";
-    if (wrongWay) return "Backwards: the orange product is the larger. Try the other way.";
+    if (wrongWay) return "Backwards: the dashed product is the larger. Try the other way.";
     return `The head does ${loss > Math.LN2 + 0.0005 ? "worse than" : "no better than"} a coin.`;
   }
 
