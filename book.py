@@ -5,6 +5,7 @@
     python3 book.py test             test the package, run every notebook, try the built book in a browser
     python3 book.py test --from STAGE    the same from one stage on: package, notebooks, build, browser or engines
     python3 book.py check CHAPTER    what a change to one chapter can break, in a minute or two: check 05_masks
+    python3 book.py check 4.1        the same of one exercise in code; check head-grid, of one live figure
     python3 book.py processors       the package's tests and the notebooks as on older processors: about an hour
     python3 book.py build            build the book into _build/html
     python3 book.py lab              open the chapters in JupyterLab
@@ -22,6 +23,7 @@ import argparse
 import hashlib
 import importlib.util
 import os
+import re
 import shlex
 import shutil
 import socket
@@ -208,23 +210,48 @@ def cannot_run(stage, failed):
     return f"skipped: {no_chromium()}" if stage == "browser" and no_chromium() else ""
 
 
-def check(chapter):
-    """What a change to one chapter can break: the rules of the house, its cells, its page in a browser."""
-    path = Path("chapters", Path(chapter).stem + ".ipynb")
-    if not (ROOT / path).exists():
-        names = ", ".join(sorted(path.stem for path in (ROOT / "chapters").glob("*.ipynb")))
-        sys.exit(f"There is no chapter {chapter!r}. There are {names}.")
-    python("-m", "pytest", "tests/test_house.py", "tests/test_notebooks.py", "-k", path.stem, **ONE_THREAD)
-    python("-m", "pytest", "--nbval", path, **ONE_THREAD)
+def check(what):
+    """What a change to one chapter, to one live figure, or to one exercise in code can break."""
+    chapters = {path.stem: path.relative_to(ROOT) for path in sorted((ROOT / "chapters").glob("*.ipynb"))}
+    if re.fullmatch(r"\d+\.\d+", what):
+        check_exercise(what)
+    elif Path(what).stem in chapters:
+        chapter = chapters[Path(what).stem]
+        python("-m", "pytest", "tests/test_house.py", "tests/test_notebooks.py", "-k", chapter.stem, **ONE_THREAD)
+        python("-m", "pytest", "--nbval", chapter, **ONE_THREAD)
+        check_page(chapter, chapter.stem)
+    else:
+        shows = f"widgets.{what.replace('-', ' ').title().replace(' ', '')}("
+        found = [chapter for chapter in chapters.values() if shows in (ROOT / chapter).read_text("utf-8")]
+        if not found:
+            sys.exit(f"There is no chapter {what!r}, and none shows a figure of that name. "
+                     f"There are {', '.join(chapters)}.")
+        check_page(found[0], what)
+
+
+def check_exercise(number):
+    chapter = int(number.partition(".")[0])
+    file = f"mha/exercises/chapter_{chapter:02}/e{number.replace('.', '_')}"
+    if not list(ROOT.glob(f"{file}_*.py")):
+        sys.exit(f"There is no exercise {number} in code: none is called {file}_name.py.")
+    python("-m", "pytest", "tests/test_exercises.py", "tests/test_blanks.py", "tests/test_right_answers.py",
+           "-k", number, **ONE_THREAD)
+
+
+def check_page(chapter, tests):
+    """Build the page of one chapter, and try in a browser what has such a name."""
     if no_chromium():
         print(f"Its page in a browser is skipped: {no_chromium()}")
-    else:
-        toc = Path("_build", "check", "toc.yml")
-        (ROOT / toc).parent.mkdir(parents=True, exist_ok=True)
-        (ROOT / toc).write_text(f"format: jb-book\nroot: {path.with_suffix('').as_posix()}\n", "utf-8")
-        run(PROGRAMS / "jupyter-book", "build", ".", "--all", "--quiet", "--toc", toc, "--path-output", toc.parent)
-        python("-m", "pytest", "-n", WORKERS, "--dist", "loadgroup", "tests/browser", "-k", path.stem,
-               BOOK_HTML=str(toc.parent / "_build" / "html"), **ONE_THREAD)
+        return
+    toc = Path("_build", "check", "toc.yml")
+    (ROOT / toc).parent.mkdir(parents=True, exist_ok=True)
+    pages = f"root: chapters/index\nchapters:\n- file: {chapter.with_suffix('').as_posix()}\n"
+    (ROOT / toc).write_text(f"format: jb-book\n{pages}", "utf-8")
+    run(PROGRAMS / "jupyter-book", "build", ".", "--all", "--quiet", "--toc", toc, "--path-output", toc.parent)
+    html = toc.parent / "_build" / "html"
+    print(f"Its page: {html / chapter.with_suffix('.html')}", flush=True)
+    python("-m", "pytest", "-n", WORKERS, "--dist", "loadgroup", "tests/browser", "-k", tests,
+           BOOK_HTML=str(html), **ONE_THREAD)
 
 
 def no_chromium():
@@ -257,12 +284,12 @@ def main():
                                      description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = {command.__name__: command for command in (serve, test, check, processors, build, lab, refresh)}
     parser.add_argument("command", choices=commands, help="one of those above")
-    parser.add_argument("chapter", nargs="?", help="which chapter to check, such as 05_masks")
+    parser.add_argument("chapter", nargs="?", help="such as 05_masks, 4.1 or head-grid")
     parser.add_argument("--port", type=int, default=8000, help="where serve shows the book (default: 8000)")
     parser.add_argument("--from", choices=STAGES, default="package", dest="first", help="the stage that test begins at")
     options = parser.parse_args()
     if (options.command == "check") != (options.chapter is not None):
-        parser.error("check, and no other command, takes the name of a chapter")
+        parser.error("check, and no other command, takes the name of a chapter or figure, or an exercise's number")
     install()
     arguments = {"serve": [options.port], "check": [options.chapter], "test": [options.first]}
     commands[options.command](*arguments.get(options.command, []))

@@ -1,11 +1,12 @@
 """Which files of the package a piece of code depends on: those that its import statements lead to, wherever they stand.
 
 A module depends on the packages around it too, and a package on the data that lie in its folder. What is imported by a
-computed name is not seen: whoever asks adds it, as `exercises_of` does.
+computed name is not seen: whoever asks adds it, as `exercises_of` and `figures_in` do.
 """
 import ast
 import functools
 import hashlib
+import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -64,6 +65,12 @@ def exercises_of(number):
     """The modules that hold the exercises of a chapter, "4" or "B"; "*" for all."""
     folder = {"B": "zoo", "*": "*"}.get(number) or f"chapter_{int(number):02}"
     return [f"mha.exercises.{path.parent.name}.{path.stem}" for path in sorted(EXERCISES.glob(f"{folder}/*.py"))]
+
+
+def figures_in(source):
+    """The modules of the figures that a source shows: widgets.BooksRead() of mha/widgets/books_read.py."""
+    return [f"mha.widgets.{re.sub(r'(?<!^)(?=[A-Z])', '_', name).lower()}"
+            for name in re.findall(r"\bwidgets\.([A-Z]\w*)", source)]
 
 
 def digest(files, *more):

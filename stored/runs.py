@@ -34,11 +34,14 @@ def fingerprint(notebook):
 
 
 def python_of(code):
-    """The cells as plain Python; and the modules of the exercises that they name: all, where they look at the list."""
+    """The cells as plain Python; and the modules of the figures and exercises that they name: of exercises all, where
+    they look at the list.
+    """
     source = "\n".join(TransformerManager().transform_cell(cell.source) for cell in code)
     named = {"*"} if re.search(r"\b(EXERCISES|progress)\b", source) else set(
-        re.findall(r"""["'](\d+|B)\.\d+["']""", source))
-    return source, [name for number in sorted(named) for name in imports.exercises_of(number)]
+        re.findall(r"""\b(?:check|predict|show|hint|solution|find)\(\s*["'](\d+|B)\.\d+["']""", source))
+    exercises = [name for number in sorted(named) for name in imports.exercises_of(number)]
+    return source, exercises + imports.figures_in(source)
 
 
 def execute(notebook, folder):

@@ -572,6 +572,13 @@ def test_what_is_said_to_run_for_some_sizes_runs_for_these_and_no_others(id, bla
         assert ran == runs, chosen
 
 
+def test_every_sentence_that_says_where_an_answer_runs_is_tried():
+    says = {(exercise.id, name, fragment) for exercise in IN_CODE for name, blank in exercise.program.blanks.items()
+            for fragment, mistake in blank.wrong.items()
+            if mistake and re.search(r"\bruns (to its end )?only|does not run", mistake.says)}
+    assert says == {row[:3] for row in RUNS_ONLY}, "each needs a row in RUNS_ONLY"
+
+
 def test_of_a_yes_or_no_is_said_what_it_misses_and_not_how_it_is_written():
     sentences = {mistake.says for _, (mistake,) in EXERCISES["5.4"].singles()}
     assert not [says for says in sentences if re.match("It (changes|adds|compares|looks|never|wants)", says)]

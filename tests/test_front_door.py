@@ -89,8 +89,13 @@ def test_a_wrong_call_is_told_what_is_wanted(arguments, told):
 
 
 def test_a_chapter_that_is_not_there_is_named_with_those_that_are():
-    with pytest.raises(SystemExit, match="There is no chapter '99_none'. There are 00_the_whole, 01_soft_lookup"):
+    with pytest.raises(SystemExit, match="no chapter '99_none', and none shows .* There are 00_the_whole, 01_soft"):
         book.check("99_none")
+
+
+def test_an_exercise_that_is_not_there_is_told_how_its_file_would_be_called():
+    with pytest.raises(SystemExit, match="no exercise 4.99 in code: .* mha/exercises/chapter_04/e4_99_name"):
+        book.check("4.99")
 
 
 def test_a_port_in_use_is_said():

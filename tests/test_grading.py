@@ -66,6 +66,20 @@ def test_an_odd_cell_costs_at_most_what_comes_after_it_and_the_table_says_where(
             assert state == "not reached" and why in said and "code cell 4" in said, (name, state, said)
 
 
+@pytest.mark.parametrize("cell", [
+    "check(\u201c5.1\u201d, causal_weights)", "check('5.1, causal_weights)", "check '5.1', causal_weights",
+    "check(id='5.1', answer=causal_weights", "check('causal_weights' causal_weights)", "def causal_weights(n)\n    return n\ncheck('5.1', causal_weights)"])
+def test_an_answer_that_is_no_python_cannot_be_run_and_is_not_missing(tmp_path, cell):
+    """Nor does the empty stub that was left above it hide it."""
+    assert EXERCISES["5.1"].name == "causal_weights"
+    stub = [part["source"] for part in cells_of(EXERCISES["5.1"], solved=False) if part["cell_type"] == "code"]
+    for name, above in (("alone", []), ("below a stub", stub)):
+        path = learners.write(tmp_path / name / "05_masks.ipynb", "from mha.exercises import check", *above, cell)
+        (rows,) = graded(path).values()
+        state, why = rows["5.1"]
+        assert state == "cannot be run" and why.startswith("SyntaxError"), (name, state, why)
+
+
 def test_what_a_notebook_starts_ends_with_it(tmp_path):
     noted = tmp_path / "pids"
     path = learners.write(tmp_path / "x.ipynb", f"""

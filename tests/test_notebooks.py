@@ -253,6 +253,12 @@ def test_a_run_depends_on_the_exercises_that_it_names(package, code):
     assert package / "other.py" not in imports.reached(*runs.python_of([cell("import mha")]))
 
 
+def test_a_run_depends_on_the_figures_that_it_shows():
+    shown = cell("from mha import widgets\nwidgets.HeadGrid()")
+    found = {path.name for path in imports.reached(*runs.python_of([shown]))}
+    assert {"head_grid.py", "figure.py"} <= found and "head_sum.py" not in found
+
+
 @pytest.mark.parametrize("name, counts", [("core.py", True), ("deep/numbers.npz", True), ("other.py", False),
                                           ("deep/drawn.js", False), ("exercises/README.md", False)])
 def test_a_run_counts_until_a_file_changes_that_it_depends_on(package, page, name, counts):

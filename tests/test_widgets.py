@@ -9,6 +9,7 @@ from mha.widgets import (FIGURES, alibi_slope, clock_hands, explained_shares, he
                          hidden_share, hit_margin, key_ring, left_behind, loudest, mask_painter, price_of_length,
                          row_shift, score_scale, sharing_costs, split_heads)
 from mha.widgets.figure import HERE, Choice, LiveFigure, Slider, State, Toggle
+from stored import imports
 from tools import make_sharing
 
 
@@ -55,7 +56,8 @@ def test_a_control_that_is_declared_is_a_trait_a_widget_and_a_link():
 def test_a_class_gives_a_figure_its_only_name():
     assert (TurnedKey.name(), TurnedKey.module()) == ("turned-key", "key_ring")
     for name, figure in FIGURES.items():
-        assert figure.__module__ == f"mha.widgets.{figure.module()}"
+        assert figure.__module__ == f"mha.widgets.{name.replace('-', '_')}"
+        assert imports.figures_in(f"widgets.{figure.__name__}()") == [figure.__module__]
         assert all((HERE / f"{figure.module()}.{kind}").exists() for kind in ("js", "css"))
         assert name.replace("-", "_") == figure.module() or figure.drawn_by
     files = {path.stem for path in HERE.glob("*.js")} - {"common"}

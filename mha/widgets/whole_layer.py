@@ -89,27 +89,6 @@ class WholeLayer(LiveFigure):
         return picture_of(self.numbers(**self.setting(), given=self.matrices), self.matrices["x"])
 
 
-class WholeGlance(LiveFigure):
-    """The same two heads at a glance: the words before and after, and who looks at whom; each head can be switched off.
-
-    `numbers()` gives weight (18), of head 1 and then head 2, row by row, and after (12).
-    """
-
-    drawn_by = "whole_layer"
-    data = {**DATA, "only_glance": True}            # the words before and after, and nothing between
-    head_1 = Toggle("head 1", value=True)
-    head_2 = Toggle("head 2", value=True)
-    matrices = State(GIVEN, name="given")
-    pointed = State([])
-
-    def numbers(self, head_1, head_2):
-        shown = numbers_of(GIVEN, head_1, head_2)
-        return {name: shown[name] for name in ("weight", "after")}
-
-    def picture(self):
-        return picture_of(self.numbers(**self.setting()), GIVEN["x"])
-
-
 def numbers_of(given, head_1=True, head_2=True, masked=False, scaled=True):
     """All that follows from given matrices, as `WholeLayer.numbers` gives it."""
     given = {name: torch.tensor(matrix, dtype=torch.float64) for name, matrix in given.items()}

@@ -65,7 +65,7 @@ def measure_page(chrome, address, page):
 
 def measure_figures(chrome, address, page):
     visit = served.Visit(chrome, address, page, script=served.FRAMES)
-    for index in range(served.live_figures(page)):
+    for index in range(len(served.live_figures(page))):
         name, times = visit.page.evaluate(MOVE, index)
         if not times:
             continue                            # it has no slider

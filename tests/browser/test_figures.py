@@ -10,8 +10,8 @@ import served
 from mha.viz.picture import WEIGHTS
 from operate import HEIGHT, after_each, figure_called, operate
 
-FIGURES_OF_PAGES = [(page, index) for page in served.pages()
-                    for index in range(served.live_figures(page))] if served.chromium() else []
+FIGURES_OF_PAGES = [pytest.param(page, index, id=f"{page}-{name}") for page in served.pages()
+                    for index, name in enumerate(served.live_figures(page))] if served.chromium() else []
 every_figure = pytest.mark.parametrize("page, index", FIGURES_OF_PAGES)
 ALL_UP_TO, AT_RANDOM, AT_ONCE = 2000, 200, 100
 

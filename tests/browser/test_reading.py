@@ -249,7 +249,7 @@ def test_every_figure_of_the_package_is_in_the_book_and_the_numbers_beside_it_ar
         source = (served.HTML / page).read_text("utf8")
         shown = re.findall('<figure class="live-figure" role="group" aria-label="([^"]*)".*?<pre tabindex="0">(.*?)'
                            "</pre>", source, re.S)
-        assert len(shown) == served.live_figures(page)
+        assert len(shown) == len(served.live_figures(page))
         for alt, numbers in shown:
             alt, numbers = html.unescape(alt), html.unescape(numbers)
             named = [name for name, text in of_mha.items() if text.startswith(alt) and text.endswith(numbers)]

@@ -48,7 +48,7 @@ def visit(engine, address, page):
     engine.evaluate(served.SETTLED)
     found = {
         "policy": engine.evaluate(POLICY),
-        "figures": [operate(engine, index) for index in range(served.live_figures(page))],
+        "figures": [operate(engine, index) for index in range(len(served.live_figures(page)))],
         "formulas": engine.evaluate(FORMULAS),
         "replies": reply(engine, page),
         "overflow": {WIDE: engine.evaluate(served.OVERFLOW)},

@@ -176,10 +176,16 @@ def rows(notebook, found, why):
     if not whole:
         errors |= {id: why for id in last_asked(found)}
     ids = [id for id in EXERCISES if id in {*head["expected"], *results}]
-    made = [row(notebook, id, head["tries"].get(id, ""), **(
-        results.get(id) or ({"state": "cannot be run", "mistakes": errors[id]} if id in errors else
-                            {"state": "missing"} if whole else {"state": "not reached", "mistakes": why})))
-            for id in ids]
+    absent = {"state": "missing"} if whole else {"state": "not reached", "mistakes": why}
+
+    def came(id):
+        """A stub that was left beside an answer that cannot be run does not hide it."""
+        result = results.get(id)
+        if id in errors and (result is None or result["state"] == "not started"):
+            return {"state": "cannot be run", "mistakes": errors[id]}
+        return result or absent
+
+    made = [row(notebook, id, head["tries"].get(id, ""), **came(id)) for id in ids]
     return made or [row(notebook, state="no exercises")]
 
 
@@ -248,7 +254,8 @@ def expanded(paths):
 def fitting(paths):
     """Paths, and in the place of a pattern all files and folders that fit it, if any do."""
     for path in map(Path, paths):
-        yield from not path.exists() and sorted(map(Path, glob.glob(str(path), recursive=True))) or [path]
+        fit = [] if path.exists() else sorted(map(Path, glob.glob(str(path), recursive=True)))
+        yield from [found for found in fit if found.name != "__MACOSX"] or [path]
 
 
 def distinct(paths):

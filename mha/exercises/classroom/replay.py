@@ -17,6 +17,7 @@ import symtable
 import sys
 import tempfile
 import threading
+import time
 from pathlib import Path
 
 import torch
@@ -36,6 +37,7 @@ except ImportError:                         # on Windows
 
 HOME = str(Path(exercises.__file__).parents[2])    # where mha is imported from
 SKIPPED = "skip-execution"                  # the tag of Jupyter's own tools for a cell that is not to be run
+SPARE = 2**28                               # bytes with which the cells after one that used up the memory go on
 MAGICS = {"time", "timeit", "capture", "prun", "run", "writefile"}     # run Python or write it; all others do nothing
 
 
@@ -90,16 +92,23 @@ def seal(scratch, memory):
                       MPLBACKEND="agg", OMP_NUM_THREADS="1")
     torch.set_num_threads(1)
     if resource:
-        for kind, most in (("DATA", held() + memory), ("FSIZE", memory), ("CORE", 0)):
-            restrict(getattr(resource, f"RLIMIT_{kind}"), most)
+        for kind, most, more in (("DATA", held() + memory, SPARE), ("FSIZE", memory, 0), ("CORE", 0, 0)):
+            restrict(getattr(resource, f"RLIMIT_{kind}"), most, more)
 
 
-def restrict(kind, most):
-    """Set a limit of this process, or lower it: no process may raise its own."""
+def restrict(kind, most, more=0):
+    """Set a limit of this process, or lower it: no process may raise its own but by `more`."""
     hard = resource.getrlimit(kind)[1]
-    most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    limits = [most, most + more] if hard == resource.RLIM_INFINITY else [min(most, hard), min(most + more, hard)]
     with contextlib.suppress(ValueError, OSError):
-        resource.setrlimit(kind, (most, most))
+        resource.setrlimit(kind, limits)
+
+
+def spare():
+    """Room to go on, once, where a cell has used up the memory and keeps it."""
+    if resource:
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_DATA, (resource.getrlimit(resource.RLIMIT_DATA)[1],) * 2)
 
 
 def held():
@@ -165,7 +174,7 @@ def replay(path, found, limit):
         found.write(unreadable=f"it could not be read: {wrong.strerror}")
         return
     found.write(expected=expected(path, cells), tries={id: count for cell in cells for id, count in cell.tries.items()})
-    runner, failed = shell(), []
+    runner, watch, failed = shell(), Watch(limit), []
     record(found, failed)
     sys.dont_write_bytecode = True
     place = next((i for i, entry in enumerate(sys.path) if entry.endswith(("site-packages", "dist-packages"))), 0)
@@ -173,7 +182,7 @@ def replay(path, found, limit):
     code = [cell for cell in cells if cell.kind == "code" and cell.source.strip()]
     for number, cell in enumerate(code, start=1):
         found.write(cell=number, asks=exercise_ids(cell.source))
-        failure = NotRun(f"skipped: its tag is {SKIPPED}") if SKIPPED in cell.tags else run(runner, cell.source, limit)
+        failure = NotRun(f"skipped: its tag is {SKIPPED}") if SKIPPED in cell.tags else run(runner, cell.source, watch)
         if failure:
             name = failure.name if isinstance(failure, NameError) else None
             error = cause(name, failed) or f"{one_line(failure)}, in {line_of(failure, cell.source)}code cell {number}"
@@ -186,39 +195,52 @@ class NotRun(Exception):
     """Why a cell did not run, or not to its end, where that is no error of its own."""
 
 
-def run(runner, source, limit):
+def run(runner, source, watch):
     """Run one cell; what it raised, or None."""
     runner.failure = None
     if any(stream is None or getattr(stream, "closed", False) for stream in (sys.stdin, sys.stdout, sys.stderr)):
         mute()                                              # the cell before took a stream away
-    watch = Watch(limit)
+    watch.begin()
     with contextlib.suppress(KeyboardInterrupt), Caught() as caught:    # it may come when the cell has just ended
         result = runner.run_cell(source, store_history=True)
         runner.failure = result.error_before_exec or runner.failure or result.error_in_exec
-    watch.ended.set()
+    watch.end()
     failure = caught.failure or runner.failure              # the first is of IPython itself, which a cell can break
-    return NotRun(f"stopped after {limit:g} s") if watch.late else failure
+    if isinstance(failure, MemoryError):
+        spare()
+    return NotRun(f"stopped after {watch.seconds:g} s") if watch.late else failure
 
 
 class Watch(threading.Thread):
-    """Interrupts what runs longer, as a learner would who presses the button, and again each second until it ends."""
+    """Interrupts a cell that runs longer, as a learner would who presses the button, and each second until it ends.
+
+    One thread for all cells: where one has used up the memory, no other thread would begin.
+    """
 
     def __init__(self, seconds):
         super().__init__(daemon=True)
-        self.seconds, self.late, self.ended = seconds, False, threading.Event()
-        signal.signal(signal.SIGINT, self.interrupt)
+        self.seconds, self.late, self.due = seconds, False, None
         self.start()
 
+    def begin(self):
+        """A cell begins."""
+        self.late, self.due = False, [clock() + self.seconds]
+        signal.signal(signal.SIGINT, self.interrupt)        # the cell before may have set another
+
+    def end(self):
+        self.due = None
+
     def interrupt(self, *_):
-        if not self.ended.is_set():
+        if self.due:
             raise KeyboardInterrupt
 
     def run(self):
-        due = clock() + self.seconds
-        while not self.ended.wait(0.1):
-            if clock() < due:
+        while True:
+            time.sleep(0.1)
+            due = self.due
+            if due is None or clock() < due[0]:
                 continue
-            self.late, due = True, due + 1
+            self.late, due[0] = True, due[0] + 1
             if hasattr(signal, "pthread_kill"):             # which also ends a sleep
                 signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
             else:
@@ -229,7 +251,7 @@ def one_line(failure):
     """An error on one line, in at most 200 characters."""
     text = ""
     with Caught():                                          # a learner's error may not know how to say itself
-        text = failure.msg if isinstance(failure, SyntaxError) else str(failure)
+        text = str(failure.msg or "") if isinstance(failure, SyntaxError) else str(failure)
     kind = [] if isinstance(failure, NotRun) else [type(failure).__name__]
     return ": ".join([*kind, *filter(None, [" ".join(text.split())])])[:200]
 
