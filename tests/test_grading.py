@@ -68,7 +68,8 @@ def test_an_odd_cell_costs_at_most_what_comes_after_it_and_the_table_says_where(
 
 @pytest.mark.parametrize("cell", [
     "check(\u201c5.1\u201d, causal_weights)", "check('5.1, causal_weights)", "check '5.1', causal_weights",
-    "check(id='5.1', answer=causal_weights", "check('causal_weights' causal_weights)", "def causal_weights(n)\n    return n\ncheck('5.1', causal_weights)"])
+    "check(id='5.1', answer=causal_weights", "check('causal_weights' causal_weights)",
+    "def causal_weights(n)\n    return n\ncheck('5.1', causal_weights)"])
 def test_an_answer_that_is_no_python_cannot_be_run_and_is_not_missing(tmp_path, cell):
     """Nor does the empty stub that was left above it hide it."""
     assert EXERCISES["5.1"].name == "causal_weights"
