@@ -356,8 +356,10 @@
     };
   }
 
+  // What was answered on a page before stands again when its document is read (ask.js): nothing shows before that
+  const isRead = new Promise((done) => addEventListener("DOMContentLoaded", done));
   const starts = [...document.querySelectorAll(".live-figure")].map(start);
-  Promise.all(starts).then(() => {
+  Promise.all([isRead, ...starts]).then(() => {
     document.documentElement.classList.remove("figures-start");
     dispatchEvent(new Event("figureslive"));
     if (location.hash) obey();

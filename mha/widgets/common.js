@@ -203,7 +203,7 @@ function plane(title, note, reach, size = 330) {
   for (let tick = -Math.floor(reach); tick <= reach; tick++) {
     if (tick === 0) continue;
     svg.append(
-      h("text", { x: x(tick), y: y(0) + 14, class: "tick" }, signed(tick, 0)),
+      h("text", { x: x(tick), y: y(0) + 15, class: "tick" }, signed(tick, 0)),
       h("text", { x: x(0) - 5, y: y(tick) + 4, class: "tick end" }, signed(tick, 0)),
     );
   }

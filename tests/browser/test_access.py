@@ -205,7 +205,7 @@ def test_an_open_drawer_holds_the_focus(visit, box, drawer):
     tab.wait_for_function("(id) => !document.getElementById(id).checked", arg=box)
     assert tab.evaluate(outside, drawer) == free
     tab.evaluate("(id) => document.getElementById(id).click()", box)
-    tab.set_viewport_size({"width": 1400, "height": 900})
+    tab.set_viewport_size({"width": 1600, "height": 900})
     tab.wait_for_function("() => !document.querySelector('[inert]')")
 
 
