@@ -4,24 +4,19 @@ A figure is one .py, one hand-written .js and one .css. Its module is imported w
 a chapter says depends on its own figures alone (stored/imports.py).
 """
 import importlib
-import re
+from pathlib import Path
 
-_IN_ORDER = (  # of the book
-    "WholeGlance", "WholeLayer", "SoftLookup", "TwoArrows", "SoftmaxStrokes", "BooksRead", "ScoreScale", "ScaledRow",
-    "HeadByHand", "ProductWalks", "BeatsCycle", "WeightStairs", "WhoAsks", "OneForm", "ValueMap", "HullPoint",
-    "OneChannel", "LoudAndLong", "MaskPainter", "MaskedRows", "HiddenShare", "PaddedBatch", "WindowReach", "HeadArcs",
-    "HeadGrid", "HeadSum", "SplitHeads", "Parameters", "ForgetGate", "PriceOfLength", "TrainedHeads", "ExplainedShares",
-    "KeyRing", "PatternFitter", "HeadBrowser", "LuckyBest", "RowShift", "HeadRemoval", "Loudest", "HeadsGone",
-    "HitMargin", "ClockHands", "AlibiSlope", "LeftBehind", "SharingCosts")
+# The class BooksRead stands in books_read.py
+_MODULES = {path.stem.title().replace("_", ""): path.stem for path in sorted(Path(__file__).parent.glob("*.py"))
+            if path.stem not in ("__init__", "figure")}
 
-__all__ = ["FIGURES", *_IN_ORDER]  # noqa: F822, they are made below
+__all__ = ["FIGURES", *_MODULES]  # noqa: F822, they are made below
 
 
 def __getattr__(name):
-    """A figure's class, BooksRead of books_read.py; or FIGURES: the name of each in a page -> its class."""
+    """The class of a figure; or FIGURES: the name of each in a page -> its class."""
     if name == "FIGURES":
-        return {figure.name(): figure for figure in map(__getattr__, _IN_ORDER)}
-    if name not in _IN_ORDER:
-        raise AttributeError(f"mha.widgets has no {name}; it has {', '.join(_IN_ORDER)}", name=name)
-    module = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
-    return getattr(importlib.import_module(f"mha.widgets.{module}"), name)
+        return {figure.name(): figure for figure in map(__getattr__, _MODULES)}
+    if name not in _MODULES:
+        raise AttributeError(f"mha.widgets has no {name}; it has {', '.join(_MODULES)}", name=name)
+    return getattr(importlib.import_module(f"mha.widgets.{_MODULES[name]}"), name)
