@@ -15,6 +15,7 @@ from mha.widgets.head_grid import HeadGrid
 from mha.widgets.head_removal import HeadRemoval
 from mha.widgets.head_sum import HeadSum
 from mha.widgets.heads_gone import HeadsGone
+from mha.widgets.heads_sorted import HeadsSorted
 from mha.widgets.hidden_share import HiddenShare
 from mha.widgets.hit_margin import HitMargin
 from mha.widgets.hull_point import HullPoint
@@ -52,7 +53,7 @@ FIGURES = {figure.name(): figure for figure in (  # in the order of the book
     ProductWalks, BeatsCycle, WeightStairs, WhoAsks, OneForm, ValueMap, HullPoint, OneChannel, LoudAndLong,
     MaskPainter, MaskedRows, HiddenShare, PaddedBatch, WindowReach, HeadArcs, HeadGrid, HeadSum, SplitHeads,
     Parameters, ForgetGate, PriceOfLength, TrainedHeads, ExplainedShares, KeyRing, PatternFitter, HeadBrowser,
-    LuckyBest, RowShift, HeadRemoval, Loudest, HeadsGone, HitMargin, ClockHands, AlibiSlope, LeftBehind,
-    SharingCosts)}
+    LuckyBest, HeadsSorted, RowShift, HeadRemoval, Loudest, HeadsGone, HitMargin, ClockHands, AlibiSlope,
+    LeftBehind, SharingCosts)}
 
 __all__ = ["FIGURES", *(figure.__name__ for figure in FIGURES.values())]
