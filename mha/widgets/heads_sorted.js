@@ -19,9 +19,8 @@ function pile(xs, radius) {
   return lying.sort((a, b) => a.i - b.i).map(({ y }) => y);
 }
 
-export default figure(({ measures, values, layers, heads }, { change }) => {
+export default figure(({ measures, values: all, layers, heads }, { change }) => {
   const N = layers * heads;
-  const all = float16(values);
   const nameOf = (i) => `${Math.floor(i / heads)}.${i % heads}`;
   const isCount = ({ ticks }) => ticks.at(-1) > 1;
   const print = (measure, value) => (isCount(measure) ? String(value) : value.toFixed(2));
@@ -38,7 +37,7 @@ export default figure(({ measures, values, layers, heads }, { change }) => {
   const rows = tabulate(layers, (i) => add("text", {}, `layer ${i}`));
   const floors = tabulate(2, () => [add("line", { class: "floor" }), add("text", { class: "floor-name" })]);
   const discs = tabulate(N, (i) => add("g", { class: "one" }, h("circle"), h("text", { y: 4 }, nameOf(i))));
-  const ring = add("circle", { class: "mine" });
+  const ring = add("g", { class: "mine" }, h("circle"), h("circle", { class: "ring" })); // on a ring of paper
   const sentenceFor = (measure, i, value, rank, others) => {
     if (!measure.floors.length) return `Head ${nameOf(i)} stands in layer ${value}. Sort all heads, and follow it.`;
     const against = measure.floors.map(([floor, name]) => `${print(measure, floor)} for ${name}`).join(" and ");
@@ -56,8 +55,7 @@ export default figure(({ measures, values, layers, heads }, { change }) => {
       const along = root ? Math.sqrt : (value) => value;
       return (value) => left + ((right - left) * along(value)) / along(marks.at(-1));
     });
-    const valuesOf = (k) => [...all.subarray(k * N, (k + 1) * N)];
-    const xs = measures.map(({ floors: some }, k) => some.length && valuesOf(k).map(places[k]));
+    const xs = measures.map(({ floors: some }, k) => some.length && all[k].map(places[k]));
     const piles = xs.map((some) => some && pile(some, radius));
     const high = TOP + 2 + Math.ceil(radius + Math.max(...piles.filter(Boolean).flat()));
     const column = (j) => 64 + radius + (j * (wide - 2 * radius - 68)) / (heads - 1);
@@ -107,7 +105,7 @@ export default figure(({ measures, values, layers, heads }, { change }) => {
     if (layout.wide !== room) layout = laidOut(room);
     const { radius, high, places, spots } = layout;
     const [measure, chosen] = [measures[k], layer * heads + head];
-    const value = [...all.subarray(k * N, (k + 1) * N)];
+    const value = all[k];
     const mine = value[chosen];
     const most = Math.max(...measure.floors.map(([floor]) => floor)); // of none: minus infinity
     const beyond = value.filter((one) => one > most).length;
@@ -121,9 +119,10 @@ export default figure(({ measures, values, layers, heads }, { change }) => {
       set(discs[i].firstChild, { r: radius - 0.6 });
     });
     // The ring goes with its disc, and at once to another
-    if (drawn.measure !== k || drawn.chosen !== chosen) set(ring, { class: drawn.measure === k ? "mine" : "mine goes" });
+    const isSorted = drawn.measure !== k;
+    if (isSorted || drawn.chosen !== chosen) set(ring, { class: isSorted ? "mine goes" : "mine" });
     ring.style.transform = `translate(${spots[k][chosen].map((at) => `${at}px`)})`;
-    set(ring, { r: radius + 0.9 });
+    for (const circle of ring.children) set(circle, { r: radius + 2.2 });
     drawn = { measure: k, chosen };
     say(heading, title(measure, beyond));
     say(status, sentenceFor(measure, chosen, mine, rank, others));

@@ -9,9 +9,10 @@ from mha import viz
 from mha.lab import sentences
 from mha.lab.assets import real_heads
 from mha.lab.findings import heads
-from mha.widgets.figure import Choice, LiveFigure, Slider, float16_bytes
+from mha.widgets.figure import Choice, LiveFigure, Slider, in_steps
 
 LAYERS, HEADS = 6, 12
+STEPS = 10**5        # in a share of 1: so many that no two heads change places
 SHARES, WEIGHTS, PRONOUNS = (0, 0.25, 0.5, 0.75, 1), (0, 0.05, 0.25, 0.5, 1), tuple(range(0, 31, 5))
 
 
@@ -39,8 +40,8 @@ def measures():
 
     def preference(ending):
         animal, street = heads.from_it(ending).double().unbind(-1)
-        return Measure(f"“... because it was too {ending}”: “animal”, of what “it” gives “animal” and “street”",
-                       "gives # of what the two nouns get to “animal”", animal / (animal + street), SHARES,
+        return Measure(f"Too {ending}: of the weight that “it” gives the two nouns, the share of “animal”",
+                       "gives “animal” # of what “it” gives the two nouns", animal / (animal + street), SHARES,
                        ((0.5, "no preference"),))
 
     def pronouns(again):
@@ -51,18 +52,18 @@ def measures():
                         (int(found.embedding.sum()), "the rule without a head")))
 
     return {
-        "in the model": Measure("Six layers of twelve heads", "", torch.arange(LAYERS * HEADS) // HEADS, ()),
-        "it, tired": preference("tired"),
-        "it, wide": preference("wide"),
+        "model": Measure("Six layers of twelve heads", "", torch.arange(LAYERS * HEADS) // HEADS, ()),
+        "tired": preference("tired"),
+        "wide": preference("wide"),
         "determiners": Measure("Share of determiners whose noun is found", "finds # of the nouns", det.shares, SHARES,
                                ((float(det.best_untrained.max()), "the best untrained head"),
                                 (det.offset[1], "the best offset"))),
         "30 pronouns": pronouns(False),
         "30 others": pronouns(True),
-        "[CLS], weight": Measure("[CLS]: its share of all weight", "gives [CLS] # of the weight", stored.sinks.cls,
-                                 WEIGHTS, (even,), root=True),
-        "[CLS], length": Measure("[CLS]: its share of the length handed on", "hands on # of the length from [CLS]",
-                                 stored.sinks_carried.cls, WEIGHTS, (even,), root=True),
+        "[CLS] weight": Measure("[CLS]: its share of all weight", "gives [CLS] # of the weight", stored.sinks.cls,
+                                WEIGHTS, (even,), root=True),
+        "[CLS] length": Measure("[CLS]: its share of the length handed on", "hands on # of the length from [CLS]",
+                                stored.sinks_carried.cls, WEIGHTS, (even,), root=True),
         "token before": Measure("Mean weight on the token before", "gives the token before # of the weight",
                                 stored.near.before, WEIGHTS, (even,), root=True),
     }
@@ -80,10 +81,9 @@ class HeadsSorted(LiveFigure):
     head = Slider("head", 0, HEADS - 1, value=3)
 
     def __init__(self):
-        values = torch.stack([one.values.double() for one in measures().values()])
-        self.values = values.half().double()                           # as the browser gets them
+        self.values = in_steps(torch.stack([one.values.double() for one in measures().values()]), STEPS)
         told = [{key: value for key, value in asdict(one).items() if key != "values"} for one in measures().values()]
-        super().__init__({"measures": told, "values": float16_bytes(values), "layers": LAYERS, "heads": HEADS})
+        super().__init__({"measures": told, "values": self.values.tolist(), "layers": LAYERS, "heads": HEADS})
 
     def numbers(self, measure, layer, head):
         values = self.values[measure]
