@@ -35,8 +35,8 @@ class Measure:
 def measures():
     """Label -> Measure, in the order of the chapter, all from what is stored of the model."""
     stored, det = real_heads(), heads.relation("det")
-    even = (sum(1 / (len(words) + 2) for words in sentences.relations()[0]) / len(sentences.relations()[0]),
-            "an even share")                                           # with [CLS] and [SEP]
+    texts, _ = sentences.relations()
+    even = sum(1 / (len(words) + 2) for words in texts) / len(texts), "an even share"      # with [CLS] and [SEP]
 
     def preference(ending):
         animal, street = heads.from_it(ending).double().unbind(-1)
