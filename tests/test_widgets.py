@@ -4,10 +4,11 @@ import torch
 from mha.attention import attention
 from mha.multihead import MultiHeadAttention
 from mha.position import Rope, alibi_slopes
+from mha.lab.findings import chapter_08
 from mha.lab.train import slices_floor
 from mha.widgets import (FIGURES, alibi_slope, clock_hands, explained_shares, head_grid, head_sum, heads_gone,
-                         hidden_share, hit_margin, key_ring, left_behind, loudest, mask_painter, price_of_length,
-                         row_shift, score_scale, sharing_costs, split_heads)
+                         heads_sorted, hidden_share, hit_margin, key_ring, left_behind, loudest, mask_painter,
+                         price_of_length, row_shift, score_scale, sharing_costs, split_heads)
 from mha.widgets.figure import HERE, Choice, LiveFigure, Slider, State, Toggle
 from stored import imports
 from tools import make_sharing
@@ -148,6 +149,27 @@ def test_greedy_leaves_the_last_layer_whole_and_the_costliest_stand_there():
     left = {name: figure.numbers(orders.index(name), gone)["left"].view(6, 12)[-1].sum()
             for name, gone in (("greedy", 49), ("costly first", 12))}
     assert left == {"greedy": 12, "costly first": 0}
+
+
+def test_of_sorted_heads_five_decimals_change_no_rank_and_nobody_is_on_another_side_of_a_floor():
+    figure = heads_sorted.HeadsSorted()
+    for k, one in enumerate(heads_sorted.measures().values()):
+        kept, exact = figure.values[k], one.values.double()
+        assert torch.equal((kept[:, None] > kept).sum(1), (exact[:, None] > exact).sum(1))
+        assert all(torch.equal(kept > floor, exact > floor) for floor, _ in one.floors)
+
+
+def test_the_sorted_heads_are_those_of_the_chapters_tables():
+    figure, labels = heads_sorted.HeadsSorted(), list(heads_sorted.measures())
+
+    def first(label, layer, head):
+        shown = figure.numbers(labels.index(label), layer, head)
+        return int(shown["rank"]) == 1, int(shown["beyond"])
+
+    assert first("30 pronouns", 1, 3) == (True, 3) and first("30 others", 1, 3) == (True, 2)
+    assert first("determiners", 3, 1)[0] and first("token before", 0, 2)[0] and first("[CLS] length", 2, 9)[0]
+    prefer = [int(count) for _, count in chapter_08.prefer_the_animal().rows[1:]]
+    assert [first(ending, 5, 11)[1] for ending in chapter_08.ENDINGS] == prefer
 
 
 def test_the_loss_rises_long_before_the_hit_is_lost():
