@@ -393,6 +393,70 @@ function colourKey() {
   return h("div", { class: "key" }, h("span", {}, "weight"), svg);
 }
 
+// ---- motion ----------------------------------------------------------------------------------------
+
+// Motion says where a number goes. What the page says is there before anything moves, and no digit counts up.
+const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+const FLIGHT = 520; // ms
+
+// Strips of printed numbers on their way between elements of `root`. fly(routes) is told lists of elements as { from,
+// to, delay, share }: a strip is as strong as its share, and what it flies to shows when it comes. `land` ends it all.
+// `sky` is where they fly: the last of the figure's parts.
+function flightsOf(root) {
+  const sky = h("div", { class: "sky", "aria-hidden": "true" });
+  let running = [];
+  function animate(el, frames, options) {
+    const one = el.animate(frames, { fill: "both", ...options });
+    running.push(one);
+    one.onfinish = () => one.cancel(); // it ends as it would be without
+    return one;
+  }
+  function land() {
+    running.forEach((one) => one.cancel());
+    running = [];
+    sky.replaceChildren();
+  }
+  const around = (boxes) => {
+    const end = (side, most) => Math[most](...boxes.map((box) => box[side]));
+    const [left, top] = [end("left", "min"), end("top", "min")];
+    return { left, top, width: end("right", "max") - left, height: end("bottom", "max") - top };
+  };
+  function stripOf(from, boxes, start, origin) {
+    const put = (el, { left, top, width, height }, { left: x, top: y }) => {
+      Object.assign(el.style, { left: `${left - x}px`, top: `${top - y}px`, width: `${width}px`,
+        height: `${height}px`, lineHeight: `${height}px`, fontSize: `${Math.min(0.5 * height, 0.4 * width)}px` });
+      return el;
+    };
+    const numbers = from.map((el, i) =>
+      put(h("span", { class: /hue-[\w-]+/.exec(el.className)?.[0] ?? "" }, el.textContent), boxes[i], start));
+    return put(h("div", { class: "strip" }, ...numbers), start, origin);
+  }
+  function fly(routes) {
+    land();
+    if (isStill()) return;
+    const boxesOf = (list) => list.map((el) => el.getBoundingClientRect());
+    const origin = root.getBoundingClientRect();
+    const plans = routes.map(({ from, to, delay = 0, share = 1 }) =>
+      ({ from, to, delay, share, boxes: boxesOf(from), end: around(boxesOf(to)) })); // all is measured, then written
+    const comes = new Map(); // element -> when the last strip comes to it
+    for (const { from, to, delay, share, boxes, end } of plans) {
+      const start = around(boxes);
+      const strip = stripOf(from, boxes, start, origin);
+      const [x, y] = [["left", "width"], ["top", "height"]].map(([edge, size]) =>
+        end[edge] + end[size] / 2 - start[edge] - start[size] / 2);
+      const scale = Math.min(1, end.width / start.width, end.height / start.height);
+      const strong = 0.2 + 0.8 * share;
+      sky.append(strip);
+      animate(strip, [{ transform: "none", opacity: strong }, { opacity: strong, offset: 0.8 },
+        { transform: `translate(${x}px,${y}px) scale(${scale})`, opacity: 0 }],
+        { duration: FLIGHT, delay, easing: "cubic-bezier(.45,.05,.3,1)" }).onfinish = () => strip.remove();
+      for (const el of to) comes.set(el, Math.max(comes.get(el) ?? 0, delay + 0.8 * FLIGHT));
+    }
+    for (const [el, delay] of comes) animate(el, [{ opacity: 0 }, { opacity: 1 }], { duration: 160, delay });
+  }
+  return { sky, fly, land, animate };
+}
+
 // ---- the figure ------------------------------------------------------------------------------------
 
 // The module of a figure. build(data, { root, now, change, when }) makes its parts once, and gives { parts, draw,

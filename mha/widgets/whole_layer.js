@@ -79,6 +79,53 @@ function involvedIn(step, t) {
   ][step];
 }
 
+// What flies in a step, from cells to those that they make: [from, to, delay, share]. [name, row] is a row, [name,
+// null, column] a column, [name, row, columns] a part of a row. A head that is off sends nothing, nor does a weight of 0
+function flightsIn(step, { t, on }, all) {
+  const each = (make) => HEADS.filter((head) => on[head - 1]).flatMap(make);
+  const rows = (make) => all.x.map((_, i) => make(i));
+  const one = (from, to) => each((k) => [[[from + k, t], [to + k, t]]]);
+  return {
+    2: () => each((k) => [[["x", t], [`Q${k}`, t]]]),
+    3: () => each((k) => rows((i) => [["x", i], [`K${k}`, i], 50 * i])),
+    4: () => each((k) => rows((i) => [["x", i], [`V${k}`, i], 50 * i])),
+    5: () => each((k) => [[[`Q${k}`, t], [`S${k}`, t]],
+      ...rows((j) => [[`KT${k}`, null, j], [`S${k}`, t, [j]], 100 + 50 * j])]),
+    6: () => one("S", "Z"),
+    7: () => one("Z", "A"),
+    8: () => each((k) => [[[`A${k}`, t], [`M${k}`, t]],
+      ...rows((j) => [[`V_${k}`, j], [`M${k}`, t], 100 + 50 * j, all[`A${k}`][t][j]]).filter((one) => one[3] > 0)]),
+    9: () => each((k) => [[[`M${k}`, t], ["C", t, [2 * k - 2, 2 * k - 1]]]]),
+    10: () => [[["C", t], ["O", t]]],
+    11: () => [[["x_", t], ["Y_", t]], [["O", t], ["Y_", t], 50], [["Y_", t], ["Y", t], 300]],
+  }[step]?.() ?? [];
+}
+
+// Where the ribbons grow from in a step, as the share of their place that is hidden at first, and when
+const GROWTH = { 0: ["100%", 0], 7: ["100%", 300], 10: ["48%", 300] };
+
+// What moves when a step is taken, on or to the whole, but not for who is in a hurry. Whatever is drawn ends it.
+const HURRY = 150; // ms
+function motionOf(cells, flow, { fly, land, animate }) {
+  const cellsAt = ([name, r, c]) => (r === null ? cells[name].map((line) => line[c])
+    : c ? c.map((i) => cells[name][r][i]) : cells[name][r]);
+  let [last, since] = [null, 0];
+  return (state, all) => {
+    land();
+    const { step } = state;
+    if (step === last) return;
+    const taken = last !== null && (step > last || step === 0) && performance.now() - since > HURRY;
+    [last, since] = [step, performance.now()];
+    if (!taken || isStill()) return;
+    fly(flightsIn(step, state, all).map(([from, to, delay, share]) =>
+      ({ from: cellsAt(from), to: cellsAt(to), delay, share })));
+    if (!GROWTH[step]) return;
+    const [hidden, delay] = GROWTH[step];
+    animate(flow, [{ clipPath: `inset(-12px ${hidden} -12px 0)` }, { clipPath: "inset(-12px 0 -12px 0)" }],
+      { duration: FLIGHT, delay, easing: "ease-out" });
+  };
+}
+
 // ---- words ----------------------------------------------------------------------------------------------
 
 // What is given and what sums of it make is exact, and written short; what went through a root or a softmax has two
@@ -429,7 +476,7 @@ function ribbonsOf(flow, words) {
       drawPill(pills[i], i, half, on[i]);
     });
   }
-  return { show };
+  return { show, flow };
 }
 
 // The sentence, with room for the longest of those that the steps begin with
@@ -527,28 +574,59 @@ function takeKeys(root, lanes, { now, point, give }) {
   root.addEventListener("focusout", () => point(null));
 }
 
-// Two buttons, a step back and a step on
-function stepsOf(now, change, cells) {
+// Two buttons, a step back and a step on, and one that takes all steps, each as long as its sentence takes to read
+const READING = { start: 1200, letter: 38 }; // ms
+function stepsOf(root, now, change, cells) {
   const button = (look, label, text) => h("button", { type: "button", class: look, "aria-label": label }, text);
   const [back, next] = [button("go", "one step back", "\u2039"), button("go next", "next step", "\u203a")];
+  const play = h("button", { type: "button", class: "play" }, h("span"));
+  let wanted = null; // the step that is played, or null
+  let timer = 0;
   // The next step, and what it makes in sight; where the arrows would leave the window then, they stay instead
   function go(by) {
     const { step: here, follow } = now();
     const step = here + by;
     if (step < 0 || step > LAST) return;
     change({ step, pointed: [] });
-    if (getComputedStyle(next.parentElement).position !== "sticky") return;
+    if (getComputedStyle(next.closest(".speech")).position !== "sticky") return;
     const [[name, row]] = involvedIn(step, follow).makes;
     cells[name][row ?? 0][0].scrollIntoView({ block: "nearest", inline: "nearest" });
   }
   back.addEventListener("click", () => go(-1));
   next.addEventListener("click", () => go(1));
+
+  function stop() {
+    clearTimeout(timer);
+    [wanted, timer] = [null, 0];
+    write(play.firstChild, "Play");
+  }
+  function playOn() {
+    timer = 0;
+    const { top, bottom } = play.getBoundingClientRect();
+    if (bottom < 0 || top > innerHeight) return stop(); // who has left is not called back
+    wanted = now().step + 1;
+    return go(1);
+  }
+  play.addEventListener("click", () => {
+    if (wanted !== null) return stop();
+    if (now().step === LAST) change({ step: 0 });
+    write(play.firstChild, "Stop");
+    return playOn();
+  });
+  for (const hand of ["pointerdown", "keydown"]) {
+    root.addEventListener(hand, ({ target }) => play.contains(target) || stop());
+  }
+  stop();
+
   // Not disabled: a button that is loses the focus, and the next Tab starts at the top of the page
-  function show({ step }) {
+  function show({ step }, letters) {
     set(back, { "aria-disabled": step === 0 });
     set(next, { "aria-disabled": step === LAST });
+    if (wanted === null) return;
+    if (step !== wanted || step === LAST) stop();
+    else timer ||= setTimeout(playOn, READING.start + READING.letter * letters);
   }
-  return { back, next, show };
+  return { back, next, play, show, stop };
 }
 
 // ---- the figure -------------------------------------------------------------------------------------------
@@ -565,12 +643,15 @@ export default figure(({ only_glance: glanceOnly, ...named }, { root, now, chang
   const ribbons = ribbonsOf(glance.flow, named.words);
   const lanes = glanceOnly ? [] : HEADS.map((head) => laneOf(head, named, matrix));
   const { sentence, tell } = speechOf(longestSentence(named, first, glanceOnly ? 1 : LAST + 1));
-  const steps = stepsOf(now, change, cells);
+  const steps = stepsOf(root, now, change, cells);
+  const flights = flightsOf(root);
+  const move = motionOf(cells, ribbons.flow, flights);
   const challenge = challengeOf(first, named);
   const hint = h("p", { class: "soft hint" }, "Point at a number, or go to it with the arrow keys, for its sum. "
     + "What has a dotted line is given: drag it to the side, or press + and \u2212 on a keyboard.");
   const stops = [glance.box, ...lanes.map(({ box }) => box), ...(glanceOnly ? [] : [togetherOf(named, matrix)])];
-  const speech = glanceOnly ? [sentence] : [hint, h("div", { class: "speech" }, steps.back, sentence, steps.next)];
+  const goes = h("div", { class: "goes" }, steps.play, steps.next);
+  const speech = glanceOnly ? [sentence] : [hint, h("div", { class: "speech" }, steps.back, sentence, goes)];
   const wordMarks = stops.flatMap((stop) => [...stop.querySelectorAll("[data-word]")]);
 
   function point(place) {
@@ -606,11 +687,12 @@ export default figure(({ only_glance: glanceOnly, ...named }, { root, now, chang
     tell(pointed ? `${inWords(pointed, named)}: ${originOf(...pointed, all, state).text}`
       : challenge(setting.given, all, state) + sentenceOf(state.step, all, state));
     see(state);
-    steps.show(state);
+    steps.show(state, sentence.textContent.length);
+    move(state, all);
     const tables = () => tablesOf(all, named).filter(([title]) => !glanceOnly || /weights|After/.test(title));
     return { numbers: numbersOf(all, glanceOnly), tables };
   }
-  return { parts: [...stops, ...speech], draw };
+  return { parts: [...stops, ...speech, flights.sky], draw, stop: steps.stop };
 });
 
 function numbersOf(all, glanceOnly) {

@@ -74,3 +74,128 @@ def test_every_try_ends_where_it_ends_without_motion(visit, page):
     }"""
     moved = visit(page, motion="no-preference").page.evaluate(shown, 900)
     assert moved == visit(page).page.evaluate(shown, 100)
+
+# ---- chapter 0's machine: numbers fly to what they make --------------------------------------------------
+
+WHOLE = "chapters/00_the_whole.html"
+MACHINE = """
+  const root = document.querySelector(".live-figure [data-figure=whole-layer]");
+  const next = root.querySelector(".go.next");
+  const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+  const moving = () => document.getAnimations().filter((one) => root.contains(one.effect.target)
+    && !(one instanceof CSSTransition)).length;
+  // What is there for who reads it, and for who looks
+  const said = () => JSON.stringify([root.numbers, root.querySelector(".says").textContent,
+    [...root.querySelectorAll(".entry")].map((el) => [el.textContent, el.className, el.ariaValueText])]);
+  const clear = () => !root.querySelector(".strip") && moving() === 0
+    && [...root.querySelectorAll(".entry, .flow")].every((el) => getComputedStyle(el).opacity === "1");
+"""
+
+
+def of_machine(visit, script, motion="no-preference", **options):
+    """What a script says of the machine of chapter 0, with the words of MACHINE."""
+    return visit(WHOLE, motion=motion, **options).page.evaluate(f"async () => {{ {MACHINE} {script} }}")
+
+
+# Each step: what is said in the first two frames, how much moves then, and what is said when all has landed
+STEPS = """
+  const all = [];
+  for (let step = 1; step <= 11; step++) {
+    next.click();
+    await new Promise(requestAnimationFrame);
+    await new Promise(requestAnimationFrame);
+    const [first, count, strips] = [said(), moving(), root.querySelectorAll(".strip").length];
+    await pause(1000);
+    all.push({ first, count, strips, last: said(), clear: clear() });
+  }
+  return all;
+"""
+
+
+def test_numbers_fly_in_the_machine_and_all_that_is_said_is_there_before(visit):
+    moved, still = of_machine(visit, STEPS), of_machine(visit, STEPS, motion="reduce")
+    assert [step["strips"] for step in moved] == [0, 2, 6, 6, 8, 2, 2, 8, 2, 1, 3]
+    assert all(step["first"] == step["last"] == other["last"] for step, other in zip(moved, still))
+    assert all(step["clear"] for step in moved)
+    assert {step["count"] for step in still} == {0} == {step["strips"] for step in still}
+
+
+@pytest.mark.parametrize("wait", [0, 60, 200, 400])
+def test_who_steps_before_the_numbers_have_landed_ends_where_patience_does(visit, wait):
+    end = """
+      for (let step = 1; step <= 11; step++) { next.click(); await pause(%d); }
+      await pause(1200);
+      return [said(), clear()];
+    """
+    hurried, patient = of_machine(visit, end % wait), of_machine(visit, end % 20, motion="reduce")
+    assert hurried == patient and hurried[1]
+
+
+def test_a_number_that_is_changed_ends_the_flight_and_sends_none(visit):
+    flying, after = of_machine(visit, """
+      for (let step = 1; step <= 5; step++) { next.click(); await pause(250); }
+      const flying = root.querySelectorAll(".strip").length;
+      const given = root.querySelector(".matrix.given .entry");
+      given.focus();
+      given.dispatchEvent(new KeyboardEvent("keydown", { key: "+", bubbles: true }));
+      await new Promise(requestAnimationFrame);
+      await new Promise(requestAnimationFrame);
+      return [flying, clear()];
+    """)
+    assert flying and after
+
+
+def test_a_weight_of_nothing_and_a_head_that_is_off_send_nothing(visit):
+    strips = """
+      root.closest(".live-figure").settings.put(%s);
+      await pause(1200);
+      next.click();
+      await pause(80);
+      return root.querySelectorAll(".strip").length;
+    """
+    assert of_machine(visit, strips % "{ step: 7 }") == 8
+    assert of_machine(visit, strips % "{ step: 7, masked: true }") == 6          # "good" sees no later word
+    assert of_machine(visit, strips % "{ step: 7, head_2: false }") == 4
+
+
+PLAY = """
+  const play = root.querySelector(".play");
+  const output = root.closest(".live-figure").querySelector("output");
+  const real = window.setTimeout;
+  const waits = [];
+  window.setTimeout = (act, ms, ...more) => {             // what is read takes no time here
+    if (ms > 1200) waits.push(ms);
+    return real(act, ms > 1200 ? 30 : ms, ...more);
+  };
+  play.focus();
+  play.click();
+"""
+
+
+def test_play_takes_every_step_for_as_long_as_its_sentence_and_ends(visit):
+    waits, seen, label, end, focused = of_machine(visit, PLAY + """
+      const seen = new Set();
+      for (let i = 0; i < 200 && play.textContent === "Stop"; i++) {
+        seen.add(output.textContent);
+        await new Promise(requestAnimationFrame);
+      }
+      await pause(300);
+      return [waits, [...seen], play.textContent, output.textContent, document.activeElement === play];
+    """, motion="reduce")
+    assert len(waits) == 10 and len(set(waits)) > 5
+    assert end == "11 \u00b7 added" and label == "Play" and len(seen) >= 10 and focused
+
+
+@pytest.mark.parametrize("hand", ["play.click()", "next.click()",
+                                  "root.querySelector('.entry').dispatchEvent(new Event('pointerdown', "
+                                  "{ bubbles: true }))"])
+def test_stop_and_any_hand_stop_what_plays(visit, hand):
+    label, before, after, landed = of_machine(visit, PLAY.replace("30 : ms", "300 : ms") + f"""
+      await pause(400);
+      {hand};
+      await pause(80);
+      const before = output.textContent;
+      await pause(1300);
+      return [play.textContent, before, output.textContent, clear()];
+    """)
+    assert label == "Play" and before == after != "11 \u00b7 added" and landed
