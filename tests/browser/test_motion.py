@@ -195,7 +195,7 @@ def test_stop_and_any_hand_stop_what_plays(visit, hand):
       {hand};
       await pause(80);
       const before = output.textContent;
-      await pause(1300);
+      await pause(1100);
       return [play.textContent, before, output.textContent, clear()];
     """)
     assert label == "Play" and before == after != "11 \u00b7 added" and landed
