@@ -80,7 +80,7 @@ function involvedIn(step, t) {
 }
 
 // What flies in a step, from cells to those that they make: [from, to, delay, share]. [name, row] is a row, [name,
-// null, column] a column, [name, row, columns] a part of a row. A head that is off sends nothing, nor does a weight of 0
+// null, column] a column, [name, row, columns] a part of a row. A head that is off sends none, nor does a weight of 0
 function flightsIn(step, { t, on }, all) {
   const each = (make) => HEADS.filter((head) => on[head - 1]).flatMap(make);
   const rows = (make) => all.x.map((_, i) => make(i));
