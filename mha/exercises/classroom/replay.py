@@ -106,9 +106,8 @@ def restrict(kind, most, more=0):
 
 def spare():
     """Room to go on, once, where a cell has used up the memory and keeps it."""
-    if resource:
-        with contextlib.suppress(ValueError, OSError):
-            resource.setrlimit(resource.RLIMIT_DATA, (resource.getrlimit(resource.RLIMIT_DATA)[1],) * 2)
+    with contextlib.suppress(AttributeError, ValueError, OSError):      # the first on Windows
+        resource.setrlimit(resource.RLIMIT_DATA, (resource.getrlimit(resource.RLIMIT_DATA)[1],) * 2)
 
 
 def held():
