@@ -429,7 +429,7 @@ function flightsOf(root) {
     };
     const numbers = from.map((el, i) =>
       put(h("span", { class: /hue-[\w-]+/.exec(el.className)?.[0] ?? "" }, el.textContent), boxes[i], start));
-    return put(h("div", { class: "strip" }, ...numbers), start, origin);
+    return put(h("div", { class: "flight" }, ...numbers), start, origin);
   }
   function fly(routes) {
     land();

@@ -87,7 +87,7 @@ MACHINE = """
   // What is there for who reads it, and for who looks
   const said = () => JSON.stringify([root.numbers, root.querySelector(".says").textContent,
     [...root.querySelectorAll(".entry")].map((el) => [el.textContent, el.className, el.ariaValueText])]);
-  const clear = () => !root.querySelector(".strip") && moving() === 0
+  const clear = () => !root.querySelector(".flight") && moving() === 0
     && [...root.querySelectorAll(".entry, .flow")].every((el) => getComputedStyle(el).opacity === "1");
 """
 
@@ -104,7 +104,7 @@ STEPS = """
     next.click();
     await new Promise(requestAnimationFrame);
     await new Promise(requestAnimationFrame);
-    const [first, count, strips] = [said(), moving(), root.querySelectorAll(".strip").length];
+    const [first, count, strips] = [said(), moving(), root.querySelectorAll(".flight").length];
     await pause(1000);
     all.push({ first, count, strips, last: said(), clear: clear() });
   }
@@ -134,7 +134,7 @@ def test_who_steps_before_the_numbers_have_landed_ends_where_patience_does(visit
 def test_a_number_that_is_changed_ends_the_flight_and_sends_none(visit):
     flying, after = of_machine(visit, """
       for (let step = 1; step <= 5; step++) { next.click(); await pause(250); }
-      const flying = root.querySelectorAll(".strip").length;
+      const flying = root.querySelectorAll(".flight").length;
       const given = root.querySelector(".matrix.given .entry");
       given.focus();
       given.dispatchEvent(new KeyboardEvent("keydown", { key: "+", bubbles: true }));
@@ -151,7 +151,7 @@ def test_a_weight_of_nothing_and_a_head_that_is_off_send_nothing(visit):
       await pause(1200);
       next.click();
       await pause(80);
-      return root.querySelectorAll(".strip").length;
+      return root.querySelectorAll(".flight").length;
     """
     assert of_machine(visit, strips % "{ step: 7 }") == 8
     assert of_machine(visit, strips % "{ step: 7, masked: true }") == 6          # "good" sees no later word
