@@ -64,8 +64,10 @@ def chapters():
 
 def live_figures(page):
     """The names of the live figures of a page, in order."""
+    if '<figure class="live-figure"' not in (HTML / page).read_text("utf8"):
+        return []
     states = HTML / "_static" / "figures" / f"states_of_{Path(page).stem}.js"
-    return re.findall(r'"figure":"([\w-]+)"', states.read_text("utf8")) if states.exists() else []
+    return re.findall(r'"figure":"([\w-]+)"', states.read_text("utf8"))
 
 
 class Silent(http.server.SimpleHTTPRequestHandler):
