@@ -19,7 +19,8 @@ def test_a_picture_is_decoration_in_one_size(name):
     assert root.get("viewBox") == "0 0 120 72" and root.get("aria-hidden") == "true" and len(root)
 
 
-@pytest.mark.parametrize("link, name", [("03_query_and_key.html", "03_query_and_key"), ("notation.html", None),
-                                        ("../chapters/06_multi_head.html#x", "06_multi_head"), ("", None), (None, None)])
+@pytest.mark.parametrize("link, name", [
+    ("03_query_and_key.html", "03_query_and_key"), ("../chapters/06_multi_head.html#x", "06_multi_head"),
+    ("notation.html", None), ("", None), (None, None)])
 def test_a_link_leads_to_the_picture_of_its_chapter(link, name):
     assert picture_of(link) == PICTURES.get(name, "")
