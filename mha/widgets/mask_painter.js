@@ -94,7 +94,7 @@ export default figure(({ words, presets, tensors }, { now, change, when }) => {
     square("Influence", "what moves what", words, leakCells));
   const facts = factList();
   const legend = h("p", { class: "soft" },
-    "Rows look, columns are looked at. The deeper the purple, the more; a dot is exactly zero, .00 "
+    "Rows look, columns are looked at. The stronger the purple, the more; a dot is exactly zero, .00 "
       + "only rounded; a thick frame with \u201c!\u201d is a leak.");
 
   function paint(i, j) {
