@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from mha import viz
+from mha.viz.picture import OCHRE
 
 
 def waves(*shape):
@@ -139,7 +140,7 @@ def test_each_step_of_the_stairs_climbs_from_the_height_of_the_last():
 
 def test_a_circle_that_does_not_close_shows_by_how_much():
     closed, open_ = (viz.heights({"a circle": (list("aba"), [2.0, last])}).svg for last in (-2.0, 2.0))
-    assert open_.count("#b94f12") > closed.count("#b94f12") > 0
+    assert open_.count(OCHRE) > closed.count(OCHRE) > 0
 
 
 def test_the_table_of_dots_gives_ranges_that_hold_all_runs():
