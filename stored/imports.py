@@ -68,9 +68,10 @@ def exercises_of(number):
 
 
 def figures_in(source):
-    """The modules of the figures that a source shows: widgets.BooksRead() of mha/widgets/books_read.py."""
+    """The modules of the figures that a source names: BooksRead of mha/widgets/books_read.py."""
+    named = [name.rpartition(".")[2] for name in imported(source) if re.match(r"mha\.widgets\.[A-Z]", name)]
     return [f"mha.widgets.{re.sub(r'(?<!^)(?=[A-Z])', '_', name).lower()}"
-            for name in re.findall(r"\bwidgets\.([A-Z]\w*)", source)]
+            for name in [*named, *re.findall(r"\bwidgets\.([A-Z]\w*)", source)]]
 
 
 def digest(files, *more):

@@ -253,9 +253,9 @@ def test_a_run_depends_on_the_exercises_that_it_names(package, code):
     assert package / "other.py" not in imports.reached(*runs.python_of([cell("import mha")]))
 
 
-def test_a_run_depends_on_the_figures_that_it_shows():
-    shown = cell("from mha import widgets\nwidgets.HeadGrid()")
-    found = {path.name for path in imports.reached(*runs.python_of([shown]))}
+@pytest.mark.parametrize("code", ["from mha import widgets\nwidgets.HeadGrid()", "from mha.widgets import HeadGrid"])
+def test_a_run_depends_on_the_figures_that_it_shows(code):
+    found = {path.name for path in imports.reached(*runs.python_of([cell(code)]))}
     assert {"head_grid.py", "figure.py"} <= found and "head_sum.py" not in found
 
 

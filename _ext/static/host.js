@@ -165,8 +165,7 @@
     return Object.entries(value).flatMap(([key, part]) => leaves(part, `${name}.${key}`));
   }
 
-  const GLIDE = 520; // milliseconds
-  const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const GLIDE = 520; // milliseconds; who wants none of it, isStill of the figures' common.js says
   const eased = (share) => (share < 0.5 ? 2 * share * share : 1 - 2 * (1 - share) ** 2);
 
   // put(wanted): name -> value, or a choice as its control says it, and all else as the figure opened; glide: the same,
