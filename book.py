@@ -213,7 +213,7 @@ def cannot_run(stage, failed):
 def check(what):
     """What a change to one chapter, to one live figure, or to one exercise in code can break."""
     chapters = {path.stem: path.relative_to(ROOT) for path in sorted((ROOT / "chapters").glob("*.ipynb"))}
-    if re.fullmatch(r"\d+\.\d+", what):
+    if re.fullmatch(r"\d+[a-z]?\.\d+", what):
         check_exercise(what)
     elif Path(what).stem in chapters:
         chapter = chapters[Path(what).stem]
@@ -230,8 +230,8 @@ def check(what):
 
 
 def check_exercise(number):
-    chapter = int(number.partition(".")[0])
-    file = f"mha/exercises/chapter_{chapter:02}/e{number.replace('.', '_')}"
+    chapter = number.partition(".")[0].zfill(2)
+    file = f"mha/exercises/chapter_{chapter}/e{number.replace('.', '_')}"
     if not list(ROOT.glob(f"{file}_*.py")):
         sys.exit(f"There is no exercise {number} in code: none is called {file}_name.py.")
     python("-m", "pytest", "tests/test_exercises.py", "tests/test_blanks.py", "tests/test_right_answers.py",

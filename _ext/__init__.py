@@ -2,8 +2,8 @@
 from importlib import import_module
 
 PARTS = ("admonitions", "assets", "bets", "chapter_pictures", "completion", "exercise_pages", "figure_buttons",
-         "folding", "fonts", "formulas", "live_figures", "meta", "paper", "publishing", "reader_location", "repairs",
-         "runs", "section_links", "statements", "styles", "terms")
+         "folding", "fonts", "formulas", "labs", "live_figures", "meta", "paper", "publishing", "reader_location",
+         "repairs", "runs", "section_links", "stages", "statements", "styles", "terms")
 
 
 def setup(app):

@@ -6,13 +6,14 @@ import re
 from pathlib import Path
 
 from .exercise_pages import MAP
+from .labs import chapter_of
 
 PICTURES = {path.stem: path.read_text("utf8") for path in (Path(__file__).parent / "pictures").glob("*.svg")}
 
 
 def picture_of(address):
     """The picture of the chapter that a link leads to; nothing where it has none."""
-    return PICTURES.get(re.sub(r"\.html.*", "", address or "").rpartition("/")[2], "")
+    return PICTURES.get(chapter_of(re.sub(r"\.html.*", "", address or "").rpartition("/")[2]), "")
 
 
 def place(app, pagename, templatename, context, doctree):

@@ -206,7 +206,7 @@ def add_panel(app, pagename, templatename, context, doctree):
         context["body"] = context["body"].rpartition("</section>")[0] + PANEL + "</section>"
 
 
-MINUTES = re.compile(r"First reading\..*?about (\d+) minutes", re.S)
+MINUTES = re.compile(r"(?:First reading\..*?|This page takes )about (\d+) minutes", re.S)
 
 
 class MapOfProgress(SphinxPostTransform):

@@ -7,9 +7,10 @@ from html import escape
 from sphinx.util.osutil import relative_uri
 
 from .exercise_pages import MAP, of_chapter
+from .labs import neighbours
 from .meta import description
 
-HEAD = '<p class="where-head" role="status">{count} exercises, {core} of them on the core path</p>'
+HEAD = '<p class="where-head" role="status">{count} exercises{core}</p>'
 START = '<p class="where-start"><a href="{first}">Start: {question}</a></p>'
 END = """<aside class="where-end" aria-labelledby="where-end"><p class="where-title" id="where-end">Where you are</p>
 <p class="where-won"></p><p class="where-open"></p>{coming}</aside>"""
@@ -55,7 +56,8 @@ def place(app, pagename, templatename, context, doctree):
         line = START.format(first=address, question=escape(app.env.titles[first].astext().partition(": ")[2]))
         context["body"] = context["body"].replace("</p>", "</p>" + line, 1)
     else:
-        line = HEAD.format(count=len(items), core=sum(item.core for item in items))
+        core = sum(item.core for item in items)
+        line = HEAD.format(count=len(items), core=f", {core} of them on the core path" if core else "")
         before, _, after = context["body"].rpartition("</section>")
         context["body"] = before + END.format(coming=coming(app, pagename)) + "</section>" + after
         row = f'</h1><div class="where-row">{here(pagename)}{line}</div>'
@@ -65,7 +67,7 @@ def place(app, pagename, templatename, context, doctree):
 
 def coming(app, pagename):
     """The next page, with its first sentences."""
-    following = app.builder.relations.get(pagename, (None, None, None))[2]
+    following = neighbours(app, pagename)[1]
     if not following:
         return ""
     link = relative_uri(app.builder.get_target_uri(pagename), app.builder.get_target_uri(following))

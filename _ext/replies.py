@@ -4,7 +4,8 @@ A reply is [how, pieces of HTML]; how is right, wrong, thought, shown or, of wha
 knows of a question is
 
     replies: answer -> reply; "" of no answer, "shown" of one that asks to be shown, "any" of any other. Of a number:
-        "none" where it is not one, "below" and "above" the right one where nobody foresaw it.
+        "none" where it is not one, "beyond" where no float is as large, "below" and "above" the right one where nobody
+        foresaw it.
     numbers: (value, how far from it still counts, reply), the right one first; the first that fits is taken.
     right: the letters that are.
 
@@ -18,7 +19,7 @@ from itertools import chain, combinations
 
 from .formulas import set_in_text
 from .quotes import curly
-from mha.exercises.engine.question import read_number
+from mha.exercises.engine.question import TOO_FAR, read_number
 
 LETTERS = "abcdef"
 LINK = re.compile(r"https://[^\s<)]+[^\s<).,:;]")
@@ -69,6 +70,7 @@ def came(how, lead, line=""):
 
 SHOWN = came("shown", "Shown without a bet.")
 NO_NUMBER = ["refused", "<p>A number is asked for, such as 0.4 or 2/5.</p>"]
+BEYOND = ["refused", paragraph(TOO_FAR)]
 NONE_PICKED = ["refused", "<p>Pick at least one.</p>"]
 
 
@@ -97,8 +99,8 @@ def of_bet_on_number(right, *foreseen):
         says = html(one["says"])
         reply = came("wrong", "You said {said}.", f"{says[0].upper()}{says[1:]} {line}")
         numbers.append((read_number(one["is"]), read_number(one["within"]) + 1e-9, reply))
-    return {"numbers": numbers, "replies": {"shown": SHOWN, "": NO_NUMBER, "none": NO_NUMBER, "below": other,
-                                            "above": other}}
+    return {"numbers": numbers, "replies": {"shown": SHOWN, "": NO_NUMBER, "none": NO_NUMBER, "beyond": BEYOND,
+                                            "below": other, "above": other}}
 
 
 # --- An exercise: what the package reports --------------------------------------------------------------------------
@@ -121,6 +123,7 @@ def of_number(item):
     return {"numbers": [(value, item.within(value), reply(item, item.judge(value, said))) for value in values],
             "replies": {"": NO_NUMBER if item.predicted else empty("Write a number first."),
                         "none": NO_NUMBER if item.predicted else reply(item, item.examine("{said}"), "refused"),
+                        "beyond": BEYOND if item.predicted else reply(item, item.examine(math.inf), "refused"),
                         "below": reply(item, item.judge(-math.inf, said)),
                         "above": reply(item, item.judge(math.inf, said))}}
 

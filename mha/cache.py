@@ -19,7 +19,7 @@ class KVCache:
     Texts of different lengths: pad them on the right, and let the cache forget the padding, `cache.crop(lengths)`.
     From then on each sequence goes on from its own length. (A cache that was made under torch.inference_mode() can be
     used there only.) Texts that are padded on the left need their mask at each call, over all m tokens: the cache knows
-    nothing of it. A cache serves the layer that began to fill it.
+    nothing of it. A cache serves the layer that began to fill it (a compiled layer does not look whose it is).
 
     Args:
         batch, num_kv_heads: numbers of sequences and of heads of keys and values.
@@ -28,7 +28,7 @@ class KVCache:
     Attributes:
         K, V: (batch, num_kv_heads, max_len, d_k or d_v), zeros where nothing was written. `select` reorders them.
         length: number of tokens kept: an int, which waits for no GPU; (batch,) whole numbers where sequences differ. To
-            set it is to `crop`.
+            set it is to `crop`; what was read of it is a copy.
         filled: number of tokens in the longest sequence.
         per_token: how many numbers one token leaves behind: num_kv_heads (d_k + d_v).
     Raises:
@@ -60,7 +60,7 @@ class KVCache:
 
     @property
     def length(self) -> int | Tensor:
-        return self._length
+        return self._length.clone() if isinstance(self._length, Tensor) else self._length  # sums in place stay outside
 
     @length.setter
     def length(self, length) -> None:
@@ -91,19 +91,19 @@ class KVCache:
         check.writing(self, K, V)
         end = self.filled + K.shape[2]
         for kept, new in ((self.K, K), (self.V, V)):
-            if isinstance(self.length, Tensor):
+            if isinstance(self._length, Tensor):
                 if self._uncounted:  # what a shorter sequence would not write over
                     kept[self._places(self._uncounted)] = 0.0
                 kept[self._places(new.shape[2])] = new.transpose(1, 2)
             else:
-                kept[:, :, self.length:end] = new
+                kept[:, :, self._length:end] = new
         self._uncounted = K.shape[2]
         return self.K[:, :, :end], self.V[:, :, :end]
 
     def _places(self, n: int) -> tuple:
         """The index of the n tokens behind each sequence's end: kept[places] is (batch, n, num_kv_heads, d)."""
         rows = torch.arange(len(self.K), device=self.K.device)[:, None]  # (batch, 1)
-        return rows, slice(None), self.length[:, None] + torch.arange(n, device=self.K.device)  # (batch, n)
+        return rows, slice(None), self._length[:, None] + torch.arange(n, device=self.K.device)  # (batch, n)
 
     def advance(self, n: int) -> None:
         """Count the n tokens that were written last."""

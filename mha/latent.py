@@ -126,6 +126,7 @@ class MultiHeadLatentAttention(Layer):
                                  scale=(self.d_k + self.d_r) ** -0.5, dropout=self.dropout if self.training else 0.0,
                                  need_weights=need_weights)
         if cache is not None:
+            check.attending(out)
             cache.advance(x.shape[-2])
         if self.absorbed:
             out = out[..., :self.d_c] @ W_UV  # (..., h, n, d_v)

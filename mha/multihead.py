@@ -181,6 +181,8 @@ class MultiHeadAttention(Layer):
         out, weights = attention(Q, K, V, mask=mask, bias=bias, causal=self.causal, offset=offset, window=window,
                                  scale=scale, softcap=softcap, dropout=self.dropout if self.training else 0.0,
                                  need_weights=need_weights)  # (..., h, n, d_v), (..., h, n, m)
+        if cache is not None:
+            check.attending(out)
         if head_mask is not None:
             check.head_mask(head_mask, out)
             out = out * head_mask[..., None, None].to(out.dtype)

@@ -63,7 +63,7 @@ def name_of(path):
 
 def exercises_of(number):
     """The modules that hold the exercises of a chapter, "4" or "B"; "*" for all."""
-    folder = {"B": "zoo", "*": "*"}.get(number) or f"chapter_{int(number):02}"
+    folder = {"B": "zoo", "*": "*"}.get(number) or f"chapter_{number.zfill(2)}"
     return [f"mha.exercises.{path.parent.name}.{path.stem}" for path in sorted(EXERCISES.glob(f"{folder}/*.py"))]
 
 

@@ -11,7 +11,7 @@ from decimal import Decimal
 
 from nbformat import NotebookNode
 
-from _ext import bets, folding
+from _ext import bets, folding, labs
 from tools import notebooks
 
 
@@ -337,15 +337,20 @@ def exists(name):
 
 
 def named_after_title(notebook, stem):
-    """A chapter is NN_words or A_words; its title is `NN · Words: ...`, and the words stand in it in that order."""
+    """A chapter is NN_words or A_words; its title is `NN · Words: ...`, and the words stand in it in that order.
+
+    A lab is NN_words_lab, and its title `Lab NN · Words: ...`.
+    """
     title = re.search(r"^# +(.+)", markdown(notebook), re.MULTILINE)
     if not title:
         yield "no title"
         return
-    match = re.fullmatch(r"(\d\d[a-z]?|[A-Z])_([a-z0-9_]+)", stem)
+    match = re.fullmatch(r"(\d\d[a-z]?|[A-Z])_([a-z0-9_]+)", labs.chapter_of(stem))
     if not match:
         yield f"{stem} is not named NN_words_of_the_title"
-    elif not title[1].startswith(f"{match[1].removeprefix('0')} · "):
-        yield f"the title does not begin with its number, {match[1].removeprefix('0')} ·: {title[1]}"
+        return
+    number = ("Lab " if labs.is_lab(stem) else "") + match[1].removeprefix("0")
+    if not title[1].startswith(f"{number} · "):
+        yield f"the title does not begin with its number, {number} ·: {title[1]}"
     elif not re.search(r"\b" + r"\W+".join(match[2].split("_")) + r"\b", title[1], re.IGNORECASE):
         yield f"the words of {stem} do not stand in the title: {title[1]}"

@@ -6,7 +6,7 @@ import pickle
 import pytest
 import torch
 
-from mha import KVCache, MultiHeadAttention, pick_device
+from mha import KVCache, MultiHeadAttention, MultiHeadLatentAttention, pick_device
 from mha.position import Rope, alibi_bias
 from support import ROADS, close, needs_compiler, needs_gpu, tokens
 
@@ -21,6 +21,10 @@ SEATS = pytest.mark.parametrize("on_qk", [None, Rope()], ids=["plain", "rope"])
 def without_gradients():
     with torch.no_grad():
         yield
+
+
+def latent_layer(**options):
+    return MultiHeadLatentAttention(D, H, d_k=D_K, d_c=5, d_r=2, causal=True, dtype=torch.float64, **options)
 
 
 def causal_layer(num_kv_heads=H_KV, **options):
@@ -140,6 +144,29 @@ def test_gradients_are_refused_and_a_frozen_layer_has_none():
             layer(x, cache=cache)
         assert cache.filled == 0 and not cache.K.any()
         close(layer.requires_grad_(False)(x, cache=cache)[0], layer(x)[0])
+
+
+@pytest.mark.parametrize("make, learned", [
+    (causal_layer, "W_Q"), (latent_layer, "W_Q"), (latent_layer, "W_UK"),
+    (lambda: latent_layer(absorbed=True), "W_UK")])
+def test_gradients_of_what_only_asks_the_cache_are_refused_too(make, learned):
+    """They need keys that the next call writes over."""
+    layer, x = make().requires_grad_(False), tokens(B, N, D)
+    getattr(layer, learned).requires_grad_(True)
+    cache = layer.new_cache(B, ROOM)
+    with torch.enable_grad():
+        with pytest.raises(ValueError, match="keeps no gradients.*no_grad"):
+            layer(x, cache=cache)
+        assert cache.filled == 0
+        layer.requires_grad_(False).W_O.requires_grad_(True)           # what comes after the cache may learn
+        assert layer(x, cache=cache)[0].requires_grad
+
+
+def test_a_call_of_no_tokens_beside_one_that_is_kept_may_have_its_mask():
+    layer, x = causal_layer(), tokens(B, N, D)
+    cache = layer.new_cache(B, ROOM)
+    layer(x[:, :1], cache=cache)
+    assert layer(x[:, 1:1], cache=cache, mask=torch.ones(0, 1).bool())[0].shape == (B, 0, D)
 
 
 @pytest.mark.parametrize("dtype,tolerance", [(torch.float16, 3e-3), (torch.bfloat16, 3e-2)])
@@ -466,6 +493,17 @@ def test_to_set_the_length_is_to_crop():
     close(LAYER(ONE, cache=cache)[0], LAYER(ONE, cache=cropped)[0], 0)
     with pytest.raises(AttributeError, match="filled"):
         cache.filled = 2
+
+
+@pytest.mark.parametrize("ragged", [True, False])
+def test_sums_in_place_on_a_length_that_was_read_leave_the_cache_as_it_is(ragged):
+    cache, other = started(ragged), started(ragged)
+    last = cache.length
+    last -= 1                                               # where the last token of each sequence stands
+    assert repr(cache) == repr(other)
+    close(LAYER(ONE, cache=cache)[0], LAYER(ONE, cache=other)[0], 0)
+    with pytest.raises(ValueError, match="cannot be kept"):
+        cache.length += 1
 
 
 def append(*shape, dtype=torch.float32, **options):

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from _ext.chapter_pictures import PICTURES, picture_of
+from _ext.labs import chapter_of
 
-CHAPTERS = {path.stem for path in (Path(__file__).parent.parent / "chapters").glob("*.ipynb")} - {"index"}
+CHAPTERS = {chapter_of(path.stem) for path in (Path(__file__).parent.parent / "chapters").glob("*.ipynb")} - {"index"}
 
 
 def test_every_chapter_has_its_picture_and_no_other_page():
@@ -21,6 +22,6 @@ def test_a_picture_is_decoration_in_one_size(name):
 
 @pytest.mark.parametrize("link, name", [
     ("03_query_and_key.html", "03_query_and_key"), ("../chapters/06_multi_head.html#x", "06_multi_head"),
-    ("notation.html", None), ("", None), (None, None)])
+    ("03_query_and_key_lab.html", "03_query_and_key"), ("notation.html", None), ("", None), (None, None)])
 def test_a_link_leads_to_the_picture_of_its_chapter(link, name):
     assert picture_of(link) == PICTURES.get(name, "")

@@ -49,7 +49,16 @@ def test_a_pointer_leads_to_the_token_it_names(task):
         assert torch.equal(named, own.take_along_dim(target[..., None], 2))
         assert (target != torch.arange(8))[..., asked].all()
     if no_future:
-        assert (target <= torch.arange(8)).all() and 0 not in asked
+        assert (target <= torch.arange(x.shape[-2]))[..., asked].all() and 0 not in asked
+
+
+def test_under_the_mask_every_order_of_the_cycle_asks_its_last_token_for_the_next_name():
+    x, target, asked = pointers("cycle of 3 under a causal mask", 2, torch.Generator())[0](6)
+    names, order = x[0].flatten(0, 1).unique(dim=0, return_inverse=True)
+    order = order.view(6, 3).tolist()
+    assert len({tuple(one) for one in order}) == 6 and len(names) == 3 and asked.tolist() == [2]
+    leads = {one[2]: one[place] for one, place in zip(order, target[0, :, 2])}
+    assert len(leads) == 3 and all(leads[leads[leads[name]]] == name != leads[name] for name in leads)
 
 
 def test_in_a_cycle_each_looks_at_the_next_and_in_a_line_the_last_nowhere():

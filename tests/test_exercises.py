@@ -542,7 +542,8 @@ def sizes(*names):
 
 RUNS_ONLY = [  # exercise, blank, fragment; sizes -> shapes of the arguments, and whether the sentence says that it runs
     ("2.1", "pair", "q @ k", lambda n, m, d: ([(n, d), (m, d), (m, 2)], m == d)),
-    ("3.1", "product", "turned @ matrix", lambda d_model, d_k: ([(d_model, d_k)] * 2 + [(d_k, d_k)], d_model == d_k)),
+    ("3.1", "product", "transposed @ matrix",
+     lambda d_model, d_k: ([(d_model, d_k)] * 2 + [(d_k, d_k)], d_model == d_k)),
     ("3.1", "product", "matrix / M", lambda d_model, d_k: ([(d_model, d_k)] * 2 + [(d_k, d_k)],
                                                            d_model == d_k or 1 in (d_model, d_k))),
     ("4.1", "project", "x @ W_Q, x @ W_K, W_V", lambda n, d: ([(n, d), (d, 2), (d, 2), (d, 5)], n == d)),
@@ -632,7 +633,7 @@ def rows_in_order(weights, asks, answers):
     ("3.1", triangle_only, "right where M is diagonal, or zero below the diagonal, and wrong where M is zero above"),
     ("3.1", nearly_inverted, "it gives [[0.49975, 0], [0, 0.249938], [0, 0]]"),
     ("3.2", one_step, "and d_k = 1 its scores are"),
-    ("5.2", filling_divided_out, "the filling 40 above the words: row 0 of the sentence of length 2 is"),
+    ("5.2", filling_divided_out, "the padding 40 above the words: row 0 of the sentence of length 2 is"),
     ("7.2", one_off, "token i looks at order[i] - 1 (n - 1 before 0)"),
     ("7.2", short_degrees, "at an angle of 360 j / n radians"),
     ("7.2", sine_twice, "no query gives key 0 more than all others: it lies among them"),

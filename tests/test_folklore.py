@@ -18,37 +18,37 @@ CHAPTERS = Path(__file__).resolve().parent.parent / "chapters"
 PAGE = nbformat.read(CHAPTERS / "A_folklore.ipynb", as_version=4)
 PARTS = list(dict.fromkeys(claim.part for claim in folklore.CLAIMS))
 
-LISTED = {  # what the book set out to check: a word of each claim, and its verdict
+LISTED = {  # what the book set out to check: a word of each claim, and how its verdict begins
     "0.66, 0.24, 0.10": "wrong", "0.3, 0.5, 0.2": "wrong", "Cat sat": "right", "100x": "wrong",
-    "same dimension as the input": "true under a condition",
-    "large gradients": "true under a condition", "j != i": "wrong", "Finally, we concatenate": "wrong",
-    "Closeness": "true under a condition",
-    "out-of-vocabulary": "true under a condition",
-    "long distances\"": "true under a condition", "animal 0.7": "not found here",
-    "masked_fill": "true under a condition",
-    "don't add parameters": "true under a condition",
-    "only focus on one": "true under a condition", "512 / 8 = 64": "true under a condition",
-    "to be symmetric": "true under a condition",
-    "subject from object": "true under a condition", "grows with dimension": "true under a condition",
-    "subject-verb": "true under a condition",
-    "pruning many heads": "true under a condition", "slices": "wrong",
-    "the mechanism is there": "true under a condition", "Sum to 1": "right", "10 x 10": "right",
+    "same dimension as the input": "true",
+    "large gradients": "true", "j != i": "wrong", "Finally, we concatenate": "wrong",
+    "Closeness": "true",
+    "out-of-vocabulary": "true",
+    "long distances\"": "true", "animal 0.7": "not found here",
+    "masked_fill": "true",
+    "don't add parameters": "true",
+    "only focus on one": "true", "512 / 8 = 64": "true",
+    "to be symmetric": "true",
+    "subject from object": "true", "grows with dimension": "true",
+    "subject-verb": "true",
+    "pruning many heads": "true", "slices": "wrong",
+    "the mechanism is there": "true", "Sum to 1": "right", "10 x 10": "right",
     "same shape": "right", "99 steps": "right", "rank d_k at most": "right", "sees a set": "right",
-    "1 - h / r": "true under a condition",
-    "More heads capture": "true under a condition", "fixed offsets": "true under a condition",
-    "a job of its own": "true under a condition",
-    "much is handed on": "true under a condition", "W_O could be left out": "true under a condition",
-    "W_i^A": "wrong", "in one text": "true under a condition", "h d_k by d_model": "true under a condition",
-    "representational diversity": "true under a condition", "introduced as an alternative": "true under a condition",
-    "model cannot tell them apart": "true under a condition", "number of predecessors": "true under a condition",
-    "easily learn to attend": "true under a condition", "rotate_half": "wrong", "gets \"rotated\"": "wrong",
-    "in 16 bits": "true under a condition", "gradually diminishes": "true under a condition",
-    "extrapolates better": "true under a condition", "32×+": "true under a condition",
-    "each head's specialization": "true under a condition", "sacrificing quality": "true under a condition",
-    "smaller than MQA": "true under a condition", "approximation error": "true under a condition",
-    "absorbed into": "true under a condition", "per-sequence": "true under a condition",
-    "bit-for-bit": "true under a condition",
-    "Causality": "not found here", "(batch, queries, keys)": "true under a condition",
+    "1 - h / r": "true",
+    "More heads capture": "true", "fixed offsets": "true",
+    "a job of its own": "true",
+    "much is handed on": "true", "W_O could be left out": "true",
+    "W_i^A": "wrong", "in one text": "true", "h d_k by d_model": "true",
+    "representational diversity": "true", "introduced as an alternative": "true",
+    "model cannot tell them apart": "true", "number of predecessors": "true",
+    "easily learn to attend": "true", "rotate_half": "wrong", "gets \"rotated\"": "wrong",
+    "in 16 bits": "true", "gradually diminishes": "true",
+    "extrapolates better": "true", "32×+": "true",
+    "each head's specialization": "true", "sacrificing quality": "true",
+    "smaller than MQA": "true", "approximation error": "true",
+    "absorbed into": "true", "per-sequence": "true",
+    "bit-for-bit": "true",
+    "Causality": "not found here", "(batch, queries, keys)": "true",
 }
 
 
@@ -70,13 +70,19 @@ def test_what_comes_out_supports_the_verdict_and_is_the_same_again(claim):
 
 @pytest.mark.parametrize("words, verdict", LISTED.items())
 def test_a_claim_that_the_book_set_out_to_check_is_on_the_list(words, verdict):
-    assert named(words).verdict == verdict
+    assert named(words).verdict.startswith(verdict)
 
 
 def test_claims_are_numbered_in_the_order_of_their_parts():
     parts = [claim.part for claim in folklore.CLAIMS]
     assert [claim.number for claim in folklore.CLAIMS] == list(range(1, len(folklore.CLAIMS) + 1))
     assert parts == sorted(parts, key=PARTS.index)
+
+
+def test_the_page_offers_the_verdicts_in_their_order():
+    script = (CHAPTERS.parent / "_ext" / "static" / "claims.js").read_text("utf8")
+    offered = re.search(r"const VERDICTS = \[(.*?)\]", script, re.S)[1]
+    assert tuple(re.findall('"(.*?)"', offered)) == folklore.VERDICTS
 
 
 def test_every_verdict_is_given_and_no_claim_stands_twice():
@@ -111,7 +117,7 @@ def test_a_claim_whose_numbers_do_not_support_it_raises_an_error(supported):
 
 
 def test_a_verdict_that_is_none_is_named():
-    with pytest.raises(ValueError, match="verdict must be one of 'wrong', .*, got 'perhaps'"):
+    with pytest.raises(ValueError, match="verdict must be one of 'right', .*, got 'perhaps'"):
         folklore.Claim(1, "softmax", "", "perhaps", "02_one_head", lambda: ("", True))
 
 

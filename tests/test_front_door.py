@@ -89,7 +89,7 @@ def test_a_wrong_call_is_told_what_is_wanted(arguments, told):
 
 
 def test_a_chapter_that_is_not_there_is_named_with_those_that_are():
-    with pytest.raises(SystemExit, match="no chapter '99_none', and none shows .* There are 00_the_whole, 01_soft"):
+    with pytest.raises(SystemExit, match="no chapter '99_none', and none shows .* There are 00_the_whole, 00b_who"):
         book.check("99_none")
 
 

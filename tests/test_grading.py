@@ -11,7 +11,7 @@ from mha.exercises import EXERCISES
 from mha.exercises.classroom import grading, handed_in
 from mha.exercises.engine.cells import cells as cells_of
 
-MASKS = [item for item in EXERCISES.values() if item.chapter == "05_masks"]
+MASKS = [item for item in EXERCISES.values() if item.chapter == "05_masks_lab"]
 RIGHT = {item.id: [cell["source"] for cell in cells_of(item, solved=True) if cell["cell_type"] == "code"]
          for item in MASKS}
 
@@ -43,8 +43,7 @@ def test_the_table_says_what_check_said_in_every_style(tmp_path, some):
     assert {id for id, (state, _) in rows.items() if state == "missing"} == deleted
 
 
-A, B = "5.1", "5.4"                        # the first is handed in before what is odd, the other after it
-WRONG = "def leaks(*x):\n    return x[0]\nfrom mha.exercises import check\ncheck('5.4', leaks)"
+A, B = "5.2", "5.4"                        # the first is handed in before what is odd, the other after it
 
 
 def odd(*between):
@@ -55,7 +54,7 @@ def test_an_odd_cell_costs_at_most_what_comes_after_it_and_the_table_says_where(
     """All of them as one class, graded in one run."""
     cells = learners.ODD | {name: cell for name, (cell, _) in learners.ENDING.items()}
     for name, cell in cells.items():
-        learners.write(tmp_path / name / "05_masks.ipynb", *odd(cell))
+        learners.write(tmp_path / name / "05_masks_lab.ipynb", *odd(cell))
     found = {name.partition("/")[0]: rows for name, rows in graded(tmp_path, limit=4, memory=2).items()}
     assert sorted(found) == sorted(cells)
     whole = {item.id: ("right" if item.id in (A, B) else "missing", "") for item in MASKS}
@@ -172,8 +171,9 @@ def test_an_answer_that_could_not_be_made_names_the_error_that_made_it_so(tmp_pa
     path = learners.write(tmp_path / "x.ipynb", "from mha.exercises import check",
                           "def attention(q, k, v:\n    return q",
                           "check('2.1', attention)", "check('2.2', softmax_bakward)", "1 / 0\ncheck('2.5', 24)",
-                          "try:\n    check('2.6', nowhere)\nexcept NameError:\n    pass")
+                          "try:\n    check('2.6', nowhere)\nexcept NameError:\n    pass", "check(number='2.7', a=1)")
     (rows,) = graded(path).values()
+    assert rows["2.7"][0] == "cannot be run" and "unexpected keyword argument 'number'" in rows["2.7"][1]
     assert rows["2.1"][0] == rows["2.2"][0] == rows["2.5"][0] == "cannot be run" and rows["2.6"] == ("missing", "")
     assert rows["2.1"][1].startswith("SyntaxError") and "softmax_bakward" in rows["2.2"][1]
     assert rows["2.5"][1] == "ZeroDivisionError: division by zero, in code cell 5"
@@ -205,9 +205,9 @@ def test_what_a_notebook_puts_in_place_of_torchs_judges_nobody_and_is_told(tmp_p
                        "passes": "torch.allclose = lambda *args, **named: True"}.items():
         learners.write(tmp_path / name / "02_one_head.ipynb", f"import torch, torch.nn.functional as F\n{cell}", IMPORT,
                        *(cell["source"] for cell in cells_of(EXERCISES["2.1"], solved=True)[1:]),
-                       "check('2.2', lambda dp, p: dp)")
+                       "check('2.4', lambda W_Q: W_Q)")
     for rows in graded(tmp_path).values():
-        assert rows["2.1"] == ("right", "") and rows["2.2"] == ("wrong", "torch-replaced")
+        assert rows["2.1"] == ("right", "") and rows["2.4"] == ("wrong", "no-scale torch-replaced")
 
 
 def test_a_cell_with_the_tag_that_jupyter_skips_is_skipped(tmp_path):

@@ -7,13 +7,13 @@ import pytest
 import torch
 
 from mha import record
-from mha.lab.assets import KINDS, induction_runs
+from mha.lab.assets import KINDS, induction_runs, path_runs
 from mha.lab.induction import (
     Repeats, TokenModel, evaluate, fit_induction, prefix_matching, previous_token, sinusoids, smear,
-    without_each_head,
+    without_each_head, without_paths,
 )
 from support import needs_cuda
-from tools import make_induction
+from tools import make_induction, make_paths
 
 
 def model(layers=2, **options):
@@ -156,6 +156,34 @@ def test_a_head_that_is_switched_off_is_a_head_whose_part_of_W_O_is_zero():
     assert len(off.unique()) == 6
 
 
+def test_a_head_kept_from_all_readers_is_switched_off_and_one_that_adds_nothing_is_needed_by_none():
+    net = model()
+    without = without_paths(net, 5)
+    torch.testing.assert_close(without[0], without_each_head(net, 5)[0])
+    assert len(without.unique()) == without.numel()
+    with torch.no_grad():
+        net.layers[0].W_O.weight[:, 2:4] = 0
+    torch.testing.assert_close(without_paths(net, 5)[:, 1], evaluate(net, 5).later.expand(5))
+
+
+def test_a_head_kept_from_the_values_changes_no_map_and_one_kept_from_the_keys_no_value():
+    net = model()
+    with torch.no_grad():
+        net.layers[1].W_V.weight.zero_()                     # layer 1 adds nothing: only the output reads layer 0
+    keys, queries, values, output = without_paths(net, 5)[1:]
+    whole = evaluate(net, 5).later.expand_as(keys)
+    for same in (keys, queries, values):
+        torch.testing.assert_close(same, whole)
+    torch.testing.assert_close(output, without_each_head(net, 5)[0])
+    net = model()
+    with torch.no_grad():
+        net.layers[1].W_K.weight.zero_()                     # all weights are equal, whatever keys and queries are
+    keys, queries, values, output = without_paths(net, 5)[1:]
+    for same in (keys, queries):
+        torch.testing.assert_close(same, evaluate(net, 5).later.expand_as(keys))
+    assert not torch.allclose(values, keys) and not torch.allclose(output, keys)
+
+
 # --- The training and what is stored --------------------------------------------------------------------------------
 
 def test_a_seed_trains_the_same_model_again_and_leaves_the_generator_alone():
@@ -197,6 +225,31 @@ def test_what_is_stored_has_its_shapes_and_its_maps_have_its_scores(kind):
         assert torch.equal(runs.tokens[i, period:], runs.tokens[i, :-period])
         one, many = prefix_matching(runs.maps[:, i], period), runs.at_period(period).prefix
         assert (one - many).abs().max() < 0.25                                         # one sequence, and 256
+
+
+def test_the_start_of_one_stored_run_of_twenty_comes_out_again(some):
+    runs = path_runs()
+    r = some.randrange(len(runs.seeds))
+    _, at, history = fit_induction(2, seed=int(runs.seeds[r]), steps=0)
+    assert runs.seeds.tolist() == list(make_paths.SEEDS) and at.tolist() == runs.at[:1].tolist()
+    torch.testing.assert_close(history.later, runs.history[r, :1], rtol=0, atol=0.02)
+
+
+def test_the_first_five_of_the_twenty_are_the_runs_of_chapter_8():
+    runs, five = path_runs(), induction_runs("two layers")
+    assert runs.seeds[:5].tolist() == five.seeds.tolist()
+    torch.testing.assert_close(runs.without[:5, 0], five.without[:, 0], rtol=0.05, atol=0.02)
+    torch.testing.assert_close(runs.later[:5], five.at_period(16).later, rtol=0.05, atol=0.005)
+
+
+def test_in_each_stored_run_keys_need_the_head_that_looks_back_and_values_the_one_that_looks_at_itself():
+    everything, runs = path_runs(), path_runs().learned
+    R = len(runs.seeds)
+    assert len(everything.seeds) > R > 0.85 * len(everything.seeds) and runs.seeds[0] == everything.seeds[0]
+    assert runs.without.shape == (R, 5, 4) and runs.grown.shape == (len(runs.at), 2, 4, 31, 31)
+    assert (runs.grown.triu(1) == 0).all()
+    back, own = (runs.times[range(R), 1:, looks.argmax(-1)] for looks in (runs.before, runs.itself))
+    assert (back.argmax(-1) == 0).double().mean() > 0.8 and (own.argmax(-1) == 2).double().mean() > 0.8
 
 
 OWN, EIGHT = 11, 3                                                          # where the periods 16 and 8 stand

@@ -305,15 +305,15 @@ def test_a_changed_stub_is_put_back_and_loses_its_output():
 
 
 def test_a_question_stands_at_the_end_of_its_section_and_code_under_the_heading():
-    sources = [cell.source for cell in nbformat.read(ROOT / "chapters/02_one_head.ipynb", as_version=4).cells]
+    sources = [cell.source for cell in nbformat.read(ROOT / "chapters/02_one_head_lab.ipynb", as_version=4).cells]
     at = {start: next(i for i, source in enumerate(sources) if source.startswith(start))
-          for start in ("## 4.", "### 2.8", "## 5.", "## Exercises", "### 2.1", "### 2.9")}
+          for start in ("## 4.", "### 2.8", "## 5.", "## Exercises", "### 2.2", "### 2.3")}
     assert sorted(at, key=at.get) == list(at)
 
 
 def test_a_question_without_its_section_is_named():
     notebook = new_notebook(cells=[new_markdown_cell(notebooks.HEADING)])
-    with pytest.raises(ValueError, match="exercise 2.8 comes after section 4 of 02_one_head: .* found 0"):
+    with pytest.raises(ValueError, match="exercise 2.5 comes after section 2 of 02_one_head: .* found 0"):
         notebooks.stamp(notebook, "02_one_head")
 
 

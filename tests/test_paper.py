@@ -16,7 +16,8 @@ def test_the_pdf_has_the_pages_of_the_book_in_its_order():
     pages = make_pdf.pages()
     assert pages[0]["stem"] == "index" and pages[-1]["stem"] == "bibliography"
     assert {path.stem for path in (make_pdf.ROOT / "chapters").glob("*.ipynb")} <= {page["stem"] for page in pages}
-    assert [page["part"] for page in pages][:3] == [None, "The whole", "One head"]
+    parts = [page["part"] for page in pages if page["part"]]
+    assert pages[0]["part"] is None and parts[:2] == ["The whole", "One head"]
 
 
 @pytest.mark.parametrize("item", EXERCISES.values(), ids=lambda item: item.id)

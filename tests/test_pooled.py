@@ -6,10 +6,12 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from mha import MultiHeadAttention
 from mha.lab import stories
 from mha.lab.assets import pooled
 from mha.lab.assets.decoder import DRAWS, KV_HEADS, STEPS, TRAINED
-from mha.lab.surgery import share_heads
+from mha.lab.surgery import share_heads, turn_heads
+from mha.position import Rope
 from tools import make_pooled
 
 N = make_pooled.MEASURED
@@ -21,7 +23,8 @@ def test_each_field_has_the_size_that_it_names():
     of_draws, of_heads = (len(KV_HEADS), DRAWS, N), (len(KV_HEADS), N)
     wanted = {"stories": (N, make_pooled.LENGTH), "whole": (N,), "none": (N,), "mean": of_heads, "first": of_heads,
               "keys": of_heads, "values": of_heads, "random": of_draws, "turned": of_draws,
-              "turned_whole": (DRAWS, N), "layers": (6, *of_heads), "lost": (2, len(KV_HEADS), 6),
+              "turned_whole": (DRAWS, N), "aligned": (2, *of_heads), "aligned_whole": of_heads,
+              "layers": (6, *of_heads), "lost": (2, len(KV_HEADS), 6),
               "trained": (len(TRAINED), DRAWS, len(STEPS), N)}
     assert {name: tuple(values.shape) for name, values in vars(pooled()).items()} == wanted
 
@@ -37,12 +40,18 @@ def test_nothing_predicts_the_models_own_stories_better_than_the_model():
     """In the long run nothing can: the expected rise is a divergence."""
     stored = pooled()
     for name, losses in vars(stored).items():
-        if name not in ("stories", "whole", "turned_whole", "lost"):
+        if name not in ("stories", "whole", "turned_whole", "aligned_whole", "lost"):
             assert (losses.mean(-1) > stored.whole.mean()).all(), name
 
 
 def test_another_basis_changes_no_loss():
-    assert (pooled().turned_whole - pooled().whole).abs().max() < 1e-3
+    for losses in (pooled().turned_whole, pooled().aligned_whole):
+        assert (losses - pooled().whole).abs().max() < 1e-3
+
+
+def test_heads_that_are_aligned_first_lose_less_in_the_mean():
+    plain, (matrices, outputs) = pooled().mean.mean(-1), pooled().aligned.mean(-1)
+    assert (outputs < matrices - 0.1).all() and (matrices < plain - 1).all()
 
 
 def test_the_same_kind_in_one_layer_costs_less_than_in_all():
@@ -99,6 +108,32 @@ def test_what_sharing_in_one_layer_costs_is_stored(told, some):
 def test_how_much_of_the_matrices_a_mean_loses_is_stored(told):
     found = make_pooled.matrices(SimpleNamespace(model=told[0]))["lost"]
     assert (found - pooled().lost).abs().max() < 1e-5
+
+
+@pytest.mark.parametrize("kv_heads", [3, 2, 1])
+def test_aligned_heads_are_as_near_as_any_turns_of_one_of_them_bring_them(some, kv_heads):
+    """No small turn of one head, in its planes or of its values, brings it nearer to its group."""
+    torch.manual_seed(some.randrange(1000))
+    layer, root = MultiHeadAttention(24, 6, bias=False, on_qk=Rope(interleaved=True)), torch.eye(24).double()
+    new, x = make_pooled.aligned(layer, kv_heads, root), torch.randn(2, 7, 24)
+    assert (new(x)[0] - layer(x)[0]).abs().max() < 1e-5
+
+    def apart(layer):
+        return sum((make_pooled.lost_of(layer, name, kv_heads) for name in ("W_K", "W_V")), torch.zeros(())).item()
+
+    least = apart(new)
+    assert least < apart(layer) - 0.05
+    for _ in range(9):
+        keys = make_pooled.in_planes(0.1 * torch.randn(6, 2))
+        values = torch.matrix_exp(0.1 * (skew := torch.randn(6, 4, 4)) - 0.1 * skew.mT)
+        assert apart(turn_heads(new, keys, values)) > least - 1e-4
+
+
+def test_what_a_mean_of_aligned_heads_costs_is_stored(told, some):
+    number, chosen = some.randrange(len(KV_HEADS)), torch.tensor(some.sample(range(N), 8))
+    found = make_pooled.Told.aligned(SimpleNamespace(model=told[0]), KV_HEADS[number], by_outputs=False)
+    shared = make_pooled.changed(found, lambda one: share_heads(one, KV_HEADS[number]))
+    assert (make_pooled.loss(shared, pooled().stories[chosen]) - pooled().aligned[0, number, chosen]).abs().max() < 5e-3
 
 
 @pytest.mark.slow

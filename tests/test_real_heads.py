@@ -9,6 +9,7 @@ import torch
 
 from mha.lab import measure, real, sentences, surgery
 from mha.lab.assets import BROWSED, PRUNING_ORDERS, pruning, real_heads
+from tools import make_interventions
 
 
 @pytest.fixture(scope="module")
@@ -147,3 +148,13 @@ def test_every_order_removes_every_head_once_and_ends_on_the_same_score():
             assert (values[:, 0] == getattr(greedy, name)[0, 0]).all(), name
             assert (values[:, 72] - getattr(greedy, name)[0, 72]).abs().max() < 1e-3, name
     assert torch.allclose(stored.subsets[:, 0], torch.ones(6), atol=1e-3)
+
+
+def test_what_stands_for_cls_is_run_through_the_model_itself(model, some):
+    texts = sentences.relations()[0]
+    text = some.choice(texts)
+    vector, scores = make_interventions.run(model, text)
+    torch.testing.assert_close(vector, model.trace([text]).hidden[0].mean(0), rtol=1e-4, atol=1e-4)
+    assert len(scores) == 6 and scores[0].shape[0] == 12
+    hidden, _ = make_interventions.run(model, text, 0)
+    assert torch.nn.functional.cosine_similarity(hidden, vector, dim=0) < 0.9

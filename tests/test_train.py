@@ -68,6 +68,27 @@ def test_the_scale_is_a_smaller_start_and_a_smaller_step(d_k):
                               rtol=1e-3)
 
 
+@pytest.mark.parametrize("seed", [0, 100])
+def test_division_by_the_width_ends_lowest_through_the_mixture_and_no_division_on_the_weights(seed):
+    for tokens in (None, 64):
+        none, root, full = (train.fit_lookup(64, scale=64**-power, tokens=tokens, seed=seed) for power in (0, 0.5, 1))
+        assert full.max() < 0.03 and root.max() < 0.2 and none.min() > 0.3 and full.mean() < root.mean()
+    none, root, full = (train.fit_lookup(64, scale=64**-power, tokens=64, loss="weights", rate=0.001, seed=seed)
+                        for power in (0, 0.5, 1))
+    assert none.max() < root.min() and root.max() < full.min()
+
+
+def test_a_head_of_matrices_has_the_scale_in_its_start_and_its_step_too():
+    scaled = train.fit_lookup(16, steps=30, runs=3, tokens=8)
+    again = train.fit_lookup(16, steps=30, runs=3, tokens=8, scale=1.0, start=0.5, rate=0.01 / 2)
+    torch.testing.assert_close(scaled, again, rtol=1e-3, atol=1e-4)
+
+
+def test_a_loss_that_there_is_not_is_named():
+    with pytest.raises(ValueError, match="loss must be one of 'mixture', 'weights', got 'scores'"):
+        train.fit_lookup(4, loss="scores")
+
+
 def test_head_and_LSTM_of_about_one_size_learn_to_name_the_first_of_few_symbols():
     sizes = {layer: sum(p.numel() for p in single._Recaller(layer).layer.parameters()) for layer in ("head", "LSTM")}
     assert sizes == {"head": 4224, "LSTM": 4928}
@@ -86,7 +107,7 @@ def test_a_layer_that_had_no_time_has_not_learned_and_the_callers_random_numbers
 
 @pytest.mark.parametrize("seed", [0, 100])
 def test_a_symmetric_score_ends_on_its_bound_around_a_cycle(seed):
-    for task in ("cycle of 3", "cycle of 7"):
+    for task in ("cycle of 3", "cycle of 7", "cycle of 3 under a causal mask"):
         loss = train.fit_pointers(task, "one symmetric form", seed=seed, runs=4)
         assert (loss > LN2 - 1e-4).all() and (loss < LN2 + 0.01).all()
     with_self = train.fit_pointers("cycle of 3", "one matrix", exclude_self=False, seed=seed, runs=4)
@@ -94,8 +115,11 @@ def test_a_symmetric_score_ends_on_its_bound_around_a_cycle(seed):
 
 
 def test_two_matrices_solve_a_cycle_and_one_form_a_line():
-    assert (train.fit_pointers("cycle of 3", "two matrices", runs=4) < 0.05).all()
+    for task in ("cycle of 3", "cycle of 3 under a causal mask"):
+        assert (train.fit_pointers(task, "two matrices", runs=4) < 0.05).all()
     assert (train.fit_pointers("line of 7", "one symmetric form", runs=4) < 0.05).all()
+    turned = train.fit_pointers("cycle of 3 under a causal mask", "one symmetric form", rotary=True, runs=4)
+    assert (turned < 0.05).all()                          # where 0.693 is the bound without
 
 
 def test_carrying_the_inputs_fails_only_where_they_must_be_turned():
@@ -104,6 +128,13 @@ def test_carrying_the_inputs_fails_only_where_they_must_be_turned():
     assert (turned > 1).all()
     values, after = (train.fit_carrier(way, turned=True, runs=3) for way in ("W_V", "the inputs, then W_O"))
     assert (values < 0.05).all() and torch.allclose(values, after)
+
+
+@pytest.mark.parametrize("seed", [0, 100])
+def test_two_heads_need_maps_that_differ_and_these_need_not_be_learned(seed):
+    two = dict(heads=2, places=2, steps=800, runs=3, seed=seed)
+    shared, fixed = (train.fit_carrier(way, **two) for way in ("the inputs, then W_O", "fixed maps, then W_O"))
+    assert (shared > 0.4).all() and (shared < 0.6).all() and (fixed < 0.05).all()
 
 
 @pytest.mark.parametrize("call,message", [
@@ -240,6 +271,11 @@ def test_a_second_layer_asks_with_what_the_first_one_found(monkeypatch):
 def test_one_layer_of_one_head_stays_on_the_floor_and_two_do_not():
     (one, _), (two, shares) = train.fit_layers(1, 1, runs=3, steps=400), train.fit_layers(2, 1, runs=3, steps=400)
     assert (one > 0.45).all() and (two < 0.2).all() and shares.shape == (3, 2, 2)
+
+
+def test_two_layers_of_one_head_stay_on_the_floor_of_two_mixtures_for_three_relations():
+    error, shares = train.fit_layers(2, 1, relations=3, runs=2, steps=400)
+    assert (error > 1 / 3 - 0.03).all() and (error < 0.5).all() and shares.shape == (2, 2, 3)
 
 
 @pytest.mark.parametrize("call,message", [

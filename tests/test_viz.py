@@ -166,6 +166,15 @@ def test_runs_of_a_single_label_take_little_height():
     assert height(["one"]) < height(["one", "two"]) / 2
 
 
+def test_what_was_not_run_has_no_dots_and_the_table_says_so():
+    once = torch.cat([torch.rand(1, 3), torch.full((1, 3), torch.nan)])
+    of_both = viz.dots(["as it is", "rotated"], "error", runs=torch.rand(2, 3))
+    of_one = viz.dots(["as it is", "rotated"], "error", runs=once)
+    assert repr(of_one).splitlines()[-1].split() == ["rotated", "not", "run"]
+    first, second = (len(re.findall("<use [^>]*fill-opacity", picture.svg)) for picture in (of_one, of_both))
+    assert second == first + 3
+
+
 def test_columns_are_aligned_as_text_and_valid_as_html():
     mean = torch.tensor([0.25, 10.0])
     table = viz.columns(["first", "a & b"], digits=1, mean_weight=mean, rank=[1, 2], kind=["x", "y"])

@@ -1,4 +1,7 @@
 """What stands behind the live figures beside their drawing, which the browser tests compare with torch."""
+import functools
+import itertools
+
 import torch
 
 from mha.attention import attention
@@ -6,9 +9,9 @@ from mha.multihead import MultiHeadAttention
 from mha.position import Rope, alibi_slopes
 from mha.lab.findings import chapter_08
 from mha.lab.train import slices_floor
-from mha.widgets import (FIGURES, alibi_slope, clock_hands, explained_shares, head_grid, head_sum, heads_gone,
-                         heads_sorted, hidden_share, hit_margin, key_ring, left_behind, loudest, mask_painter,
-                         price_of_length, row_shift, score_scale, sharing_costs, split_heads)
+from mha.widgets import (FIGURES, alibi_slope, clock_hands, explained_shares, filling_cache, head_grid, head_removal,
+                         head_sum, heads_gone, heads_sorted, hidden_share, hit_margin, key_ring, loudest,
+                         mask_painter, price_of_length, row_shift, score_scale, sharing_costs, split_heads)
 from mha.widgets.figure import HERE, Choice, LiveFigure, Slider, State, Toggle
 from stored import imports
 from tools import make_sharing
@@ -100,6 +103,19 @@ def test_what_the_heads_write_adds_up_to_all_of_w_o():
     for setting in figure.settings():
         shown = figure.numbers(**setting)
         assert torch.allclose(shown["part"].view(2, 4).sum(0), shown["written"])
+
+
+def test_a_head_s_cost_is_the_step_of_the_cosine_and_one_head_alone_is_worse_than_none():
+    figure = head_removal.HeadRemoval()
+    off = torch.tensor([0, 1, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0])
+    for layer in range(6):
+        shown = figure.numbers(layer, 0, off=off.tolist())
+        assert torch.equal(shown["worth"].view(6, 12)[layer - 1], 1 - figure.subsets[layer - 1, 2 ** torch.arange(12)])
+        for head, worth in enumerate(shown["worth"].view(6, 12)[layer]):
+            with_it, without = (figure.numbers(layer, 0, off=off.index_fill(0, torch.tensor(head), gone).tolist())
+                                for gone in (0, 1))
+            assert torch.equal(worth[None], with_it["cosine"] - without["cosine"])
+    assert figure.numbers(5, 12)["worth"].view(6, 12)[5].lt(0).nonzero().flatten().tolist() == [0]
 
 
 def test_a_view_alone_leaves_numbers_astray_and_a_transpose_none():
@@ -222,30 +238,33 @@ def test_no_slope_of_alibi_gives_an_offset_more_than_its_bound_and_one_comes_nea
         assert 0.995 * bound < largest <= bound
 
 
-def left_at(**sizes):
-    """What the figure of the cache shows where its controls say these sizes."""
-    at = {name: left_behind.CHOICES[name].index(size) for name, size in {**left_behind.FIRST, **sizes}.items()}
-    return left_behind.LeftBehind().numbers(**at)
+the_cache = functools.cache(filling_cache.FillingCache)
 
 
-def test_sharing_among_four_leaves_a_quarter_and_no_more_is_shared_than_there_are_heads():
-    shared, alone = left_at(h=32, h_kv=8), left_at(h=8, h_kv=128)
-    for here, own in zip(shared["GiB"][::2], shared["GiB"][1::2]):
-        assert own == 4 * here
-    assert torch.equal(alone["left"], torch.full((2,), 2.0 * 8 * 128, dtype=torch.float64))
+def cached(way, n=8192, texts=32):
+    """What the figure of the cache shows where its controls say this."""
+    at = zip((list(filling_cache.WAYS), filling_cache.TOKENS, filling_cache.TEXTS), (way, n, texts))
+    return the_cache().numbers(*(sizes.index(size) for sizes, size in at))
 
 
-def test_a_latent_keeps_more_than_one_shared_key_and_value_and_knows_no_heads():
-    one, few, many = left_at(h_kv=1), left_at(h=4, latent=[512, 64]), left_at(h=128, latent=[512, 64])
-    assert few["left"][0] == many["left"][0] == 2.25 * one["left"][0]
+def test_grouped_query_heads_leave_as_large_a_part_as_there_are_kv_heads():
+    own = cached("MHA 32")
+    for way, kv in list(filling_cache.WAYS.items())[:-1]:
+        shown = cached(way)
+        assert all(torch.equal(32 * shown[name], kv * own[name]) for name in ("left", "KiB", "GiB"))
 
 
-def test_bytes_are_numbers_times_layers_times_their_size():
-    for sizes in ({"bits": 8, "layers": 1}, {"bits": 32, "layers": 126, "n": 131072}, {"latent": [256, 32], "d_k": 32}):
-        size, shown = {**left_behind.FIRST, **sizes}, left_at(**sizes)
-        token = shown["left"] * size["layers"] * size["bits"] / 8
-        assert torch.equal(shown["KiB"] * 2**10, token)
-        assert torch.equal(shown["GiB"].view(2, 2) * 2**30, token * size["n"] * torch.tensor([[1.0], [32.0]]))
+def test_a_latent_keeps_more_than_one_shared_key_and_value_and_less_than_four():
+    one, latent, four = (cached(way)["left"] for way in ("MQA 1", "MLA", "GQA 4"))
+    assert one < latent < four and latent == 2.25 * one
+
+
+def test_texts_fit_as_long_as_memory_is_not_full():
+    """`full` against `free`: the first is in whole tokens, and the second is asked at whole steps of 512."""
+    for way, n, texts in itertools.product(filling_cache.WAYS, filling_cache.TOKENS, filling_cache.TEXTS):
+        shown = cached(way, n, texts)
+        assert (n <= shown["full"]) == (shown["free"] >= 0)
+        assert torch.equal(shown["GiB"] * 2**30, 32 * 2 * n * shown["left"] * torch.tensor([1.0, texts]).double())
 
 
 def test_the_floor_of_the_sharing_figure_is_the_proved_one_and_samples_alone_pass_it():

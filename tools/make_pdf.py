@@ -72,8 +72,10 @@ def on_paper(sheet):
 def pages():
     """[{stem, part}] in the order of _toc.yml; part is the name of the part that a page begins, or None."""
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf8"))
-    files = [(toc["root"], None)] + [(chapter["file"], part["caption"] if first == 0 else None)
-                                     for part in toc["parts"] for first, chapter in enumerate(part["chapters"])]
+    files = [(toc["root"], None)]
+    for part in toc["parts"]:
+        of_part = [page["file"] for chapter in part["chapters"] for page in (chapter, *chapter.get("sections", ()))]
+        files += zip(of_part, [part["caption"], *[None] * len(of_part)])
     return [{"stem": Path(file).name, "part": part} for file, part in files]
 
 

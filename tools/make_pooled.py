@@ -7,6 +7,7 @@ each token drawn with the probability that it gave it (temperature 1).
 """
 import copy
 import sys
+from functools import cache
 
 import numpy as np
 import torch
@@ -19,6 +20,7 @@ OPENINGS = ("Once upon a time", "One day", "Tom and his dog", "The little bird",
             "There was an old", "It was raining")
 LENGTH, COUNTED = 128, 120                          # tokens of a story, and those at its end that count
 MEASURED, LEARNED = 32, 152                         # stories for measuring, and others to learn from
+ROUNDS = 30                                         # in which each head is aligned with the others of its group
 BATCH, RATE, WARM_UP = 2, 1e-4, 10                  # stories in a step; Adam's rate, and steps in which it rises
 
 
@@ -89,11 +91,34 @@ def turned(attention, generator):
     """The same layer with each head in a random basis: of its keys any that rotary positions allow, of its values any.
     """
     h, d = attention.num_heads, attention.d_k
-    angles = 2 * torch.pi * torch.rand(h, d // 2, generator=generator)
-    pairs = torch.stack([angles.cos(), -angles.sin(), angles.sin(), angles.cos()], -1).unflatten(-1, (2, 2))
-    keys = torch.stack([torch.block_diag(*head) for head in pairs])              # (h, d_k, d_k)
+    keys = in_planes(-2 * torch.pi * torch.rand(h, d // 2, generator=generator))
     values = torch.linalg.qr(torch.randn(h, d, d, generator=generator))[0]       # (h, d_v, d_v)
     return turn_heads(attention, keys, values)
+
+
+def aligned(attention, kv_heads, root):
+    """The same layer with each head in the basis in which it is nearest to the others of its group: of its keys by a
+    phase in each plane that rotary positions turn, of its values by any turn (Procrustes analysis, head by head).
+
+    root: (d_model, d_model). Nearest are matrices times this; a root of the inputs' second moments for nearest outputs.
+    """
+    h, d = attention.num_heads, attention.d_k
+    keys, values = ((W.weight.detach().double() @ root).unflatten(0, (h, d)) for W in (attention.W_K, attention.W_V))
+    planes = torch.complex(keys[:, 0::2], keys[:, 1::2])                         # (h, d_k / 2, d_model)
+    phases, turns = torch.zeros(h, d // 2).double(), torch.eye(d).double().repeat(h, 1, 1)
+    for i in ROUNDS * list(range(h)):
+        others = [j for j in range(h) if j != i and j * kv_heads // h == i * kv_heads // h]
+        there = (torch.exp(1j * phases[others])[..., None] * planes[others]).sum(0)
+        phases[i] = (there * planes[i].conj()).sum(-1).angle()
+        left, _, right = torch.linalg.svd(values[i] @ (turns[others].mT @ values[others]).sum(0).T)
+        turns[i] = left @ right
+    return turn_heads(attention, in_planes(phases).float(), turns.float())
+
+
+def in_planes(angles):
+    """(h, d, d), what turns each of d / 2 planes by its angle (h, d / 2): k R is k, turned."""
+    pairs = torch.stack([angles.cos(), angles.sin(), -angles.sin(), angles.cos()], -1).unflatten(-1, (2, 2))
+    return torch.stack([torch.block_diag(*head) for head in pairs])
 
 
 # --- A little training ----------------------------------------------------------------------------------------------
@@ -126,6 +151,27 @@ class Told:
         """Other stories, to learn from."""
         return generate_stories(self.model, self.tokenizer, LEARNED, seed=1)
 
+    @cache
+    def roots(self):
+        """(layers, d_model, d_model), a root of the second moments of what each attention reads in other stories."""
+        read = [[] for _ in self.model.layers]
+        hooks = [layer.attention.register_forward_pre_hook(lambda _, given, to=to: to.append(given[0].flatten(0, 1)))
+                 for layer, to in zip(self.model.layers, read)]
+        loss(self.model, generate_stories(self.model, self.tokenizer, MEASURED, seed=2))
+        for hook in hooks:
+            hook.remove()
+        values, vectors = torch.linalg.eigh(torch.stack([x.mT @ x / len(x) for x in (torch.cat(xs).double()
+                                                                                     for xs in read)]))
+        return vectors * values.clamp(min=0).sqrt()[:, None] @ vectors.mT
+
+    def aligned(self, kv_heads, by_outputs):
+        """A copy of the model with the heads of each group aligned; nothing is shared yet."""
+        new = copy.deepcopy(self.model)
+        plain = torch.eye(new.layers[0].attention.d_model).double().expand(len(new.layers), -1, -1)
+        for layer, root in zip(new.layers, self.roots() if by_outputs else plain):
+            layer.attention = aligned(layer.attention, kv_heads, root)
+        return new
+
     def losses(self, change, only=None):
         """(N,), with change(attention) in the place of each attention, or of one."""
         return loss(changed(self.model, change, only), self.ids)
@@ -148,6 +194,18 @@ def shared(found):
     return losses | {"turned_whole": torch.stack(unshared)}
 
 
+def aligned_first(found):
+    """Each group's heads are aligned, then all layers share: by the matrices, and by what comes out of them."""
+    fields = {"aligned": [], "aligned_whole": []}
+    for kv_heads in KV_HEADS:
+        by = [found.aligned(kv_heads, by_outputs) for by_outputs in (False, True)]
+        shared = [changed(one, lambda attention: share_heads(attention, kv_heads)) for one in by]
+        fields["aligned"].append([loss(one, found.ids) for one in shared])
+        fields["aligned_whole"].append(loss(by[1], found.ids))
+    aligned = torch.stack([torch.stack(losses) for losses in fields["aligned"]], 1)
+    return {"aligned": aligned, "aligned_whole": torch.stack(fields["aligned_whole"])}
+
+
 def halves(found):
     """Keys are shared in all layers and values are not, or the other way round."""
     return {field: torch.stack([found.losses(lambda one: alone(one, kv_heads, name)) for kv_heads in KV_HEADS])
@@ -163,16 +221,16 @@ def layers(found):
 
 def matrices(found):
     """How much of the matrices themselves a mean loses."""
-    return {"lost": torch.stack([torch.stack([lost(layer.attention, name) for layer in found.model.layers], 1)
-                                 for name in ("W_K", "W_V")])}
+    every = [layer.attention for layer in found.model.layers]
+    return {"lost": torch.tensor([[[lost_of(one, name, kv_heads) for one in every] for kv_heads in KV_HEADS]
+                                  for name in ("W_K", "W_V")])}
 
 
 @torch.no_grad()
-def lost(attention, name):
-    """(KV_HEADS,), the share of a matrix's sum of squares that the mean does not keep."""
+def lost_of(attention, name, kv_heads):
+    """The share of a matrix's sum of squares that the mean does not keep."""
     W = getattr(attention, name).weight
-    return torch.stack([(W - getattr(alone(attention, kv_heads, name), name).weight).square().sum() / W.square().sum()
-                        for kv_heads in KV_HEADS])
+    return (W - getattr(alone(attention, kv_heads, name), name).weight).square().sum() / W.square().sum()
 
 
 def learned(found):
@@ -185,8 +243,8 @@ def learned(found):
     return {"trained": losses}
 
 
-PARTS = {"whole": whole, "shared": shared, "halves": halves, "layers": layers, "matrices": matrices,
-         "learned": learned}
+PARTS = {"whole": whole, "shared": shared, "aligned": aligned_first, "halves": halves, "layers": layers,
+         "matrices": matrices, "learned": learned}
 
 
 def main(part=None):

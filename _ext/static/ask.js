@@ -12,14 +12,16 @@
   const LETTERS = "abcdef";
 
   // ---- the reply to an answer ------------------------------------------------------------------------
-  // A number, a fraction or a percentage, as people write them; null where it is none, or could be two
+  // A number, a fraction or a percentage, as people write them; null where it is none, or could be two. As read_number
+  // of mha/exercises/engine/question.py
   const GROUPED = /^[-+]?\d{1,3}((,\d{3}){2,}|([ _'\u2019\u00a0\u202f]\d{3})+)$/;
   const SEPARATORS = /[ ,_'\u2019\u00a0\u202f]/g;
+  const TRAILING = /(\d)[.,](?=\s*([/%]|$)|[eE])/g; // 256. and 3./4
   const AMBIGUOUS = /^[-+]?[1-9]\d{0,2},\d{3}$/; // 1,000 is one or a thousand
   const NUMBER = /^\s*([-+]?\d*[.,]?\d+(?:[eE][-+]?\d+)?)(?:\s*\/\s*(\d*[.,]?\d+))?\s*(%?)\s*$/;
 
   function readNumber(written) {
-    const plain = written.replace(/\u2212/g, "-").trim();
+    const plain = written.replace(/\u2212/g, "-").trim().replace(TRAILING, "$1");
     const text = GROUPED.test(plain) ? plain.replace(SEPARATORS, "") : plain;
     const match = AMBIGUOUS.test(text) ? null : NUMBER.exec(text);
     if (!match) return null;
@@ -34,8 +36,9 @@
     const typed = said?.trim();
     const number = numbers && typed ? readNumber(typed) : null;
     const near = number !== null && numbers.find(([value, within]) => Math.abs(number - value) <= within);
-    const side = number === null ? "none" : number < numbers[0][0] ? "below" : "above";
-    const answer = said === null ? "shown" : numbers && typed ? side : typed;
+    const side = number < numbers?.[0][0] ? "below" : "above";
+    const kind = number === null ? "none" : Number.isFinite(number) ? side : "beyond";
+    const answer = said === null ? "shown" : numbers && typed ? kind : typed;
     const found = near ? near[2] : Object.hasOwn(replies, answer) ? replies[answer] : replies.any;
     return found && made(found, pieces, typed, number);
   }
@@ -248,28 +251,37 @@
   }
 
   const bets = [];
-  const kinds = [["bet", wakeBet], ["question", wakeForm]]
-    .map(([name, wake]) => ({ boxes: document.getElementsByClassName(name), met: 0, wake }));
+  const kinds = [];
 
-  // A box is whole when something follows it.
-  function meet(all) {
+  // wake(box, what follows it) is called for each box of this class
+  function meet(name, wake) {
+    kinds.push({ boxes: document.getElementsByClassName(name), met: 0, wake });
+  }
+
+  // A box is whole when something follows it, or what holds it.
+  function isWhole(box) {
+    return box !== null && (box.nextElementSibling !== null || isWhole(box.parentElement));
+  }
+
+  function meetNew(all) {
     for (const kind of kinds) {
       while (kind.met < kind.boxes.length) {
         const box = kind.boxes[kind.met];
-        const following = box.nextElementSibling;
-        if (!following && !all) break;
+        if (!all && !isWhole(box)) break;
         kind.met += 1;
-        kind.wake(box, following);
+        kind.wake(box, box.nextElementSibling);
       }
     }
   }
 
+  meet("bet", wakeBet);
+  meet("question", wakeForm);
   turn();
-  const parser = new MutationObserver(() => meet(false));
+  const parser = new MutationObserver(() => meetNew(false));
   parser.observe(root, { childList: true, subtree: true });
   addEventListener("DOMContentLoaded", () => {
     parser.disconnect();
-    meet(true);
+    meetNew(true);
     tally();
     openTarget();
     document.addEventListener("click", ({ target }) => {
@@ -302,5 +314,5 @@
     tally();
     turn();
   });
-  window.mha.readNumber = readNumber;
+  Object.assign(window.mha, { readNumber, meet });
 })();

@@ -3,9 +3,12 @@
 (() => {
   "use strict";
   const { store, element } = window.mha;
-  const VERDICTS = ["right", "true under a condition", "wrong", "not found here"];
+  const VERDICTS = ["right", "true at some sizes", "true in some settings", "true in one reading",
+    "true of some heads or runs", "wrong", "not found here"]; // as mha.lab.folklore.VERDICTS
+  const FORMER = "true under a condition"; // said before there were four kinds of it
   const cards = [...document.querySelectorAll(".claim")].map((card) => ({ card, ...card.dataset }));
 
+  const agree = (mine, verdict) => mine === verdict || (mine === FORMER && verdict.startsWith("true "));
   const said = () => store.get("claims"); // {"12": "wrong"}
   let last = null; // the card just judged: it stays until something else is to be shown
 
@@ -30,7 +33,7 @@
     const mine = said()[number];
     card.classList.toggle("is-judged", Boolean(mine));
     if (!mine) return;
-    const came = mine === verdict ? "It came out so." : `It came out otherwise: ${verdict}.`;
+    const came = agree(mine, verdict) ? "It came out so." : `It came out otherwise: ${verdict}.`;
     card.querySelector(".claim-told").textContent = `You said: ${mine}. ${came}`;
   }
 
@@ -38,8 +41,8 @@
   const SHOWN = {
     "all claims": () => true,
     "not judged yet": ({ number }) => !said()[number],
-    "as you said": ({ number, verdict }) => said()[number] === verdict,
-    "otherwise than you said": ({ number, verdict }) => said()[number] && said()[number] !== verdict,
+    "as you said": ({ number, verdict }) => agree(said()[number], verdict),
+    "otherwise than you said": ({ number, verdict }) => said()[number] && !agree(said()[number], verdict),
     ...Object.fromEntries(VERDICTS.map((name) => [
       `judged, and ${name}`, ({ number, verdict }) => said()[number] && verdict === name,
     ])),
@@ -63,7 +66,7 @@
 
   const valueOf = (label) => label.lastElementChild.value;
   const judged = () => cards.filter(({ number }) => said()[number]);
-  const hits = () => judged().filter(({ number, verdict }) => said()[number] === verdict);
+  const hits = () => judged().filter(({ number, verdict }) => agree(said()[number], verdict));
 
   function show() {
     cards.forEach(showCard);

@@ -2,7 +2,7 @@
 // (mha/exercises/engine/feedback.py, _ext/completion.py). A program is judged whole, never a blank.
 (() => {
   "use strict";
-  const { store, solve, element, completed, done } = window.mha;
+  const { store, solve, element, completed, done, meet } = window.mha;
   const SIGNS = { "+": ["✓", "right"], "-": ["×", "wrong numbers"], "!": ["!", "stops with an error"] };
   const PATIENCE = 3; // tries before help is offered
 
@@ -126,5 +126,5 @@
     });
   }
 
-  document.querySelectorAll("form.complete").forEach(wake);
+  meet("complete", wake);
 })();

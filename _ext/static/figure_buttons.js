@@ -32,10 +32,12 @@
   // What changes is seen: where the figure is out of sight the page goes to it, and a button leads back
   let back = null;
   function show(figure, button) {
-    const what = figure.querySelector("[data-see]") ?? figure; // a figure may say what to look at
+    const foot = figure.querySelector(".show-steps + .live-controls"); // of a stage, whose drawing is in sight there
+    const what = foot ?? figure.querySelector("[data-see]") ?? figure; // a figure may say what to look at
     const { top, bottom } = what.getBoundingClientRect();
     if (top >= 0 && (bottom < innerHeight || (what === figure && top < innerHeight / 2))) return;
-    what.scrollIntoView({ block: what === figure ? "start" : "center", behavior: smooth() });
+    figure.dispatchEvent(new Event("sought"));
+    what.scrollIntoView({ block: foot ? "end" : what === figure ? "start" : "center", behavior: smooth() });
     back?.remove();
     back = Object.assign(document.createElement("button"), { type: "button", className: "try-back" });
     back.textContent = "Back to the text";

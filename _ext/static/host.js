@@ -195,18 +195,21 @@
     }
     const entries = (wanted) => Object.entries(wanted).map(([name, said]) => [name, valueOf(name, said)]);
 
-    // Twice, for some controls hold others within bounds; what the book asks for itself is not doubted
+    // First as the figure opened, then what is wanted: twice, for some controls hold others within bounds. What is no
+    // control, and not wanted itself, is then left to the controls. What the book asks for itself is not doubted
     function put(wanted, isOurs) {
-      for (let round = 0; round < 2; round++) {
+      const asked = new Set(Object.keys(wanted).map((name) => name.split(".")[0]));
+      for (const isWanted of [false, true, true]) {
         const next = structuredClone(first);
-        for (const [name, value] of entries(wanted)) {
+        for (const [name, value] of isWanted ? entries(wanted) : []) {
           const path = name.split(".");
           const part = path.slice(0, -1).reduce((whole, key) => whole[key], next);
           if (isOurs || fits(name, value)) part[path.at(-1)] = value;
         }
         for (const name of names) {
+          const leave = isWanted && !controls.has(name) && !asked.has(name);
           const same = String(leaves(next[name], "")) === String(leaves(canvas.get(name), ""));
-          if (!same) canvas.set(name, next[name]);
+          if (!leave && !same) canvas.set(name, next[name]);
         }
       }
     }
@@ -297,7 +300,13 @@
   // A plain #step=5 is one of the first figure. What no figure has, or its controls do not reach, is passed over.
   const OFFER = "Copy a link to this";
   const ADDRESS = /^#(?:([\w-]+)\?)?(.*)$/;
-  const nameOf = (figure) => figure.querySelector("[data-figure]")?.dataset.figure;
+  const kindOf = (figure) => figure.querySelector("[data-figure]")?.dataset.figure;
+
+  // Of several alike on a page, the second one has the name heads-sorted-2
+  function nameOf(figure) {
+    const alike = [...document.querySelectorAll(".live-figure")].filter((one) => kindOf(one) === kindOf(figure));
+    return kindOf(figure) + (alike[0] === figure ? "" : `-${alike.indexOf(figure) + 1}`);
+  }
 
   function offerLink(figure) {
     const button = Object.assign(document.createElement("button"), { type: "button", className: "copy-link" });
@@ -329,6 +338,7 @@
     if (!name && !figure.settings.knows(wanted)) return;
     figure.closest(".bet-cover[hidden]")?.dispatchEvent(new Event("beforematch")); // it is opened (ask.js)
     figure.settings.put(wanted);
+    figure.dispatchEvent(new Event("sought")); // a stage lets it stand (stage.js)
     figure.scrollIntoView({ block: "start", behavior: "instant" }); // a smooth one is broken off while the page loads
   }
 

@@ -46,7 +46,7 @@
   });
 
   // The two drawers. While one is open nothing else has the focus. By keyboard Enter opens it too, the focus goes into
-  // it, and Escape closes it. That of what is on this page closes when a place in it is chosen.
+  // it, and Escape closes it. It closes when a place in it is chosen.
   const drawers = [["__navigation", ".sidebar-drawer"], ["__toc", ".toc-drawer"]]
     .map(([id, place]) => [document.getElementById(id), document.querySelector(place)]).filter(([box]) => box);
   const around = (el) => (el === document.body ? [] : [...el.parentElement.children, ...around(el.parentElement)]
@@ -75,9 +75,11 @@
       close();
       box.focus();
     });
-    if (box.id === "__toc") drawer.addEventListener("click", ({ target }) => target.closest("a") && close());
+    drawer.addEventListener("click", ({ target }) => target.closest("a") && close());
+    drawer.addEventListener("submit", close);
   }
   addEventListener("resize", hold);
+  addEventListener("pageshow", hold); // on the way back a browser opens what was left open
 
   // The list of chapters shows the one that is read.
   const here = document.querySelector(".sidebar-scroll .current-page");

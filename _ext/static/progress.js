@@ -1,15 +1,10 @@
 // Shows what was solved: in the contents, beside each exercise, on the map, and as a code that carries it elsewhere.
-//
-// A program that was completed from choices is kept as "c2.1", apart from one that was written, "2.1".
 (() => {
   "use strict";
-  const { store, solve, element } = window.mha;
+  const { store, solve, element, solved, completed, done } = window.mha;
   const chapters = window.exercises ?? [];
   const everyItem = chapters.flatMap(([, items]) => items);
   const predicted = new Set(everyItem.filter(([, kind]) => kind === "predict").map(([id]) => id));
-  const solved = (id) => Boolean(store.get("solved")[id]);
-  const completed = (id) => `c${id}`;
-  const done = (id) => solved(id) || solved(completed(id));
 
   // What is solved as a code to carry to another browser: for each chapter its number and a bit for each exercise
   function encode(ids) {
@@ -130,5 +125,5 @@
   show();
   document.querySelectorAll(".progress-panel").forEach(wakePanel);
   for (const name of ["progressed", "keptelsewhere"]) addEventListener(name, show);
-  Object.assign(window.mha, { done, completed, encode, decode });
+  Object.assign(window.mha, { encode, decode });
 })();

@@ -1,10 +1,24 @@
-// Settled before the first paint: light, dark, or as the reader's system says; furo.js changes it later.
+// Settled before the first paint: light, dark, or as the reader's system says.
 document.body.dataset.theme = "auto";
 try {
   document.body.dataset.theme = localStorage.getItem("theme") || "auto";
 } catch {
   // A browser that keeps nothing.
 }
+
+// A button goes on to the next. Furo's own listener is not asked: it stops where the browser keeps nothing, or is full.
+addEventListener("click", (event) => {
+  if (!event.target.closest(".theme-toggle")) return;
+  event.stopPropagation();
+  const schemes = matchMedia("(prefers-color-scheme: dark)").matches ? ["light", "dark"] : ["dark", "light"];
+  const next = schemes[schemes.indexOf(document.body.dataset.theme) + 1] ?? "auto";
+  document.body.dataset.theme = next;
+  try {
+    localStorage.setItem("theme", next);
+  } catch {
+    // It holds for this visit.
+  }
+}, true);
 
 // While figures start, what stands below one is not shown (book.css): it would jump when the figure takes its height.
 if (document.currentScript.dataset.figures) {

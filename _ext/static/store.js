@@ -119,5 +119,10 @@
     return made;
   }
 
-  window.mha = { store, solve, element };
+  // A program that was completed from choices is kept as "c2.1", apart from one that was written, "2.1".
+  const solved = (id) => Boolean(store.get("solved")[id]);
+  const completed = (id) => `c${id}`;
+  const done = (id) => solved(id) || solved(completed(id));
+
+  window.mha = { store, solve, element, solved, completed, done };
 })();

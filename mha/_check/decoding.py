@@ -7,6 +7,8 @@ from torch import Tensor
 
 from mha._check.inputs import came, is_tensor, is_whole, number, same_device, truth, whole
 
+NO_GRADIENTS = "a cache keeps no gradients; call the layer under torch.no_grad() or .inference_mode()"
+
 
 def caching(layer, context, cache, offset, kind: type, **masks) -> None:
     """A call of a layer with a cache of this kind, `mha.KVCache`."""
@@ -19,7 +21,8 @@ def caching(layer, context, cache, offset, kind: type, **masks) -> None:
     if offset is not None:
         raise ValueError(f"offset={offset} beside a cache; the cache brings its own, its length: leave offset= out")
     for name, t in masks.items():
-        if t is not None and cache.filled and isinstance(t, Tensor) and t.ndim > 1 and t.shape[-1] == 1:
+        # Of no queries, in a call of no tokens, the one key may be all
+        if t is not None and cache.filled and isinstance(t, Tensor) and t.ndim > 1 and t.shape[-1] == 1 and t.shape[-2]:
             raise ValueError(f"{name} has shape {tuple(t.shape)}, for one key; beside a cache it covers all keys, the "
                              f"{cache.filled} that are kept and then the new ones")
     if not torch.compiler.is_compiling():
@@ -37,6 +40,12 @@ def _of_one_layer(layer, cache) -> None:
     elif cache.filler is not None and cache.filler() is not None:
         raise ValueError("another layer has filled this cache; each needs its own: layer.new_cache(batch, max_len). If "
                          "this layer is a copy of that one, give it a copy: copy.deepcopy(cache)")
+
+
+def attending(out: Tensor) -> None:
+    """What came of attending to a cache, which will write over the keys and values that a gradient would need."""
+    if out.requires_grad and torch.is_grad_enabled():
+        raise ValueError(NO_GRADIENTS)
 
 
 def writing(cache, K: Tensor, V: Tensor) -> None:
@@ -60,7 +69,7 @@ def writing(cache, K: Tensor, V: Tensor) -> None:
             raise TypeError(f"{name} is {new.dtype} but the cache holds {kept.dtype}; make one that fits: "
                             f"layer.new_cache(batch, max_len, dtype={new.dtype})")
         if torch.is_grad_enabled() and new.requires_grad:
-            raise ValueError("a cache keeps no gradients; call the layer under torch.no_grad() or .inference_mode()")
+            raise ValueError(NO_GRADIENTS)
     if K.shape[2] != V.shape[2]:
         raise ValueError(f"K has {K.shape[2]} tokens but V has {V.shape[2]}; each key needs one value")
     if cache.filled + K.shape[2] > max_len:

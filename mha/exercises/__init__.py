@@ -21,11 +21,16 @@ def _all():
     `questions` the others; the specimens of the zoo come last.
     """
     names = [module.name for module in pkgutil.walk_packages(__path__, f"{__name__}.") if ".chapter_" in module.name]
-    code = [importlib.import_module(name).EXERCISE for name in names if re.search(r"\.e\d+_\d+_", name)]
+    code = [importlib.import_module(name).EXERCISE for name in names if re.search(r"\.e\d+[a-z]?_\d+_", name)]
     asked = [importlib.import_module(name).QUESTIONS for name in names if name.endswith(".questions")]
-    return {item.id: item for item in sorted(code + sum(asked, []),
-                                             key=lambda item: tuple(map(int, item.id.split("."))))
+    return {item.id: item for item in sorted(code + sum(asked, []), key=_place)
             + importlib.import_module(f"{__name__}.zoo").SPECIMENS}
+
+
+def _place(item):
+    """Where an exercise stands: 11.9, 11.10, 11b.1, 12.1."""
+    chapter, number = item.id.split(".")
+    return int(re.match(r"\d+", chapter)[0]), chapter, int(number)
 
 
 REPLACED = ("A cell of this notebook, or something that it imports, has replaced {}. The answer was judged with the "

@@ -1,4 +1,6 @@
 """Small worlds that the chapters share: a library, a cycle of three, names that point to names."""
+import itertools
+
 import torch
 from torch import Tensor
 
@@ -68,7 +70,8 @@ def turn(degrees: float) -> Tensor:
     return torch.stack([torch.stack([angle.cos(), angle.sin()]), torch.stack([-angle.sin(), angle.cos()])])
 
 
-POINTERS = ("cycle of 3", "cycle of 7", "line of 7", "pointers", "pointers to earlier tokens")
+POINTERS = ("cycle of 3", "cycle of 7", "line of 7", "cycle of 3 under a causal mask", "pointers",
+            "pointers to earlier tokens")
 
 
 def pointers(task: str, runs: int, generator: torch.Generator):
@@ -80,6 +83,8 @@ def pointers(task: str, runs: int, generator: torch.Generator):
         task: one of `POINTERS`.
             "cycle of 3" and "cycle of 7": each name points to the next, and the last to the first.
             "line of 7": the same without the last step.
+            "cycle of 3 under a causal mask": the three names in each of their six orders, a batch of 6; the last token
+            points to the next name of the cycle, and so sees both others.
             "pointers": 8 random names. Each token holds its own name and that of another token, to which it should
             attend.
             "pointers to earlier tokens": the same, but the named token stands before it, and none after it may be seen.
@@ -96,6 +101,10 @@ def pointers(task: str, runs: int, generator: torch.Generator):
     if task not in POINTERS:
         raise ValueError(f"task must be one of {', '.join(map(repr, POINTERS))}, got {task!r}")
     names = torch.randn(runs, 16, 16, generator=generator)
+    if task == "cycle of 3 under a causal mask":
+        orders = torch.tensor(list(itertools.permutations(range(3))))                       # (6, 3)
+        place_of_next = orders.argsort(-1).take_along_dim((orders + 1) % 3, -1)
+        return lambda batch: (names[:, orders], place_of_next.expand(runs, -1, -1), torch.tensor([2])), 16, True
     kind, _, n = task.partition(" of ")
     if n:
         asked = torch.arange(int(n) if kind == "cycle" else int(n) - 1)
@@ -236,3 +245,20 @@ class FieldTask:
         contents = torch.randn(runs, batch, self.n + 1, self.content, generator=self.generator)
         tokens = torch.cat([named, contents], -1)
         return tokens[:, :, -1], tokens[:, :, :-1], contents[:, :, :r]
+
+
+def uniform(i, seed):
+    """The i-th numbers, evenly from 0 to 1, of the generator mulberry32 (Ettinger 2017). common.js makes the same."""
+    def times(a, b):
+        return a * b & 0xFFFFFFFF
+
+    t = times(i + 1 + seed, 0x6D2B79F5)
+    t = times(t ^ t >> 15, t | 1)
+    t = t ^ (t + times(t ^ t >> 7, t | 61) & 0xFFFFFFFF)
+    return (t ^ t >> 14).double() / 2**32
+
+
+def normal(i, seed):
+    """The i-th standard normal numbers, from two even ones each (Box and Muller 1958)."""
+    radius, angle = uniform(2 * i, seed), uniform(2 * i + 1, seed)
+    return (-2 * (1 - radius).log()).sqrt() * (2 * torch.pi * angle).cos()

@@ -1,9 +1,9 @@
 """Induction heads: a small language model that learns to continue what it has seen before, and the scores that show
 how.
 
-In the middle of "A B ... A", an induction head looks at B: the token after the last A. A key has to say what stands one
-place before it, and a first layer knows that of no key. `fit_induction` trains models that can learn it and models that
-cannot; `mha.lab.assets.induction_runs` loads runs that are already trained.
+In the middle of "A B ... A", an induction head looks at B: the token after the earlier A. A key has to say what stands
+one place before it, and a first layer knows that of no key. `fit_induction` trains models that can learn it and models
+that cannot; `mha.lab.assets.induction_runs` loads runs that are already trained.
 """
 from dataclasses import dataclass
 
@@ -69,13 +69,14 @@ class PositionedAttention(MultiHeadAttention):
         super().__init__(d_model, num_heads, bias=False, causal=True)
         self.smear = nn.Parameter(torch.zeros(num_heads)) if smeared else None
 
-    def forward(self, x, positions, *, head_mask=None, need_weights=False):
+    def forward(self, x, positions, *, keys=None, values=None, head_mask=None, need_weights=False):
         """x (B, n, d_model), positions (n, d_model), head_mask (h,) or None -> out (B, n, d_model), weights
-        (B, h, n, n) or None.
+        (B, h, n, n) or None. Keys and values are made from x, too, or from what is given in its place.
         """
+        keys, values = (x if given is None else given for given in (keys, values))
         Q = split_heads(self.W_Q(x + positions), self.num_heads)                   # (B, h, n, d_k)
-        K = split_heads(self.W_K(x + positions), self.num_heads)
-        V = split_heads(self.W_V(x), self.num_heads)
+        K = split_heads(self.W_K(keys + positions), self.num_heads)
+        V = split_heads(self.W_V(values), self.num_heads)
         if self.smear is not None:
             K = smear(K, self.smear.sigmoid())
         out, weights = attention(Q, K, V, causal=True, need_weights=need_weights)
@@ -140,7 +141,7 @@ class TokenModel(nn.Module):
 # --- The scores -----------------------------------------------------------------------------------------------------
 
 def prefix_matching(weights, period):
-    """How much a head looks at the token after the last occurrence of the current one: 1 is always, and at nothing
+    """How much a head looks at the token that followed the current one a period earlier: 1 is always, and at nothing
     else.
 
     The mean of weights[q, q - period + 1] over the queries q >= period: those whose token has stood one period earlier.
@@ -220,17 +221,49 @@ def without_each_head(model, period):
     return torch.stack([evaluate(model, period, head_mask=mask).later for mask in on]).view(layers, h)
 
 
+READERS = "keys", "queries", "values", "logits"
+
+
+@torch.no_grad()
+def without_paths(model, period, *, batch=256, seed=999):
+    """The later loss (`Scores`) when what one head of layer 0 adds is kept from one reader: (5, h).
+
+    Layer 1 makes keys, queries and values from it, and the last matrix reads it beside what layer 1 adds. The rows:
+    the head is kept from all four, so it is switched off; then from each of `READERS` alone.
+
+    Args:
+        model: TokenModel of two layers. period, batch, seed: as `evaluate`.
+    Source:
+        Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits", on K-, Q- and V-composition.
+    """
+    tokens = Repeats(V=model.V, n=model.n, period=period, seed=seed).draw(batch)[0].to(model.positions.device)
+    positions, (one, two), (before, between, after) = model.positions[:model.n - 1], model.layers, model.norms
+    embedded = model.embedding(tokens[:, :-1])                                     # (B, n - 1, d_model)
+
+    def later(kept, head):
+        mask = (torch.arange(one.num_heads, device=positions.device) != head).float()
+        whole, less = (embedded + one(before(embedded), positions, head_mask=some)[0] for some in (None, mask))
+        keys, queries, values, logits = (less if reader in kept else whole for reader in READERS)
+        brought, _ = two(between(queries), positions, keys=between(keys), values=between(values))
+        scores = model.unembedding(after(logits + brought))                        # (B, n - 1, V)
+        return F.cross_entropy(scores[:, period:].mT, tokens[:, period + 1:]).cpu()
+
+    return torch.stack([torch.stack([later(kept, head) for head in range(one.num_heads)])
+                        for kept in (READERS, *((reader,) for reader in READERS))])
+
+
 # --- The training ---------------------------------------------------------------------------------------------------
 
 def fit_induction(layers, *, period="random", smeared=False, steps=1200, rate=3e-3, warm_up=50, batch=64, every=25,
-                  seed=0, device=None, **sizes):
+                  seed=0, device=None, watch=None, **sizes):
     """Train a TokenModel to predict the next token of `Repeats`.
 
     Args:
         layers, smeared: of the model. period: of the data, "random" or one number for all sequences.
         steps, rate, warm_up: of Adam; the rate climbs for warm_up steps and then stays. batch: sequences a step; seed:
             of model and data.
-        every: steps from one test to the next. sizes: V, n, d_model and num_heads of the model.
+        every: steps from one test to the next. watch: a function of the model, called at each test.
+        sizes: V, n, d_model and num_heads of the model.
     Returns:
         model; at (S,), the steps before which it was tested; history, `Scores` with a leading axis S, at the period of
         the data, n // 2 for "random".
@@ -245,6 +278,8 @@ def fit_induction(layers, *, period="random", smeared=False, steps=1200, rate=3e
         for step in range(steps + 1):
             if step in at:
                 history.append(evaluate(model, model.n // 2 if period == "random" else period))
+                if watch:
+                    watch(model)
             if step < steps:
                 optimiser.param_groups[0]["lr"] = rate * min(1, (step + 1) / warm_up)
                 _step(model, optimiser, data.draw(batch)[0].to(device))

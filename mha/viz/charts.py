@@ -7,7 +7,7 @@ from mha.viz.picture import (SLATE, TEAL, INK, ON_HUE, OCHRE, STREAM, ROSE, WEIG
 from mha.viz.tables import readable_name, table
 
 
-def bars(labels, **series):
+def bars(labels, digits=2, **series):
     """Horizontal bars, one panel for each named series: `bars(titles, scores=s, weights=w)`.
 
     Panels of one kind have one scale, so that their bars can be compared: weights the fixed one from 0 to 1, all other
@@ -15,6 +15,7 @@ def bars(labels, **series):
 
     Args:
         labels: m names.
+        digits: decimals of the numbers beside the bars.
         series: m numbers each; those with "weight" in their name are weights.
     """
     values = {readable_name(name): as_array(s) for name, s in series.items()}
@@ -28,7 +29,7 @@ def bars(labels, **series):
         low, high = (0, 1) if weights else (others.min(), others.max())
         axis.set_xlim(low - 0.02 * (high - low), high + 0.22 * (high - low))
         for y, x in enumerate(v):
-            axis.text(max(x, 0) + 0.02 * (high - low), y, f"{x + 0.0:.2f}".replace("-", "\u2212"), va="center")
+            axis.text(max(x, 0) + 0.02 * (high - low), y, f"{x + 0.0:.{digits}f}".replace("-", "\u2212"), va="center")
         axis.set_yticks(range(len(labels)), labels)
         axis.tick_params(left=False, bottom=False, labelbottom=False)
         axis.spines[["left", "bottom"]].set_visible(False)
@@ -60,7 +61,7 @@ def _map(axis, weights, rows, columns, title, cell):
     return image
 
 
-def heatmaps(weights, tokens, titles=None, columns=4, keys=None, alt=None):
+def heatmaps(weights, tokens, titles=None, columns=4, keys=None, alt=None, cell=0.7):
     """Attention weights as maps, rows = queries, columns = keys, on the fixed scale from 0 (paper) to 1 (deep purple).
 
     Colour goes with the square root of the weight, so that a weight of 0.05 can be told from none.
@@ -72,6 +73,7 @@ def heatmaps(weights, tokens, titles=None, columns=4, keys=None, alt=None):
         columns: maps side by side.
         keys: m names of the keys, by default those of the queries.
         alt: what the picture shows, where the rows are no queries.
+        cell: how wide a cell is at most, in inches.
     """
     maps = np.atleast_3d(as_array(weights)) if weights.ndim == 3 else as_array(weights)[None]
     h, n, m = maps.shape
@@ -81,7 +83,7 @@ def heatmaps(weights, tokens, titles=None, columns=4, keys=None, alt=None):
     left = LETTER * max(map(len, tokens)) + 0.3 if named else 0.3
     below = max(LETTER * max(map(len, keys)), 0.2) + 0.3 if named else 0.3
     across = columns * m + 0.3 * (columns - 1)                # cells, and a gap between two maps
-    cell = min(0.7, (WIDTH - left - BAR) / across)
+    cell = min(cell, (WIDTH - left - BAR) / across)
     height = rows * (n * cell + (TITLE if any(titles) else 0.1)) + below
     figure, axes = house_figure(left + BAR + cell * across, max(height, 1.3), columns, rows)
     for i, axis in enumerate(axes):
@@ -141,12 +143,14 @@ def dots(labels, ylabel, lines=(), grain=0.25, **series):
         lines: (height, name) of horizontal lines, such as a proved bound.
         grain: the text table gives, in steps of this size, the range that holds all runs; a training ends a little
             differently on each machine.
-        series: name -> (m, runs) numbers, at most four.
+        series: name -> (m, runs) numbers, at most four; all NaN where nothing was run.
     """
     values = {readable_name(name): as_array(s) for name, s in series.items()}
     figure = (_lying if len(labels) == 1 else _standing)(labels, ylabel, lines, values)
 
     def span(v):
+        if np.isnan(v).all():
+            return "not run"
         return f"{grain * np.floor(v.min() / grain):g} to {grain * np.ceil(v.max() / grain):g}"
 
     rows = [[label.replace("\n", " "), *(span(v[i]) for v in values.values())] for i, label in enumerate(labels)]

@@ -2,7 +2,9 @@ const [LEFT, RIGHT, TOP, HIGH, FOOT] = [40, 10, 10, 190, 42];
 const y = (weight) => TOP + HIGH * (1 - weight);
 const most = (k) => k ** k / (k + 1) ** (k + 1); // of the weight at offset k, whatever the slope
 
-export default figure(({ slopes, tokens, shown }) => {
+const FARTHEST = 12; // target
+
+export default figure(({ slopes, tokens, shown }, { change }) => {
   const svg = drawing({ height: TOP + HIGH + FOOT });
   const add = into(svg);
   const rules = [0, 0.25, 0.5, 0.75, 1].map((weight) => {
@@ -11,9 +13,14 @@ export default figure(({ slopes, tokens, shown }) => {
   });
   const bars = tabulate(shown, () => add("rect"));
   const bounds = add("path", { class: "bounds" });
+  let x = () => LEFT; // of a token
+  const held = grip("rect", "offset", (point) => change({
+    offset: nearestTo([point[0]], stepsOf(1, FARTHEST), (t) => [x(t)]),
+  }), { y: TOP, height: HIGH });
   const number = add("text", { class: "target" });
   const places = tabulate(shown / 4, () => add("text", { class: "tick", y: y(0) + 19 }));
   const axis = add("text", { class: "tick", y: y(0) + 38 }, "tokens back");
+  svg.append(held);
   const status = statusLine(sentenceFor(0.00391, 12, 0.888));
   const title = planeTitle("Weights", "and, as lines, the most that any slope gives to each place");
 
@@ -28,13 +35,14 @@ export default figure(({ slopes, tokens, shown }) => {
     const all = (1 - Math.exp(-slope * tokens)) / (1 - Math.exp(-slope)); // the sum of e^(-slope t)
     const weights = tabulate(shown, (t) => Math.exp(-slope * t) / all);
     const unit = (room - LEFT - RIGHT) / shown;
-    const x = (t) => LEFT + (t + 0.5) * unit;
+    x = (t) => LEFT + (t + 0.5) * unit;
     set(svg, { viewBox: `0 0 ${room} ${TOP + HIGH + FOOT}` });
     rules.forEach((rule) => set(rule, { x2: room - RIGHT }));
     bars.forEach((bar, t) => set(bar, {
       x: x(t) - 0.35 * unit, width: 0.7 * unit, y: y(weights[t]), height: y(0) - y(weights[t]),
       class: t === offset ? "bar-at target" : "bar-at",
     }));
+    set(held, { x: x(offset - 0.5), width: unit });
     set(bounds, { d: tabulate(shown, (t) => `M${x(t - 0.5)},${y(most(t))}h${unit}`).join("") });
     write(number, weights[offset].toFixed(3));
     const between = y(weights[offset]) - y(most(offset)) > 13; // the bar's number stands on it, below the line

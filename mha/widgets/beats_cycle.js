@@ -99,10 +99,11 @@ function weightGraph(names) {
   return { box: h("div", { class: "plane graph" }, planeTitle("Weights", "as thick as they are large"), svg), show };
 }
 
-// The plane of queries (arrows) and keys (discs): it reaches as far as the longest of them needs
-function queriesAndKeys(names) {
+// The plane of queries (arrows) and keys (discs): it reaches as far as the longest of them needs. A hand turns them:
+// turn(name, i, place) is told the name of the turn, and where it holds token i
+function queriesAndKeys(names, turn) {
   const size = 330;
-  const { box, svg, x: middleX, y: middleY } = plane("Queries", "(arrows) and keys (discs)", 0.9, size);
+  const { box, svg, x: middleX, y: middleY } = plane("Queries", "(arrows) and keys (discs): rotate them", 0.9, size);
   const origin = [middleX(0), middleY(0)];
   let unit = 1; // pixels
   const toX = (value) => origin[0] + unit * value;
@@ -122,7 +123,11 @@ function queriesAndKeys(names) {
     tip: h("path", { class: "query-tip" }),
     name: h("text", { class: "query-name" }),
   }));
-  svg.append(...[...queries, ...keys].flatMap(Object.values));
+  const gripOf = (tag, name, i) => grip(tag, name, ([x, y], turned) =>
+    turn(turned, i, [(x - origin[0]) / unit, (origin[1] - y) / unit]), { r: 20 });
+  const arrowGrips = names.map((_, i) => gripOf("line", "turn_q", i));
+  const discGrips = names.map((_, i) => gripOf("circle", "turn_k", i));
+  svg.append(...[...queries, ...keys].flatMap(Object.values), ...arrowGrips, ...discGrips);
 
   function showKey({ disc, name }, [x, y], word) {
     set(disc, { cx: toX(x), cy: toY(y) });
@@ -141,7 +146,7 @@ function queriesAndKeys(names) {
     write(name, word);
   }
 
-  function show(Q, K) {
+  function show(Q, K, tied) {
     unit = size / 2 / (1.75 * Math.max(0.9, ...[...Q, ...K].map((vector) => Math.hypot(...vector))));
     ticks.forEach(({ value, across, up }) => {
       const visibility = Math.abs(unit * value) < size / 2 - 8 ? "visible" : "hidden";
@@ -150,6 +155,9 @@ function queriesAndKeys(names) {
     });
     K.forEach((key, i) => showKey(keys[i], key, names[i]));
     Q.forEach((query, i) => showQuery(queries[i], query, names[i]));
+    arrowGrips.forEach((shape, i) => set(shape, { x1: origin[0], y1: origin[1], x2: toX(Q[i][0]), y2: toY(Q[i][1]) }));
+    discGrips.forEach((shape, i) => set(shape, { cx: toX(K[i][0]), cy: toY(K[i][1]),
+      "data-drags": tied ? "turn_q" : "turn_k" }));
   }
   return { box, show };
 }
@@ -160,8 +168,13 @@ function anchorOf(outX) {
   return outX > 0 ? "start" : "end";
 }
 
-export default figure(({ names, points, sharps }) => {
-  const left = queriesAndKeys(names);
+export default figure(({ names, points, sharps }, { now, change }) => {
+  const placesOf = (tokens, { second }, turn) => times(tokens, matrix(turn, second));
+  const left = queriesAndKeys(names, (name, i, place) => {
+    const setting = now();
+    const turns = [setting[name], ...stepsOf(-180, 180, 15)];
+    change({ [name]: nearestTo(place, turns, (turn) => placesOf([points[i]], setting, turn)[0]) });
+  });
   const right = weightGraph(names);
 
   const fact = (kind, label) => {
@@ -194,13 +207,13 @@ export default figure(({ names, points, sharps }) => {
   }
 
   function matrices({ tied, turn_q, turn_k }, forwards, backwards) {
-    const turned = (degrees) => `${signed(degrees, 0)}\u00b0`;
+    const rotated = (degrees) => `${signed(degrees, 0)}\u00b0`;
     if (tied) {
-      return `One matrix, turned by ${turned(turn_q)} (the turn for W_K, ${turned(turn_k)}, waits until you `
+      return `One matrix, rotated by ${rotated(turn_q)} (the rotation of W_K, ${rotated(turn_k)}, waits until you `
         + "release it). Both ways around the cycle have the same product.";
     }
     const same = Math.abs(Math.log(forwards / backwards)) < 1e-9;
-    return `W_Q is turned by ${turned(turn_q)}, W_K by ${turned(turn_k)}. `
+    return `W_Q is rotated by ${rotated(turn_q)}, W_K by ${rotated(turn_k)}. `
       + (same ? "At this setting both ways have the same product." : "The two ways differ.");
   }
 
@@ -212,14 +225,13 @@ export default figure(({ names, points, sharps }) => {
   }
 
   function draw(setting) {
-    const { tied, exclude_self, turn_q, turn_k, second, sharp } = setting;
-    const project = (turn) => times(points, matrix(turn, second));
-    const Q = project(turn_q);
-    const K = tied ? Q : project(turn_k);
+    const { tied, exclude_self, turn_q, turn_k, sharp } = setting;
+    const Q = placesOf(points, setting, turn_q);
+    const K = tied ? Q : placesOf(points, setting, turn_k);
     const score = (q, k) => sharps[sharp] * dot(q, k);
     const weights = Q.map((q, i) => softmax(K.map((k, j) => (exclude_self && i === j ? -Infinity : score(q, k)))));
 
-    left.show(Q, K);
+    left.show(Q, K, tied);
     right.show(weights);
     const [forwards, backwards, loss] = measure(weights);
     [forwards, backwards, loss].forEach((value, i) => showFact(facts[i], value));

@@ -1,4 +1,5 @@
 """Rock, paper, scissors: one matrix for queries and keys, or two, and the product of the weights around the cycle."""
+import ipywidgets
 import torch
 
 from mha import viz
@@ -13,12 +14,12 @@ SHARP = [0.5, 1.0, 2.0, 4.0, 8.0]
 
 
 def matrix(degrees, second):
-    """W (2, 2), for rows that stand to its left: the second coordinate times `second`, then a turn."""
+    """W (2, 2), for rows that stand to its left: the second coordinate times `second`, then a rotation."""
     return torch.diag(torch.tensor([1.0, float(second)], dtype=torch.float64)) @ turn(degrees)
 
 
 class BeatsCycle(LiveFigure):
-    """Three tokens, each of which should attend to the one that beats it: turn W_Q and W_K, tie them, let tokens look
+    """Three tokens, each of which should attend to the one that beats it: rotate W_Q and W_K, tie them, let tokens look
     at themselves or not.
 
     `numbers()` gives weight (9, row by row), around (2): the product of the weights forwards and backwards around the
@@ -30,10 +31,16 @@ class BeatsCycle(LiveFigure):
     data = {"names": NAMES, "points": TOKENS.tolist(), "sharps": SHARP}
     tied = Toggle("one matrix for queries and keys", value=True)
     exclude_self = Toggle("no token looks at itself", value=True)
-    turn_q = Slider("turn of W_Q, in degrees", -180, 180, 15, value=0, new_row=True)
-    turn_k = Slider("turn of W_K, in degrees", -180, 180, 15, value=0)
+    turn_q = Slider("rotation of W_Q, in degrees", -180, 180, 15, value=30, new_row=True)    # so that the tie is felt
+    turn_k = Slider("rotation of W_K, in degrees", -180, 180, 15, value=0)
     second = Slider("stretch of the second coordinate", -1, 2, 0.25, value=0.5, new_row=True)
     sharp = ChoiceSlider("scores times", [f"{s:g}" for s in SHARP], value=SHARP.index(4.0))
+
+    def __init__(self, **first):
+        super().__init__(**first)
+        waits = self.controls["turn_k"]         # of a single matrix, as the line below the drawing says
+        waits.disabled = self.tied
+        self.links.append(ipywidgets.jsdlink((self.canvas, "tied"), (waits, "disabled")))
 
     def numbers(self, tied, exclude_self, turn_q, turn_k, second, sharp):
         x = TOKENS

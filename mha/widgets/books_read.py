@@ -1,4 +1,4 @@
-"""From how many books a soft lookup reads: weights and e^H while the temperature and the query's length move."""
+"""How many books a soft lookup effectively reads: weights and e^H while the temperature and the query's length move."""
 import torch
 
 from mha import viz
@@ -12,7 +12,7 @@ LENGTHS = [0.25, 0.5, 1.0, 2.0, 4.0]     # of the query, times that of the chapt
 class BooksRead(LiveFigure):
     """The temperature, and how long the query is.
 
-    `numbers()` gives weight (5) and read (1): e^H, from how many books, shared equally, the mixture might as well come.
+    `numbers()` gives weight (5) and read (1): e^H, the effective number of books.
     """
 
     data = {"names": NAMES, "scores": SCORES.double().tolist(), "temperatures": TEMPERATURES, "lengths": LENGTHS}
@@ -26,5 +26,5 @@ class BooksRead(LiveFigure):
     def picture(self):
         shown = self.numbers(**self.setting())
         picture = viz.bars(NAMES, weights=shown["weight"])
-        picture.text += f"\nread as from {float(shown['read'][0]):.2f} books"
+        picture.text += f"\neffective number of books {float(shown['read'][0]):.2f}"
         return picture

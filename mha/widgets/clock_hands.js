@@ -4,15 +4,18 @@ const [CROWN, MEAN, GAP, WEIGHT, FOOT] = [22, 64, 44, 120, 56];
 const APART = 27; // pixels between two peaks that are named
 const NAMED = 0.03; // a smaller weight has no name
 
-// One clock: its face, the query's hand with a ring, the key's with a dot, and words above and below
-function clock(name, period) {
+// One clock: its face, the query's hand with a ring, the key's with a dot, and words above and below. turn(name, point,
+// tipOf) is told which hand is held where, and where its tip would stand at an angle
+function clock(name, period, turn) {
   const part = (tag, look, attributes = {}) => h(tag, { class: look, ...attributes });
   const [face, minutes, between] = [part("circle", "face"), part("path", "minutes"), part("path", "between")];
   const hand = (hue, r) => ({ line: part("line", `hand ${hue}`), tip: part("circle", `tip ${hue}`, { r }) });
   const [query, key] = [hand("hue-query", 7), hand("hue-key", 3.5)];
   const words = ["name", "", "", ""].map((look) => part("text", look));
   [name, period].forEach((text, i) => write(words[i], text));
-  const box = h("g", {}, face, minutes, between, query.line, key.line, query.tip, key.tip, ...words);
+  let tipOf = () => [0, 0];
+  const grips = ["offset", "look"].map((which) => grip("line", which, (point) => turn(which, point, tipOf)));
+  const box = h("g", {}, face, minutes, between, query.line, key.line, query.tip, key.tip, ...words, ...grips);
 
   function place(x, radius) {
     const y = 46 + radius;
@@ -21,11 +24,12 @@ function clock(name, period) {
     set(face, { cx: x, cy: y, r: radius });
     set(minutes, { d: tabulate(12, (i) => `M${ends(i).join("L")}`).join("") });
     words.forEach((word, i) => set(word, { x, y: [14, 31, y + radius + 19, y + radius + 36][i] }));
+    tipOf = (angle) => at(angle, 0.74 * radius);
     return { at, radius, middle: [x, y] };
   }
-  function point({ line, tip }, { at, radius, middle: [x1, y1] }, angle) {
-    const [cx, cy] = at(angle, 0.74 * radius);
-    set(line, { x1, y1, x2: cx, y2: cy });
+  function point({ line, tip }, held, { middle: [x1, y1] }, angle) {
+    const [cx, cy] = tipOf(angle);
+    for (const part of [line, held]) set(part, { x1, y1, x2: cx, y2: cy });
     set(tip, { cx, cy });
   }
   // The angle from the query's hand to the key's, the short way round
@@ -38,8 +42,8 @@ function clock(name, period) {
     set(box, { class: on ? "clock" : "clock off" });
     write(words[2], on ? `${(Math.abs(turned) / (2 * Math.PI)).toFixed(3)} turns` : "not used");
     write(words[3], on ? `cos ${signed(Math.cos(turned), 3)}` : "");
-    point(query, room, from);
-    point(key, room, from + turned);
+    point(query, grips[0], room, from);
+    point(key, grips[1], room, from + turned);
     set(between, { d: sector(room, from, turned) });
   }
   return { box, place, show };
@@ -76,9 +80,9 @@ function headLooks(offset, target, others) {
 }
 
 // The clocks of all hands, side by side
-function clockFaces(frequencies) {
+function clockFaces(frequencies, turn) {
   const clocks = frequencies.map((frequency, p) =>
-    clock(`hand ${p + 1}`, `${threeDigits((2 * Math.PI) / frequency)} tokens`));
+    clock(`hand ${p + 1}`, `${threeDigits((2 * Math.PI) / frequency)} tokens`, (...held) => turn(frequency, ...held)));
   const svg = drawing({ class: "faces" });
   svg.append(...clocks.map(({ box }) => box));
 
@@ -93,8 +97,8 @@ function clockFaces(frequencies) {
   return { svg, show };
 }
 
-// The means of the cosines and, below them, the weights, place by place
-function weightCurves() {
+// The means of the cosines and, below them, the weights, place by place; the target is dragged to aim(place)
+function weightCurves(aim) {
   const svg = drawing({ class: "curves", "data-see": "" });
   const add = into(svg);
   const y = {
@@ -113,6 +117,7 @@ function weightCurves() {
   const bars = add("path", { class: "stems" });
   const tips = [["hue-query", 7], ["hue-key", 3.5]].map(([hue, r]) =>
     add("circle", { class: `tip ${hue}`, cy: foot + 11, r }));
+  const target = svg.appendChild(grip("circle", "offset", ([x]) => aim(toPlace(x)), { r: 15, cy: foot + 11 }));
   const ticks = tabulate(5, () => add("text", { class: "tick", y: foot + 33 }));
   const axis = add("text", { class: "tick", y: foot + 51 }, "tokens back");
   const names = tabulate(6, () => add("text", { class: "peak" }));
@@ -149,6 +154,7 @@ function weightCurves() {
       set(marks[i], { d: `M${x(t)},${y.mean(1)}V${y.mean(-1)}M${x(t)},${y.weight(1)}V${foot}` });
       set(tips[i], { cx: x(t) });
     });
+    set(target, { cx: x(offset) });
     ticks.forEach((tick, i) => {
       write(tick, comma((i * n) / 4 - (i === 4)));
       set(tick, { x: x((i * n) / 4 - (i === 4)) });
@@ -159,18 +165,29 @@ function weightCurves() {
   return { svg, show, toPlace: (pixel) => toPlace(pixel) };
 }
 
-export default figure(({ strengths, frequencies, sizes, equal }, { root, change, when }) => {
-  const faces = clockFaces(frequencies);
-  const curves = weightCurves();
+const FARTHEST = 20; // target
+
+export default figure(({ strengths, frequencies, sizes, equal }, { root, now, change, when }) => {
+  const ends = ({ places }) => ({ offset: FARTHEST, look: sizes[places] - 1 });
+  // A hand goes the short way round
+  function turn(frequency, name, point, tipOf) {
+    const setting = now();
+    const end = ends(setting)[name];
+    const from = Math.min(setting[name], end);
+    const near = stepsOf(0, end).filter((t) => Math.abs(t - from) * frequency < Math.PI);
+    change({ [name]: nearestTo(point, [from, ...near], (t) => tipOf(t * frequency)) });
+  }
+  const faces = clockFaces(frequencies, turn);
+  const curves = weightCurves((offset) => change({ offset: Math.min(offset, FARTHEST) }));
   const sign = (hue, text) => h("span", { class: `sign ${hue}` }, h("i"), text);
-  const title = [planeTitle("Hands", "and how many tokens each takes to go round"),
+  const title = [planeTitle("Hands", "to turn, and how many tokens each takes to go round"),
     h("div", {}, sign("hue-query", "the query\u2019s: the target"),
-      sign("hue-key", "the key\u2019s: the place shown"))];
+      sign("hue-key", "the key\u2019s: the position shown"))];
 
   const told = roomFor(handsAt(720, 10, 30000, -0.99999), "p", { class: "status", "aria-live": "polite" });
   const status = statusLine(headLooks(20, 0.5, [[1023, 0.5], [1023, 0.5], [1023, 0.5]]));
 
-  when(["places"], ({ places }) => ({ look_max: sizes[places] - 1 }));
+  when(["places"], (setting) => ({ look_max: ends(setting).look }));
 
   function draw({ hands: count, offset, strength: power, places, look: wanted }, room) {
     const strength = strengths[power];
@@ -212,6 +229,6 @@ export default figure(({ strengths, frequencies, sizes, equal }, { root, change,
     const tallest = near.reduce((a, b) => (weights[b] > weights[a] ? b : a));
     change({ look: weights[tallest] >= NAMED ? tallest : curves.toPlace(pixel) });
   }
-  onDrag(curves.svg, drag);
+  onDrag(curves.svg, "look", drag, drag);
   return { parts: [...title, faces.svg, told, curves.svg, status], draw };
 });

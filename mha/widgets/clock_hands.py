@@ -31,7 +31,7 @@ class ClockHands(LiveFigure):
     offset = Slider("target, tokens back", 0, 20, value=1)
     strength = ChoiceSlider("strength, the largest score", [f"{strength:,}" for strength in STRENGTHS],
                             value=STRENGTHS.index(1000), new_row=True)
-    places = Choice("places it can look at", [f"{n:,}" for n in PLACES], value=PLACES.index(128))
+    places = Choice("positions it can look at", [f"{n:,}" for n in PLACES], value=PLACES.index(128))
     look = Slider("show the hands at, tokens back", 0, 127, value=3, new_row=True, moves_end=True)
 
     def settings(self):
@@ -53,7 +53,7 @@ class ClockHands(LiveFigure):
     def picture(self):
         weight = self.numbers(**self.setting())["weight"]
         picture = viz.curves(range(len(weight)), "tokens back", "weight", weight=weight)
-        alt = (f"The weights of a head that is to look {self.offset} back, at {len(weight)} places, and the six "
+        alt = (f"The weights of a head that is to look {self.offset} back, at {len(weight)} positions, and the six "
                "largest.")
         top = weight.topk(6).indices.tolist()
         picture.text = viz.table(alt, ["", "weight"], [[f"{t} back", float(weight[t])] for t in top])

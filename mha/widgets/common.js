@@ -101,7 +101,7 @@ function hull(points) {
   return [...half(sorted), ...half(sorted.reverse())];
 }
 
-// The i-th of many random numbers, evenly from 0 to 1 and normal: the same as in scale.py, which says whose they are
+// The i-th of many random numbers, evenly from 0 to 1 and normal, as in mha/lab/data.py, which says whose they are
 function uniform(i, seed) {
   let t = Math.imul(i + 1 + seed, 0x6d2b79f5);
   t = Math.imul(t ^ (t >>> 15), t | 1);
@@ -255,11 +255,9 @@ function smallMatrix(hue, title, rows, columns) {
 }
 
 // A table of bars: a row for each name, a column for each of [title, hue, low, high, write], whose bars stand on one
-// scale from low to high, each a number or what a function makes of the column; without low it has numbers alone.
-// `show` is told the numbers of each column.
+// scale from low to high; without low it has numbers alone. `show` is told the numbers of each column.
 function barTable(names, columns) {
   const place = (value, low, high) => 100 * Math.max(0, Math.min(1, (value - low) / (high - low)));
-  const endOf = (end, list) => (typeof end === "function" ? end(list) : end);
   const cells = columns.map(([, hue, low]) => names.map(() => {
     const [number, bar] = [h("span", { class: "number" }), h("i", { class: "bar" })];
     const track = low === undefined ? [] : [h("span", { class: "track" }, bar)];
@@ -270,13 +268,12 @@ function barTable(names, columns) {
   const box = h("table", { class: "bars" }, h("thead", {}, head), h("tbody", {}, ...rows));
   function show(...lists) {
     lists.forEach((list, k) => {
-      const print = columns[k][4];
-      const [low, high] = columns[k].slice(2, 4).map((end) => endOf(end, list));
+      const [, , low, high, print] = columns[k];
       list.forEach((value, i) => {
         const { number, bar } = cells[k][i];
         const [from, to] = [Math.min(0, value), Math.max(0, value)].map((end) => place(end, low, high));
         write(number, print(value));
-        if (low !== undefined) Object.assign(bar.style, { left: `${from}%`, width: `${to - from || 0}%` });
+        if (low !== undefined) Object.assign(bar.style, { left: `${from}%`, width: `${to - from}%` });
       });
     });
   }
@@ -462,7 +459,8 @@ function flightsOf(root) {
 // The module of a figure. build(data, { root, now, change, when }) makes its parts once, and gives { parts, draw,
 // stop }: the elements, from the top down; draw(setting, width), which brings them to a setting; and, where need be,
 // what ends with the figure. A setting is all that its class in Python declares, by name. now() is the present one;
-// change(some) puts others, as a control would; when(names, rule) puts what rule(setting) says when one has changed.
+// change(some) puts others, as a control would; when(names, rule) puts what rule(setting) says when one has changed;
+// redraw() asks for another draw in the next frame, where one draw was not enough.
 //
 // What draw returns is what the figure shows: { numbers, tables }. `numbers` has the names, the order and, up to
 // rounding, the values of the figure's `numbers()` in Python, and stands on the root for whoever reads the page.
@@ -489,13 +487,15 @@ function figure(build) {
       const look = model.get("module").replaceAll("_", "-"); // its class in its style sheet
       const root = h("div", { class: `mha-figure ${look}`, "data-figure": model.get("figure"), role: "group",
         "aria-label": model.get("label") });
-      const { parts, draw, stop } = build(model.get("data"), { root, now, change, when });
+      let drawn = null;
+      const redraw = () => drawn?.soon();
+      const { parts, draw, stop } = build(model.get("data"), { root, now, change, when, redraw });
       const reset = h("button", { type: "button", class: "reset" }, "Reset");
       reset.addEventListener("click", () => change(first));
       const details = h("details", { class: "numbers" }, h("summary", {}, "The numbers"), h("div"));
       root.append(...parts, reset, details);
       el.append(root);
-      const drawn = keepDrawn(root, details, (width) => draw(now(), width));
+      drawn = keepDrawn(root, details, (width) => draw(now(), width));
       names.forEach((name) => on(name, drawn.soon));
       return () => [...ends, drawn.stop, stop].forEach((end) => end?.());
     },
@@ -539,15 +539,44 @@ function keepDrawn(root, details, draw) {
   };
 }
 
-// Call drag(event) where the pointer goes down on an element, and as it moves while held
-function onDrag(el, drag) {
+// ---- by hand ---------------------------------------------------------------------------------------
+
+// What a hand takes says so, and which settings it moves, as data-drags. Their controls do the same by keyboard, so it
+// is no stop of its own. drag(event) is called as the pointer moves that holds it, press(event) where it goes down.
+function onDrag(el, names, drag, press = () => {}) {
+  set(el, { "data-drags": names });
   el.addEventListener("pointerdown", (event) => {
+    if (event.button || event.target.closest("[data-drags]") !== el) return; // it may have others in it
     el.setPointerCapture(event.pointerId);
-    drag(event);
+    press(event);
   });
-  el.addEventListener("pointermove", (event) => {
-    if (event.buttons) drag(event);
-  });
+  el.addEventListener("pointermove", (event) => el.hasPointerCapture(event.pointerId) && drag(event));
+  el.addEventListener("mousedown", (event) => event.preventDefault()); // it selects no words, and drags none
+}
+
+// A shape over what is drawn, by which a hand takes it: put(point, names) is told where it is held, in the svg's units
+function grip(tag, names, put, attributes = { r: 18 }) {
+  const shape = h(tag, { ...attributes, class: "grip" });
+  onDrag(shape, names, (event) => put(pointOf(event, shape.ownerSVGElement), shape.dataset.drags));
+  // A finger on it does not scroll the page; not every browser knows touch-action of shapes
+  shape.addEventListener("touchstart", (event) => event.preventDefault(), { passive: false });
+  return shape;
+}
+
+function pointOf({ clientX, clientY }, svg) {
+  const { x, y } = new DOMPoint(clientX, clientY).matrixTransform(svg.getScreenCTM().inverse());
+  return [x, y];
+}
+
+// The values of a slider
+const stepsOf = (low, high, step = 1) =>
+  tabulate(Math.round((high - low) / step) + 1, (i) => Number((low + i * step).toFixed(10)));
+
+// Of some values, the one whose place is nearest to a point, or to one coordinate of it; of equals the first
+function nearestTo(point, values, placeOf) {
+  const gaps = values.map((value) => Math.hypot(...placeOf(value).map((at, k) => at - point[k])));
+  const least = Math.min(...gaps);
+  return values[gaps.findIndex((gap) => gap < least + 1e-6)];
 }
 
 // ---- the numbers as text ---------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""A forget gate: what a cell that keeps the same share at each word has left of a word many places back."""
+"""A forget gate: what a cell that keeps the same share at each word has left of a word many positions back."""
 import torch
 
 from mha import viz
@@ -11,7 +11,7 @@ PLACES = [1, 10, 50, 100]
 class ForgetGate(LiveFigure):
     """A cell whose forget gate is the sigmoid of a bias, at every word the same.
 
-    `numbers()` gives gate (1); and left (101), what is left of a word 0 to 100 places back.
+    `numbers()` gives gate (1); and left (101), what is left of a word 0 to 100 positions back.
     """
 
     data = {"farthest": FARTHEST, "places": PLACES}
@@ -23,4 +23,4 @@ class ForgetGate(LiveFigure):
 
     def picture(self):
         left = {f"bias {bias}": self.numbers(float(bias))["left"] for bias in (0, 1, 3, 5)}
-        return viz.curves(range(FARTHEST + 1), "places back", "left of a word", points=11, **left)
+        return viz.curves(range(FARTHEST + 1), "positions back", "left of a word", points=11, **left)

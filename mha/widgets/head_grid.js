@@ -46,7 +46,7 @@ function costLedger(most, n, d) {
   const rooms = lines(most, d, n).map((longest, i) => roomFor(longest, i % 2 ? "span" : "code"));
   const rule = (held) => (held ? "held: when h or d_k moves, so does the other" : "not held: h and d_k move apart");
   const ruled = roomFor(rule(true), "div", { class: "soft" });
-  const names = ["queries, keys, values, each", "scores, and weights", "heads side by side, then W_O"];
+  const names = ["queries, keys, values, each", "scores, and weights", "heads concatenated, then W_O"];
   const part = (name, i) => h("div", {}, h("div", { class: "soft" }, name), rooms[2 * i], rooms[2 * i + 1]);
   function show(heads, d_k, tokens, held) {
     lines(heads, d_k, tokens).forEach((text, i) => say(rooms[i], text));
@@ -125,7 +125,7 @@ function columnStrip(d) {
     set(trained, { d: lines(12, 28, 33) });
     names.forEach((name, i) => set(name, { x: x(((i + 0.5) * d) / 12) }));
   }
-  const title = planeTitle(`${d} columns`, "of queries and keys, cut; below, whose they were in training");
+  const title = planeTitle(`${d} columns`, "of queries and keys, split; below, whose they were in training");
   return { box: h("div", {}, title, svg), show };
 }
 
@@ -293,8 +293,8 @@ export default figure(({ cuts, maps: most, d_model: d, sentences }, { now, chang
     const wide = room >= 560; // what is said of the large map stands beside it, else below it
     strip.show(heads, d_k, chosen, room);
     grid.show(small, heads > 1 ? names : ["mean of 0.0 to 0.11"], heads > 1 ? chosen : -1, row, tokens, room,
-      wide ? 238 : room * 1.05);
-    large.show(all[chosen], names[chosen], row, tokens, wide ? Math.min(380, room * 0.57) : room);
+      wide ? 290 : room * 1.05);
+    large.show(all[chosen], names[chosen], row, tokens, wide ? Math.min(340, room * 0.57) : room);
     ledger.show(heads, d_k, n, linked);
     const { j, weight } = strongestOf(all[chosen], row, n);
     say(status, sentenceFor(heads, d_k, names[chosen], tokens[row], tokens[j], weight));

@@ -8,8 +8,7 @@ from mha.widgets.figure import ChoiceSlider, Dropdown, LiveFigure, Slider, Toggl
 
 D_MODEL, MAPS = 384, 24
 CUTS = [n for n in range(1, D_MODEL + 1) if D_MODEL % n == 0]        # the 16 divisors of 384
-TRAINED = CUTS.index(12), CUTS.index(32)                            # the setting with which the model was trained
-FIRST = 4                                                           # and that of the figure: few maps, easily looked at
+TRAINED = CUTS.index(12), CUTS.index(32)                            # as the model was trained, and as the figure opens
 SENTENCES = {"The animal didn't cross ...": "tired", "The bank by the river ...": "bank"}
 
 
@@ -24,10 +23,10 @@ class HeadGrid(LiveFigure):
     head, whose map is drawn large, the mean of the twelve trained heads stands in the place of the small ones.
     """
 
-    num_heads = ChoiceSlider("heads h", [f"{c} head{'s' * (c > 1)}" for c in CUTS], value=CUTS.index(FIRST))
-    d_k = ChoiceSlider("width d_k", [str(c) for c in CUTS], value=CUTS.index(D_MODEL // FIRST))
+    num_heads = ChoiceSlider("heads h", [f"{c} head{'s' * (c > 1)}" for c in CUTS], value=TRAINED[0])
+    d_k = ChoiceSlider("width d_k", [str(c) for c in CUTS], value=TRAINED[1])
     linked = Toggle(f"hold h \u00b7 d_k = {D_MODEL}", value=True)
-    head = Slider("map drawn large", 0, FIRST - 1, value=0, new_row=True, moves_end=True)
+    head = Slider("map drawn large", 0, CUTS[TRAINED[0]] - 1, value=2, new_row=True, moves_end=True)
     word = Slider("row that looks", 0, lambda figure: max(len(t.tokens) for t in figure.trained) - 1, value=10)
     sentence = Dropdown("sentence", list(SENTENCES))
 

@@ -1,14 +1,18 @@
+const LAYERS = 6;
 const HEADS = 12;
 const SUBSETS = 2 ** HEADS;
+const FULL = 0.05; // the cost that fills a cell; none of those measured is larger
+const STEPS = { ArrowUp: [1, 0], ArrowDown: [-1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 // The curves, in their own units
-const WIDE = 430;
-const HIGH = 250;
-const LEFT = 50;
+const WIDE = 370;
+const HIGH = 310;
+const LEFT = 46;
 const BOTTOM = 40;
 
 // A set of heads that are off is a number: bit i says that head i is off
 const countOf = (subset) => subset.toString(2).split("1").length - 1;
 const COUNTS = tabulate(SUBSETS, countOf);
+const subsetOf = (off) => sum(off.map((bit, i) => bit * 2 ** i));
 
 // The largest and the smallest cosine over all sets of 0, 1, ..., 12 heads
 function extremes(cosine) {
@@ -22,73 +26,117 @@ function extremes(cosine) {
   return { best, worst };
 }
 
-export default figure(({ orders, subsets }, { now, change, when }) => {
+export default figure(({ orders, subsets }, { root, now, change, when }) => {
   const cosines = float16(subsets);
+  const cosineOf = (layer, subset) => cosines[layer * SUBSETS + subset];
 
-  const buttons = tabulate(HEADS, () => h("button", { type: "button", class: "head" }));
-  const bars = buttons.map(() => ({ bar: h("span", { class: "bar" }), cost: h("span") }));
-  const costs = bars.map(({ bar, cost }) => h("span", { class: "cost" }, bar, cost));
-  const switches = h("div", { class: "switches" }, ...buttons.map((button, i) => h("div", {}, button, costs[i])));
-  const name = h("b");
-  const hint = " click a head to switch it off; bars: the cosine that it costs alone";
-  const title = h("div", { class: "plane-title" }, name, hint);
+  // The layers stand as in the model, the last on top
+  const all = (make) => tabulate(LAYERS, (layer) => tabulate(HEADS, (head) => make(layer, head)));
+  const squares = all(() => h("i"));
+  const buttons = all((layer, head) => h("button", { type: "button", class: "switch" }, squares[layer][head]));
+  const rows = buttons.map((own, layer) => h("div", { class: "row" },
+    h("span", {}, h("span", { class: "long" }, "layer "), layer), ...own));
+  const corner = h("span", {}, h("span", { class: "long" }, "head"));
+  const names = h("div", { class: "row names", "aria-hidden": "true" }, corner,
+    ...tabulate(HEADS, (head) => h("span", {}, head)));
+  const legend = h("p", { class: "soft" }, "Area: what the head costs, with the others as they are. "
+    + "Hatched: off. Hollow: without it the cosine is higher. Heads of one layer are off at a time, as was measured: "
+    + "a press in another layer begins there.");
+  const left = h("div", { class: "plane heads" }, planeTitle("Heads", "press one to switch it off, or on again"),
+    h("div", { class: "switches" }, names, ...[...rows].reverse()), legend);
+
   const curves = drawing({ viewBox: `0 0 ${WIDE} ${HIGH}` });
-  const edge = (look) => curves.appendChild(h("path", { class: look }));
-  const [range, highEdge, lowEdge] = ["range", "edge", "edge low"].map(edge);
+  const add = into(curves);
+  const [range, highEdge, lowEdge, fan, next] =
+    ["range", "edge", "edge low", "fan", "fan next"].map((look) => add("path", { class: look }));
   const x = (count) => LEFT + (count * (WIDE - LEFT - 12)) / HEADS;
-  const dotsOf = (look) => tabulate(HEADS + 1, (count) =>
-    curves.appendChild(h("circle", { cx: x(count), r: 2.5, class: look })));
+  const dotsOf = (look) => tabulate(HEADS + 1, (count) => add("circle", { cx: x(count), r: 2.5, class: look }));
   const [bestDots, worstDots] = ["best", "worst"].map(dotsOf);
-  const text = (attributes, ...words) => curves.appendChild(h("text", { ...attributes }, ...words));
-  for (let count = 0; count <= HEADS; count++) text({ x: x(count), y: HIGH - 22, class: "tick" }, count);
-  text({ x: x(HEADS / 2), y: HIGH - 3, class: "tick" }, "heads that are off");
-  const ticks = tabulate(3, () => text({ x: LEFT - 8, class: "tick end" }));
-  const nowDot = curves.appendChild(h("circle", { r: 7, class: "now" }));
+  for (let count = 0; count <= HEADS; count++) add("text", { x: x(count), y: HIGH - 22, class: "tick" }, count);
+  const axis = add("text", { x: x(HEADS / 2), y: HIGH - 3, class: "tick" });
+  const ticks = tabulate(3, () => add("text", { x: LEFT - 8, class: "tick end" }));
+  const nowDot = add("circle", { r: 7, class: "now" });
+  const nowText = add("text", { class: "numbers" });
   const status = statusLine(sentenceFor(HEADS, HEADS, -0.999, -0.999, -0.999, -0.999));
-  const left = h("div", { class: "plane heads" }, title, switches);
-  const curvesTitle = planeTitle("Cosine", "over all ways to switch so many off");
-  const right = h("div", { class: "plane curves" }, curvesTitle, curves);
+  const note = "over all ways to switch so many off; thin lines lead to what one press more would make";
+  const right = h("div", { class: "plane curves" }, planeTitle("Cosine", note), curves);
 
-  function toggle(i) {
-    const off = [...now().off];
-    off[i] = 1 - off[i];
-    change({ off });
+  // What one press makes of the setting
+  function pressed(layer, head) {
+    const { layer: present, off } = now();
+    const own = layer === present ? [...off] : Array(HEADS).fill(0);
+    own[head] = 1 - own[head];
+    return { layer, removed: sum(own), off: own }; // in this order: the rule below answers the first two
   }
-  buttons.forEach((button, i) => button.addEventListener("click", () => toggle(i)));
 
   when(["removed", "layer"], ({ layer, removed }) => {
     const gone = new Set(orders[layer].slice(0, removed));
-    return { off: buttons.map((_, i) => Number(gone.has(i))) };
+    root.classList.remove("moves"); // a slider is followed at once
+    return { off: tabulate(HEADS, (i) => Number(gone.has(i))) };
   });
 
-  // What each head costs alone, as a bar and a number
-  function drawSwitches(layer, off, alone) {
-    write(name, `Layer ${layer}`);
-    const most = 1 - Math.min(...alone);
-    buttons.forEach((button, i) => {
-      const head = `${layer}.${i}`;
-      set(button, { "aria-pressed": off[i] === 1, "aria-label": `head ${head} is ${off[i] ? "off" : "on"}` });
-      write(button, head);
-      bars[i].bar.style.width = `${(34 * (1 - alone[i])) / most}px`;
-      write(bars[i].cost, (1 - alone[i]).toFixed(4));
+  // The grid is one stop for the Tab key; arrows move inside it
+  const stop = (own) => buttons.flat().forEach((button) => set(button, { tabindex: button === own ? 0 : -1 }));
+  function walk(event, layer, head) {
+    const step = STEPS[event.key];
+    if (!step) return;
+    event.preventDefault();
+    buttons[(layer + step[0] + LAYERS) % LAYERS][(head + step[1] + HEADS) % HEADS].focus();
+  }
+  all((layer, head) => {
+    const button = buttons[layer][head];
+    button.addEventListener("click", () => {
+      const same = layer === now().layer;
+      change(pressed(layer, head));
+      root.classList.toggle("moves", same);
     });
+    button.addEventListener("keydown", (event) => walk(event, layer, head));
+    button.addEventListener("focus", () => stop(button));
+    for (const event of ["focus", "pointerenter"]) button.addEventListener(event, () => showNext(layer, head));
+    for (const event of ["blur", "pointerleave"]) button.addEventListener(event, () => showNext());
+  });
+  stop(buttons[LAYERS - 1][0]);
+
+  // Where the line to what a press makes goes: only in the layer that is shown
+  let lineTo = () => "";
+  function showNext(layer, head) {
+    set(next, { d: layer === now().layer ? lineTo(head) : "" });
   }
 
-  function drawCurves(best, worst, gone, now) {
+  // The side of a square is the root of its cost: squares can be compared by their area
+  function drawSwitch(layer, head, off, worth) {
+    const name = `head ${layer}.${head} is ${off ? "off" : "on"} and costs ${signed(worth, 4)}`;
+    set(buttons[layer][head], { class: off ? "switch hatched" : "switch", "aria-pressed": off === 1,
+      "aria-label": name, title: name });
+    const side = Math.sqrt(Math.abs(worth) / FULL);
+    set(squares[layer][head], { class: worth < 0 ? "hollow" : "" });
+    Object.assign(squares[layer][head].style, { width: `${100 * side}%`, height: `${100 * side}%` });
+  }
+
+  function drawCurves(best, worst, off, cosine) {
     const low = Math.min(...worst);
-    const y = (cosine) => 8 + ((1 - cosine) / (1 - low || 1)) * (HIGH - BOTTOM - 8);
-    const corners = (values) => values.map((cosine, count) => `${x(count)},${y(cosine)}`);
+    const y = (value) => 8 + ((1 - value) / (1 - low || 1)) * (HIGH - BOTTOM - 8);
+    const corners = (values) => values.map((value, count) => `${x(count)},${y(value)}`);
     const line = (points) => `M${points.join("L")}`;
     set(range, { d: `${line([...corners(best), ...corners(worst).reverse()])}Z` });
     set(highEdge, { d: line(corners(best)) });
     set(lowEdge, { d: line(corners(worst)) });
-    best.forEach((cosine, count) => set(bestDots[count], { cy: y(cosine) }));
-    worst.forEach((cosine, count) => set(worstDots[count], { cy: y(cosine) }));
+    best.forEach((value, count) => set(bestDots[count], { cy: y(value) }));
+    worst.forEach((value, count) => set(worstDots[count], { cy: y(value) }));
     [1, (1 + low) / 2, low].forEach((tick, i) => {
       set(ticks[i], { y: y(tick) + 4 });
       write(ticks[i], tick.toFixed(3));
     });
-    set(nowDot, { cx: x(gone), cy: y(now) });
+    const [subset, gone] = [subsetOf(off), sum(off)];
+    lineTo = (head) => {
+      const there = cosine(subset ^ (2 ** head));
+      return `M${x(gone)},${y(cosine(subset))}L${x(gone + 1 - 2 * off[head])},${y(there)}`;
+    };
+    set(fan, { d: off.map((_, head) => lineTo(head)).join("") });
+    set(nowDot, { cx: x(gone), cy: y(cosine(subset)) });
+    const end = gone < 10; // near the edge it stands at the left
+    set(nowText, { x: x(gone) + (end ? 12 : -12), y: y(cosine(subset)) - 14, "text-anchor": end ? "start" : "end" });
+    write(nowText, cosine(subset).toFixed(3));
   }
 
   function sentenceFor(layer, gone, now, best, worst, all) {
@@ -98,19 +146,27 @@ export default figure(({ orders, subsets }, { now, change, when }) => {
   }
 
   function draw({ layer, off }) {
-    const cosine = (subset) => cosines[layer * SUBSETS + subset];
+    const cosine = (subset) => cosineOf(layer, subset);
     const gone = sum(off);
-    const now = cosine(sum(off.map((bit, i) => bit * 2 ** i)));
     const { best, worst } = extremes(cosine);
-    const alone = tabulate(HEADS, (i) => cosine(2 ** i));
-    drawSwitches(layer, off, alone);
-    drawCurves(best, worst, gone, now);
-    say(status, sentenceFor(layer, gone, now, best[gone], worst[gone], worst[HEADS]));
+    // What each head costs: the cosine without it, less than with it, and the others as they are
+    const worth = all((l, head) => {
+      const others = (l === layer ? subsetOf(off) : 0) & ~(2 ** head);
+      return cosineOf(l, others) - cosineOf(l, others + 2 ** head);
+    });
+    all((l, head) => drawSwitch(l, head, l === layer ? off[head] : 0, worth[l][head]));
+    rows.forEach((row, l) => set(row, { class: l === layer ? "row here" : "row" }));
+    write(axis, `heads of layer ${layer} that are off`);
+    drawCurves(best, worst, off, cosine);
+    showNext();
+    const kept = cosine(subsetOf(off));
+    say(status, sentenceFor(layer, gone, kept, best[gone], worst[gone], worst[HEADS]));
     return {
-      numbers: { cosine: now, best, worst, alone },
+      numbers: { cosine: kept, best, worst, worth: worth.flat() },
       tables: () => [
-        [`Layer ${layer}, ${gone} heads off`, ["cosine"], [["these heads off", now], ...alone.map((value, i) =>
-          [`head ${layer}.${i} off alone`, value])]],
+        [`Layer ${layer}, ${gone} heads off`, ["cosine"], [["these heads off", kept]]],
+        ["What each head costs, with the others as they are", tabulate(HEADS, String),
+          worth.map((row, l) => [`layer ${l}`, ...row])],
         ["Over all ways to switch so many off", ["best", "worst"],
           best.map((value, i) => [`${i} off`, value, worst[i]])],
       ],

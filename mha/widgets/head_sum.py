@@ -21,7 +21,7 @@ class HeadSum(LiveFigure):
     """
 
     data = {"words": WORDS, "features": FEATURES, "mixtures": mixtures().tolist(), "W_O": GIVEN["WO"]}
-    follow = Choice("word", WORDS, value=1)
+    follow = Choice("word", WORDS, value=2)
     kept = Choice("what is kept", KEPT)
 
     def numbers(self, follow, kept):

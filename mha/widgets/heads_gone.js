@@ -2,7 +2,7 @@ const [LAYERS, HEADS] = [6, 12];
 const ALL = LAYERS * HEADS;
 const LEAST = 0.9;
 
-export default figure(({ names, orders, cosines }) => {
+export default figure(({ names, orders, cosines }, { change }) => {
   const stored = float16(cosines);
   const curves = names.map((_, i) => Array.from(stored.subarray(i * (ALL + 1), (i + 1) * (ALL + 1))));
 
@@ -22,7 +22,8 @@ export default figure(({ names, orders, cosines }) => {
   const line = h("path", { class: "line" });
   const limit = h("path", { class: "limit", d: right.path([[0, LEAST], [ALL, LEAST]]) });
   const dot = h("circle", { r: 6, class: "now" });
-  right.svg.append(...faint, limit, line, dot);
+  const held = grip("circle", "gone", ([x]) => change({ gone: nearestTo([x], stepsOf(0, ALL), (k) => [right.x(k)]) }));
+  right.svg.append(...faint, limit, line, dot, held);
   const status = statusLine(sentenceFor("last layer last", 72, 0.999, 72));
 
   function sentenceFor(name, gone, cosine, last) {
@@ -39,7 +40,7 @@ export default figure(({ names, orders, cosines }) => {
     const counts = rows.map((_, layer) => sum(there.slice(layer * HEADS, (layer + 1) * HEADS)));
     rows.forEach(({ count }, layer) => write(count, counts[layer]));
     set(line, { d: right.path([...cosine.entries()]) });
-    set(dot, { cx: right.x(gone), cy: right.y(cosine[gone]) });
+    for (const disc of [dot, held]) set(disc, { cx: right.x(gone), cy: right.y(cosine[gone]) });
     say(status, sentenceFor(names[order], gone, cosine[gone], last));
     return {
       numbers: { cosine, left: there, last },

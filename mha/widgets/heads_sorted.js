@@ -129,11 +129,12 @@ export default figure(({ measures, values: all, layers, heads }, { change }) => 
     const names = tabulate(layers, (i) => `layer ${i}`);
     const each = [measure.title, tabulate(heads, (j) => `head ${j}`), rowsOf(names, value)];
     const sorted = measure.floors.length > 0;
+    const compared = `Head ${nameOf(chosen)}, and what it is compared with: ${measure.title}`;
     const place = [[`head ${nameOf(chosen)}`, mine], ...(sorted ? [["its rank", rank], ["heads beyond", beyond]] : []),
       ...measure.floors.map(([floor, name]) => [name, floor])];
     return {
       numbers: sorted ? { value, mine, rank, beyond, floor: measure.floors.map(([floor]) => floor) } : { value, mine },
-      tables: () => [each, ["The chosen head, and what it is compared with", ["number"], place]],
+      tables: () => [each, [compared, ["number"], place]],
     };
   }
   return { parts: [heading, svg, status], draw };

@@ -80,10 +80,11 @@ class HeadsSorted(LiveFigure):
     layer = Slider("layer", 0, LAYERS - 1, value=1, new_row=True)
     head = Slider("head", 0, HEADS - 1, value=3)
 
-    def __init__(self):
+    def __init__(self, **first):
         self.values = in_steps(torch.stack([one.values.double() for one in measures().values()]), STEPS)
         told = [{key: value for key, value in asdict(one).items() if key != "values"} for one in measures().values()]
-        super().__init__({"measures": told, "values": self.values.tolist(), "layers": LAYERS, "heads": HEADS})
+        super().__init__({"measures": told, "values": self.values.tolist(), "layers": LAYERS, "heads": HEADS},
+                         **first)
 
     def numbers(self, measure, layer, head):
         values = self.values[measure]

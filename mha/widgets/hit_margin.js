@@ -1,4 +1,4 @@
-export default figure(({ cosines, rest, scale }) => {
+export default figure(({ cosines, rest, scale }, { change }) => {
   const words = ["counterpart", "next best", "58 others"];
   const bars = barTable(words, [["cosine", "first", 0, 1, (value) => value.toFixed(2)]]);
   const right = curvePlane("Matching loss", "of this sentence", "cosine of the counterpart",
@@ -7,7 +7,12 @@ export default figure(({ cosines, rest, scale }) => {
   const lostName = h("text", { class: "soft", x: right.x(0.3) + 6, y: right.y(0) - 6 }, "hit lost");
   const line = h("path", { class: "line" });
   const dot = h("circle", { r: 6, class: "now" });
-  right.svg.append(lost, lostName, line, dot);
+  // A hand moves them sideways
+  const moved = (name, values) => ([x]) => change({ [name]: nearestTo([x], values, (value) => [right.x(value)]) });
+  const edge = grip("line", "next_best", moved("next_best", stepsOf(0.3, 0.6, 0.1)),
+    { y1: right.y(6), y2: right.y(0) });
+  const held = grip("circle", "counterpart", moved("counterpart", cosines));
+  right.svg.append(lost, lostName, line, dot, edge, held);
   const status = statusLine(sentenceFor(0.95, 0.5, 88.8888, false));
 
   function sentenceFor(own, other, loss, hit) {
@@ -30,7 +35,8 @@ export default figure(({ cosines, rest, scale }) => {
     const fine = tabulate(71, (i) => [0.3 + i / 100, lossAt(0.3 + i / 100, other)]);
     set(lost, { width: right.x(other) - right.x(0.3) });
     set(line, { d: right.path(fine) });
-    set(dot, { cx: right.x(own), cy: right.y(now) });
+    set(edge, { x1: right.x(other), x2: right.x(other) });
+    for (const disc of [dot, held]) set(disc, { cx: right.x(own), cy: right.y(now) });
     say(status, sentenceFor(own, other, now, hit));
     return {
       numbers: { loss, now, hit: Number(hit) },

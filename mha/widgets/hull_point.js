@@ -4,7 +4,11 @@ const toX = (value) => 100 + UNIT * value;
 const toY = (value) => 200 - UNIT * value;
 const WISHES = ["away from all", "longer than all"];
 
-export default figure(({ words, values, wished }) => {
+// All scores that the sliders can give, and the weights that they make
+const SCORES = stepsOf(-8, 8, 0.5).flatMap((first) => stepsOf(-8, 8, 0.5).map((second) => ({ first, second })));
+const weightsOf = ({ first, second }) => softmax([first, second, 0].map((score) => score / Math.sqrt(2)));
+
+export default figure(({ words, values, wished }, { now, change }) => {
   const svg = drawing({ viewBox: `0 0 ${SIZE} ${SIZE}` });
   const add = into(svg);
   add("line", { class: "axis", x1: 0, x2: SIZE, y1: toY(0), y2: toY(0) });
@@ -21,6 +25,12 @@ export default figure(({ words, values, wished }) => {
     add("text", { x: toX(x) + aside, y: toY(y) + below, "text-anchor": i < 2 ? "middle" : "start" }, words[i]);
   });
   const mixture = add("circle", { class: "mixed", r: 8 });
+  const placeOf = (setting) => {
+    const [[x, y]] = times([weightsOf(setting)], values);
+    return [toX(x), toY(y)];
+  };
+  const held = svg.appendChild(grip("circle", "first second", (point) =>
+    change(nearestTo(point, [now(), ...SCORES], placeOf))));
 
   const weight = smallMatrix("weight", "weights of \u201cgood\u201d", ["share"], words);
   const brought = smallMatrix("head-1", "mixture", ["brings"], ["1", "2"]);
@@ -30,13 +40,13 @@ export default figure(({ words, values, wished }) => {
   const status = statusLine(told([0, 0]));
   const text = h("div", { class: "beside" }, weight.box, brought.box, status);
 
-  function draw({ first, second }) {
-    const weights = softmax([first, second, 0].map((score) => score / Math.sqrt(2)));
+  function draw(setting) {
+    const weights = weightsOf(setting);
     const [mixed] = times([weights], values);
     const missed = wished.map(([x, y]) => Math.hypot(mixed[0] - x, mixed[1] - y));
     const [x, y] = [toX(mixed[0]), toY(mixed[1])];
     pulls.forEach((pull, i) => set(pull, { x2: x, y2: y, "stroke-width": 0.5 + 9 * weights[i] }));
-    set(mixture, { cx: x, cy: y });
+    for (const disc of [mixture, held]) set(disc, { cx: x, cy: y });
     weight.show([weights], 1, 2);
     brought.show([mixed], 1, 2);
     say(status, Math.hypot(...mixed) < 0.02 ? NOTHING : told(missed));

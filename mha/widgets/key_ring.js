@@ -4,7 +4,7 @@ const at = (value) => SIZE / 2 + UNIT * value;
 const up = (value) => SIZE / 2 - UNIT * value;
 const turned = (angle, length = 1) => [length * Math.cos(angle), length * Math.sin(angle)];
 
-export default figure((data) => {
+export default figure((data, { now, change }) => {
   const angles = data.angles.map((degrees) => (degrees * Math.PI) / 180);
   const names = angles.map((_, i) => String(i + 1));
   const svg = drawing({ viewBox: `0 0 ${SIZE} ${SIZE}` });
@@ -15,6 +15,14 @@ export default figure((data) => {
   const front = add("line", { class: "front" }); // no key lies beyond it
   const arrow = add("line", { class: "arrow", x1: at(0), y1: up(0) });
   const dots = names.map((name) => [add("circle", { class: "key-dot" }), add("text", { class: "on-dot" }, name)]);
+  const tipOf = (degrees) => turned((degrees * Math.PI) / 180, 1.2).map((part, i) => (i ? up : at)(part));
+  const held = grip("line", "query", (point) => change({ query: nearestTo(point, stepsOf(5, 355, 10), tipOf) }),
+    { x1: at(0), y1: up(0) });
+  const keyAt = (angle, second) => [Math.cos(angle), second * Math.sin(angle)];
+  const pressed = angles.map((angle) => grip("circle", "second", ([, y]) => change({
+    second: nearestTo([y], [now().second, ...stepsOf(0, 1, 0.1)], (second) => [up(keyAt(angle, second)[1])]),
+  }), { r: 14 }));
+  svg.append(held, ...pressed);
   const table = barTable(names, [
     ["score with the query", "plain", -1, 1, (score) => shortly(score, 2)],
     ["wins, degrees", "key", 0, 180, (degrees) => degrees.toFixed(1)],
@@ -45,7 +53,7 @@ export default figure((data) => {
 
   function draw({ second, query: degrees }) {
     const query = turned((degrees * Math.PI) / 180);
-    const keys = angles.map((angle) => [Math.cos(angle), second * Math.sin(angle)]);
+    const keys = angles.map((angle) => keyAt(angle, second));
     const scores = keys.map(([x, y]) => x * query[0] + y * query[1]);
     const ranges = rangesOf(keys, second);
     const wins = ranges.map(([from, to]) => ((to - from) * 180) / Math.PI);
@@ -53,13 +61,15 @@ export default figure((data) => {
     const [start, end] = ranges[winner].map((angle) => turned(angle, 1.35)).map(([x, y]) => `${at(x)},${up(y)}`);
     const radius = 1.35 * UNIT;
     set(wedge, { d: `M${at(0)},${up(0)}L${start}A${radius},${radius} 0 0 0 ${end}Z` });
-    set(arrow, { x2: at(1.2 * query[0]), y2: up(1.2 * query[1]) });
+    const [x2, y2] = tipOf(degrees);
+    for (const line of [arrow, held]) set(line, { x2, y2 });
     const [x, y] = query.map((part) => part * scores[winner]);
     set(front, { x1: at(x - 1.5 * query[1]), y1: up(y + 1.5 * query[0]), x2: at(x + 1.5 * query[1]),
       y2: up(y - 1.5 * query[0]) });
     dots.forEach(([dot, name], i) => {
       set(dot, { cx: at(keys[i][0]), cy: up(keys[i][1]), r: 9, class: i === winner ? "key-dot wins" : "key-dot" });
       set(name, { x: at(keys[i][0]), y: up(keys[i][1]) + 4 });
+      set(pressed[i], { cx: at(keys[i][0]), cy: up(keys[i][1]) });
     });
     table.show(scores, wins);
     say(status, sentenceFor(winner, wins[winner], wins.filter((degrees) => degrees > 0).length));

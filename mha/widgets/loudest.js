@@ -2,7 +2,7 @@ const [WIDE, TALL, LEFT] = [330, 210, 48];
 const MIDDLE = 104; // where no change stands
 const HIGH = 84; // pixels of the largest change, up or down
 
-export default figure(({ names, rises, most }) => {
+export default figure(({ names, rises, most }, { change }) => {
   const all = float16(rises);
   const count = all.length / names.length;
   const each = (WIDE - LEFT - 12) / count;
@@ -17,6 +17,9 @@ export default figure(({ names, rises, most }) => {
     [-0.008, -0.004, 0, 0.004, 0.008], (value) => signed(value, value ? 3 : 0));
   const lines = ["median", "mean"].map((look) => right.svg.appendChild(h("path", { class: `line ${look}` })));
   const dot = right.svg.appendChild(h("circle", { r: 6, class: "now" }));
+  const held = right.svg.appendChild(grip("circle", "left_out", ([x]) => change({
+    left_out: nearestTo([x], stepsOf(0, most), (gone) => [right.x(gone)]),
+  })));
   const status = statusLine(sentenceFor(3, 20, -0.0068, -0.0068, 31, 28));
 
   function sentenceFor(head, gone, mean, median, up, down) {
@@ -40,7 +43,7 @@ export default figure(({ names, rises, most }) => {
     });
     [largest, 0, -largest].forEach((value, i) => write(ends[i], signed(value, value ? 2 : 0)));
     [median, mean].forEach((values, i) => set(lines[i], { d: right.path([...values.entries()]) }));
-    set(dot, { cx: right.x(gone), cy: right.y(mean[gone]) });
+    for (const disc of [dot, held]) set(disc, { cx: right.x(gone), cy: right.y(mean[gone]) });
     const up = sum(Array.from(kept[gone], (value) => Number(value > 0)));
     const down = sum(Array.from(kept[gone], (value) => Number(value < 0)));
     say(status, sentenceFor(head, gone, mean[gone], median[gone], up, down));

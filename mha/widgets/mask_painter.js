@@ -40,14 +40,39 @@ function layer(x, [WQ, WK, WV], seen, after) {
 
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
-// A square of cells with the words at its left and above it; sums, where they are given, stand at its right
+// A square of cells with the words at its left and above it, and a frame around a row; sums, where they are given,
+// stand at its right
 function square(title, note, words, cells, sums = []) {
   const word = (text, look) => h("span", { class: look }, text);
   const grid = h("div", { class: sums.length ? "square with-sums" : "square" }, h("span", {}));
   grid.append(...words.map((text) => word(text, "word top")));
   if (sums.length) grid.append(word("sum", "word top"));
   words.forEach((text, i) => grid.append(word(text, "word"), ...cells[i], ...sums.slice(i, i + 1)));
-  return h("div", { class: "board" }, planeTitle(title, note), grid);
+  const frame = grid.appendChild(h("i", { class: "row-frame" }));
+  return { box: h("div", { class: "board" }, planeTitle(title, note), grid), frame };
+}
+
+// The weights and the influences of one row, as bars over its words
+function rowBars(words) {
+  const bar = (hue) => h("i", { class: `bar-of ${hue}` });
+  const columns = words.map(() => ({ weight: bar("weighs"), influence: bar("influences"), leak: h("b") }));
+  const name = h("b");
+  const bars = h("div", { class: "row-bars" }, ...words.map((text) => h("span", { class: "word top" }, text)),
+    ...columns.map(({ weight, influence, leak }) => h("div", { class: "two" }, weight, h("div", {}, leak, influence))));
+  const key = h("div", { class: "bar-key" }, bar("weighs"), "weight ", bar("influences"), "influence");
+  const title = h("div", { class: "plane-title" }, name, " the framed row");
+  const box = h("div", { class: "board row-of" }, title, bars, key);
+
+  function show(word, weights, influences, leaks) {
+    write(name, `\u201c${word}\u201d`);
+    columns.forEach(({ weight, influence, leak }, j) => {
+      weight.style.height = `${100 * weights[j]}%`;
+      influence.style.height = `${100 * influences[j]}%`;
+      set(influence, { class: leaks[j] ? "bar-of influences leaks" : "bar-of influences" });
+      write(leak, leaks[j] ? "!" : "");
+    });
+  }
+  return { box, show };
 }
 
 // What is so, one line each, whatever the setting: no line stands empty
@@ -79,7 +104,7 @@ function factList() {
   return { box, tell: (found) => FACTS.forEach((fact, i) => say(lines[i], fact(found))) };
 }
 
-export default figure(({ words, presets, tensors }, { now, change, when }) => {
+export default figure(({ words, presets, tensors }, { root, now, change, when }) => {
   const n = words.length;
   const [x0, ...matrices] = tensors;
 
@@ -88,15 +113,17 @@ export default figure(({ words, presets, tensors }, { now, change, when }) => {
   const weightCells = all(() => h("span", { class: "cell" }));
   const leakCells = all(() => h("span", { class: "cell" }));
   const sums = words.map(() => h("span", { class: "row-sum tabular" }));
-  const boards = h("div", { class: "boards" },
-    square("Mask", "paint it", words, buttons),
+  const [mask, weighed, moved] = [square("Mask", "paint it", words, buttons),
     square("Weights", "of each row", words, weightCells, sums),
-    square("Influence", "what moves what", words, leakCells));
+    square("Influence", "what moves what", words, leakCells)];
+  const bars = rowBars(words);
+  const boards = h("div", { class: "boards" }, mask.box, bars.box, weighed.box, moved.box);
   const facts = factList();
   const legend = h("p", { class: "soft" },
     "Rows look, columns are looked at. The stronger the purple, the more; a dot is exactly zero, .00 "
       + "only rounded; a thick frame with \u201c!\u201d is a leak.");
 
+  const choose = (row) => row !== now().row && change({ row });
   function paint(i, j) {
     const painted = [...now().painted];
     painted[i * n + j] = 1 - painted[i * n + j];
@@ -117,6 +144,10 @@ export default figure(({ words, presets, tensors }, { now, change, when }) => {
   all((i, j) => {
     buttons[i][j].addEventListener("click", () => paint(i, j));
     buttons[i][j].addEventListener("keydown", (event) => walk(event, i, j));
+    buttons[i][j].addEventListener("focus", () => choose(i));
+    for (const cells of [buttons, weightCells, leakCells]) {
+      cells[i][j].addEventListener("pointerenter", () => choose(i));
+    }
   });
   // What a cell stands for is its title, written when the pointer comes to it
   let shown = {};
@@ -127,6 +158,14 @@ export default figure(({ words, presets, tensors }, { now, change, when }) => {
   tellOf(leakCells, (i, j) => shown.leaks[i][j].toPrecision(3));
 
   when(["mask"], ({ mask }) => (presets[mask] ? { painted: [...presets[mask]] } : {}));
+
+  // Bars move when the mask does; another row and the slider are followed at once
+  const moves = (they) => () => {
+    root.classList.toggle("moves", they);
+    return {};
+  };
+  when(["painted", "applied"], moves(true));
+  when(["row", "layers"], moves(false));
 
   // All layers one after the other: the weights of the last, how much each word moves each output, and whether it may
   function compute(seen, after, layers) {
@@ -162,22 +201,24 @@ export default figure(({ words, presets, tensors }, { now, change, when }) => {
     write(cell, nothing ? "\u00b7" : text);
   }
 
-  function draw({ painted, layers, applied }) {
+  function draw({ painted, layers, applied, row }) {
     const seen = all((i, j) => painted[i * n + j] === 1);
     const after = applied === 1;
     const { weights, leaks, reach } = compute(seen, after, layers);
     shown = { weights, leaks };
 
     const top = Math.max(...leaks.flat()) || 1;
-    let wrong = 0;
+    const wrongly = all((i, j) => leaks[i][j] > 0 && !reach[i][j]);
+    const wrong = sum(wrongly.flat());
     all((i, j) => {
       const leak = leaks[i][j];
-      const bad = leak > 0 && !reach[i][j];
-      if (bad) wrong++;
+      const bad = wrongly[i][j];
       showButton(i, j, seen[i][j]);
       showCell(weightCells[i][j], weights[i][j], weights[i][j], weights[i][j].toFixed(2).replace(/^0|\.00$/, ""));
       showCell(leakCells[i][j], leak, leak / top, bad ? "!" : "", bad);
     });
+    for (const { frame } of [mask, weighed, moved]) frame.style.gridRow = `${row + 2} / ${row + 3}`;
+    bars.show(words[row], weights[row], leaks[row].map((leak) => leak / top), wrongly[row]);
     const rowSums = weights.map(sum);
     rowSums.forEach((total, i) => write(sums[i], total.toFixed(2)));
     const sighted = (i) => seen[i].some(Boolean);

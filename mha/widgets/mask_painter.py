@@ -45,6 +45,7 @@ class MaskPainter(LiveFigure):
     applied = Choice("the mask is applied", APPLIED, new_row=True)
     # row by row; choosing a preset sets it, painting chooses
     painted = State(PRESETS["causal: nobody looks ahead"].int().flatten().tolist())
+    row = State(3)                      # whose bars stand beside the mask: the one that is pointed at
 
     def settings(self):
         """Every preset, placing and number of layers; what a mask of the reader's own shows, its cells say."""

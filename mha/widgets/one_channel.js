@@ -4,7 +4,7 @@ export default figure(({ features, ...given }) => {
   const written = [1, 2].map((head) => smallMatrix(`head-${head}`, "W_O: writes", numbered, features));
   const channel = smallMatrix("stream", "W_V W_O: what is read is written", features, features);
   const SAME = "Other values, another W_O, and the same product: nothing that the head writes has changed.";
-  const OTHER = "Nobody turns the values back: the head writes something else.";
+  const OTHER = "Nothing rotates the values back: the head writes something else.";
   const FIRST = "The product says it all: a row is read, and written into the columns.";
   const status = statusLine(SAME);
   const row = h("div", { class: "matrices" }, read.box, ...written.map(({ box }) => box), channel.box);

@@ -11,14 +11,14 @@ W_O = [GIVEN["WO"][:2], GIVEN["WO"][2:]]      # each head owns two rows
 
 
 class OneChannel(LiveFigure):
-    """W_V and W_O of a head of chapter 0: the values are turned, and W_O turns them back, or does not.
+    """W_V and W_O of a head of chapter 0: the values are rotated, and W_O rotates them back, or does not.
 
-    `numbers()` gives read (8), the turned W_V, write (8), W_O as it is used, and channel (16), their product.
+    `numbers()` gives read (8), the rotated W_V, write (8), W_O as it is used, and channel (16), their product.
     """
 
     data = {"features": FEATURES, "W_V": W_V, "W_O": W_O}
-    turn = Slider("W_V turned by, degrees", -90, 90, 15, value=30)
-    undone = Toggle("W_O turns it back", value=True)
+    turn = Slider("W_V rotated by, degrees", -90, 90, 15, value=30)
+    undone = Toggle("W_O rotates it back", value=True)
     head = Choice("head", [str(head) for head in HEADS])
 
     def numbers(self, turn, undone, head):

@@ -6,8 +6,8 @@ export default figure(({ forms, words, features, x }) => {
     1: "A as the two matrices make it",
     0.5: "Half of the antisymmetric part is gone",
     0: "The symmetric part alone: as much there as back",
-    "-0.5": "Half turned round",
-    "-1": "The mirror image, as if W_Q and W_K were swapped",
+    "-0.5": "Half of the antisymmetric part, negated",
+    "-1": "A transposed, as if W_Q and W_K were swapped",
   };
   const told = (A, part) => `${KINDS[part]}. An adj that asks a not: ${shortly(A[2][1])}. `
     + `A not that asks an adj: ${shortly(A[1][2])}.`;

@@ -1,8 +1,8 @@
 export default figure(({ sentences, moods }) => {
   const slots = [0, 1, 2];
   const rows = sentences.map((_, i) => {
-    const cells = slots.map(() => h("span", { class: "slot" }, h("b", {}), h("span", {})));
-    const means = ["filling hidden", "filling read"].map((name) => {
+    const cells = slots.map(() => h("span", { class: "slot" }, h("b", {}), h("span", {}), h("i", { class: "bar" })));
+    const means = ["padding hidden", "padding read"].map((name) => {
       const bar = h("span", { class: "bar" });
       const number = h("span", {});
       const room = h("div", { class: "bar-room" }, bar, number);
@@ -11,7 +11,8 @@ export default figure(({ sentences, moods }) => {
     const table = h("div", { class: "means" }, ...means.flatMap(({ parts }) => parts));
     return { cells, means, row: [h("b", {}, `sentence ${i + 1}`), h("div", { class: "slots" }, ...cells), table] };
   });
-  const heads = ["", "weight of each place", "mean mood"].map((text) => h("span", { class: "soft" }, text));
+  const titles = ["", "weight of each position", "mean mood, from 0 to 1"];
+  const heads = titles.map((title) => h("span", { class: "soft" }, title));
   const picture = h("div", { class: "batch", "aria-hidden": "true" }, ...heads, ...rows.flatMap(({ row }) => row));
   const status = statusLine(sentenceFor(3, 3, [3, 1], [1, 1], [0.33, 0.33]));
 
@@ -20,8 +21,8 @@ export default figure(({ sentences, moods }) => {
     if (!filled) return `${shape}Nothing is filled up, and there is nothing to hide.`;
     const i = lengths[0] < lengths[1] ? 0 : 1;
     const change = `${hidden[i].toFixed(2)} to ${read[i].toFixed(2)}`;
-    return `${shape}${filled} ${filled === 1 ? "place is" : "places are"} filling. Read, it takes the mean mood of `
-      + `sentence ${i + 1} from ${change}.`;
+    return `${shape}${filled} ${filled === 1 ? "position is" : "positions are"} padding. Read, it takes the mean mood `
+      + `of sentence ${i + 1} from ${change}.`;
   }
 
   function draw({ first, second }) {
@@ -36,11 +37,12 @@ export default figure(({ sentences, moods }) => {
       cells.forEach((cell, j) => {
         const real = j < lengths[i];
         set(cell, { class: `slot ${real ? "" : j < wide ? "hatched" : "none"}` });
-        write(cell.firstChild, real ? sentences[i][j] : j < wide ? "filling" : "");
-        write(cell.lastChild, j < wide ? signed(weights[i][j], real ? 2 : 0) : "");
+        write(cell.firstChild, real ? sentences[i][j] : j < wide ? "padding" : "");
+        write(cell.children[1], j < wide ? signed(weights[i][j], real ? 2 : 0) : "");
+        cell.lastChild.style.width = j < wide ? `${100 * weights[i][j]}%` : 0;
       });
       [hidden[i], read[i]].forEach((value, k) => {
-        means[k].bar.style.width = `${60 * value}%`;
+        means[k].bar.style.width = `calc(${value} * (100% - 3.4em))`;
         write(means[k].number, value.toFixed(2));
       });
     });
@@ -49,8 +51,8 @@ export default figure(({ sentences, moods }) => {
     return {
       numbers: { weight: weights.flat(), hidden, read },
       tables: () => [
-        ["Weights, with the filling hidden", places.map((j) => `place ${j + 1}`), rowsOf(names, weights.flat())],
-        ["Mean mood", ["filling hidden", "filling read"], names.map((name, i) => [name, hidden[i], read[i]])],
+        ["Weights, with the padding hidden", places.map((j) => `position ${j + 1}`), rowsOf(names, weights.flat())],
+        ["Mean mood", ["padding hidden", "padding read"], names.map((name, i) => [name, hidden[i], read[i]])],
       ],
     };
   }

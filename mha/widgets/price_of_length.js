@@ -3,7 +3,7 @@ const BAR = 24;
 const LEFT = 52;
 const UNITS = [0, 4, 8, 12, 16, 20]; // of d squared
 
-export default figure(({ widths }) => {
+export default figure(({ widths }, { now, change }) => {
   const svg = drawing();
   const add = into(svg);
   const names = ["head", "LSTM", "RNN"];
@@ -14,6 +14,10 @@ export default figure(({ widths }) => {
   names.forEach((name, i) => add("text", { x: 0, y: i * ROW + BAR / 2 + 4 }, name));
   const bars = names.map((_, i) => add("rect", { x: LEFT, y: i * ROW, height: BAR, class: "fixed" }));
   const pairs = add("rect", { y: 0, height: BAR, class: "pairs" });
+  let endOf = () => LEFT; // of the head's bar, for n tokens of width d
+  const held = svg.appendChild(grip("circle", "n", ([x]) => change({
+    n: nearestTo([x], stepsOf(32, 512, 32), (n) => [endOf(n, widths[now().d])]),
+  }), { r: 18, cy: BAR / 2 }));
   const status = statusLine(sentenceFor(512, 256, 888888888, 333333333));
   const key = ["matrices", "scores and mixtures, for each token with n"].map((what, i) =>
     h("span", {}, h("i", { class: i ? "pairs" : "fixed" }), what));
@@ -40,6 +44,8 @@ export default figure(({ widths }) => {
     const head = own + quadratic;
     const width = (count) => (count / (n * d * d)) * scale;
     [own, LSTM, RNN].forEach((count, i) => set(bars[i], { width: width(count) }));
+    endOf = (n, d) => LEFT + (4 + (2 * n) / d) * scale;
+    set(held, { cx: endOf(n, d) });
     set(pairs, { x: LEFT + width(own), width: width(quadratic) });
     say(status, sentenceFor(n, d, head, LSTM));
     return {

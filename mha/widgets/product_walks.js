@@ -14,11 +14,13 @@ function runningSums(pairs, widest, seed) {
   });
 }
 
-export default figure(({ pairs, widest, seed }) => {
+export default figure(({ pairs, widest, seed }, { change }) => {
   const walks = runningSums(pairs, widest, seed);
   const svg = drawing({ height: TALL + FOOT });
   const here = h("line", { y1: 0, y2: TALL, class: "here" });
   const dots = walks.map(() => h("circle", { r: 3, class: "dot hue-weight" }));
+  const held = grip("line", "d_k", ([x]) => change({ d_k: nearestTo([x], stepsOf(1, widest), (d) => [toX(d)]) }),
+    { y1: 0, y2: TALL });
   const status = statusLine(sentenceFor(256, 16.55));
   const box = h("div", {}, planeTitle(`${pairs} dot products`, "one product after the other"), svg);
 
@@ -45,14 +47,14 @@ export default figure(({ pairs, widest, seed }) => {
         toY(1.3 * sign * Math.sqrt(widest)) + 4, "root-name", sign > 0 ? "+ root" : "\u2212 root")]),
       ...[-32, -16, 0, 16, 32].map((tick) => word(LEFT - 6, toY(tick) + 4, "tick end", signed(tick, 0))),
       ...[1, 64, 128, 192, 256].map((d) => word(toX(d), TALL + 15, "tick", d)),
-      word(toX(widest / 2), TALL + 32, "tick", "products added, d_k"), here, ...dots);
+      word(toX(widest / 2), TALL + 32, "tick", "products added, d_k"), here, ...dots, held);
   }
 
   function draw({ d_k: d }, width) {
     drawWalks(width);
     const sums = walks.map((walk) => walk[d - 1]);
     const spread = Math.sqrt(sum(sums.map((value) => value * value)) / pairs);
-    set(here, { x1: toX(d), x2: toX(d) });
+    for (const line of [here, held]) set(line, { x1: toX(d), x2: toX(d) });
     dots.forEach((dot, i) => set(dot, { cx: toX(d), cy: toY(sums[i]) }));
     say(status, sentenceFor(d, spread));
     return {

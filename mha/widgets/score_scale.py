@@ -3,6 +3,7 @@ import torch
 
 from mha import viz
 from mha.attention import attention
+from mha.lab.data import normal
 from mha.widgets.figure import ChoiceSlider, LiveFigure, Slider, in_steps, packed
 
 WIDTHS = [2**i for i in range(11)]                 # d_k: 1 to 1024
@@ -15,23 +16,6 @@ GRADIENT_EDGES = [10.0 ** (e / 2) for e in range(-8, 4)]
 
 
 STEPS, LEAST = 50, 4    # of the lengths stored: steps in 1, and how far below its root a length may lie
-
-
-def uniform(i, seed):
-    """The i-th numbers, evenly from 0 to 1, of the generator mulberry32 (Ettinger 2017). scale.js makes the same."""
-    def times(a, b):
-        return a * b & 0xFFFFFFFF
-
-    t = times(i + 1 + seed, 0x6D2B79F5)
-    t = times(t ^ t >> 15, t | 1)
-    t = t ^ (t + times(t ^ t >> 7, t | 61) & 0xFFFFFFFF)
-    return (t ^ t >> 14).double() / 2**32
-
-
-def normal(i, seed):
-    """The i-th standard normal numbers, from two even ones each (Box and Muller 1958)."""
-    radius, angle = uniform(2 * i, seed), uniform(2 * i + 1, seed)
-    return (-2 * (1 - radius).log()).sqrt() * (2 * torch.pi * angle).cos()
 
 
 def draws(queries=QUERIES, seed=SEED):

@@ -4,7 +4,7 @@ import torch
 from mha import viz
 from mha.lab.assets import LONG_SHARING, shared_runs
 from mha.widgets.figure import Choice, LiveFigure, Slider
-from mha.widgets.left_behind import layer_of
+from mha.widgets.filling_cache import layer_of
 
 SHARED = [(4, h_kv, 8, 4, None) for h_kv in (4, 2, 1)]  # h, h_kv, d_k, d_v, d_c
 LATENT = [(4, None, 8, 4, d_c) for d_c in (24, 12)]

@@ -14,17 +14,20 @@ function discs({ svg, x: toX, y: toY }, points) {
   });
 }
 
+const STEPS = stepsOf(-EDGE, EDGE, 0.1);
+
 export default figure(({ names, keys, values, temperatures }, { change }) => {
   const left = plane("Keys", "and the query: drag it", REACH);
   const right = plane("Values", "and their mixture", REACH);
   const { x: toX, y: toY } = left; // both planes have the same scale
   const arrow = h("line", { x1: toX(0), y1: toY(0), class: "query" });
   const handle = h("circle", { r: 10, class: "handle" });
+  const held = grip("circle", "query_x query_y", takeTo);
   const keyDiscs = discs(left, keys);
   left.svg.append(
     h("text", { x: toX(REACH) - 4, y: toY(0) - 8, class: "tick end" }, "computers \u2192"),
     h("text", { x: toX(0) + 8, y: toY(REACH) + 12, class: "tick start" }, "\u2191 food"),
-    arrow, handle);
+    arrow, handle, held);
   const corners = hull(values).map(([x, y]) => `${toX(x)},${toY(y)}`);
   right.svg.prepend(h("polygon", { points: corners.join(" "), class: "hull" }));
   const pulls = values.map(([x, y]) => right.svg.appendChild(h("line", { x1: toX(x), y1: toY(y), class: "pull" })));
@@ -54,7 +57,7 @@ export default figure(({ names, keys, values, temperatures }, { change }) => {
   function drawPlanes(query, weights, mixed) {
     const mixedAt = [toX(mixed[0]), toY(mixed[1])];
     set(arrow, { x2: toX(query[0]), y2: toY(query[1]) });
-    set(handle, { cx: toX(query[0]), cy: toY(query[1]) });
+    for (const disc of [handle, held]) set(disc, { cx: toX(query[0]), cy: toY(query[1]) });
     set(mixture, { d: `M${mixedAt[0]},${mixedAt[1] - 9} l9,9 l-9,9 l-9,-9 z` });
     weights.forEach((weight, i) => {
       const r = 9 + 26 * Math.sqrt(weight);
@@ -92,7 +95,7 @@ export default figure(({ names, keys, values, temperatures }, { change }) => {
   }
 
   function sentenceFor(T, leader, books, mixed) {
-    return `At temperature ${T} ${leader}. The lookup reads as if from ${books.toFixed(1)} books. The mixed value is `
+    return `At temperature ${T} ${leader}. The effective number of books is ${books.toFixed(1)}. The mixed value is `
       + `(${mixed.map((x) => signed(x)).join(", ")}).`;
   }
 
@@ -116,17 +119,15 @@ export default figure(({ names, keys, values, temperatures }, { change }) => {
     };
   }
 
-  function drag(event) {
-    const box = left.svg.getBoundingClientRect();
-    const place = (fraction) => {
-      const inside = Math.max(-EDGE, Math.min(EDGE, (fraction - 0.5) * 2 * REACH));
-      return Math.round(inside * 10) / 10;
-    };
+  function takeTo([x, y]) {
     change({
-      query_x: place((event.clientX - box.left) / box.width),
-      query_y: -place((event.clientY - box.top) / box.height),
+      query_x: nearestTo([x], STEPS, (value) => [toX(value)]),
+      query_y: nearestTo([y], STEPS, (value) => [toY(value)]),
     });
   }
-  onDrag(left.svg, drag);
+  // A press in the plane brings it there, and a mouse drags it from anywhere; a finger elsewhere scrolls the page
+  const follow = (event) => takeTo(pointOf(event, left.svg));
+  left.svg.addEventListener("click", follow);
+  onDrag(left.svg, "query_x query_y", (event) => event.pointerType === "mouse" && follow(event));
   return { parts: [planes, status, table], draw };
 });

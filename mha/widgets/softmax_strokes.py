@@ -13,8 +13,8 @@ SCORES = KEYS @ torch.tensor([2.0, -1.2])     # of the query of the chapter
 class SoftmaxStrokes(LiveFigure):
     """Add a number to all scores; take the largest off first, or not.
 
-    `numbers()` gives score, power = e^score and weight = power / their sum (5 each), in 32 bits, where a power may be
-    infinite and a weight no number.
+    `numbers()` gives score, power = e^score and weight = power / their sum (5 each), and that sum (1), in 32 bits,
+    where a power may be infinite and a weight no number.
     """
 
     data = {"names": NAMES, "scores": SCORES.tolist()}
@@ -26,7 +26,8 @@ class SoftmaxStrokes(LiveFigure):
         if safe:
             scores = scores - scores.max()
         powers = scores.exp()
-        return {"score": scores, "power": powers, "weight": powers / powers.sum()}
+        total = powers.sum()
+        return {"score": scores, "power": powers, "weight": powers / total, "sum": total[None]}
 
     def picture(self):
         shown = self.numbers(**self.setting())

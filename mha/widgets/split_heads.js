@@ -19,7 +19,7 @@ export default figure(({ words }) => {
   function sentenceFor(step, astray) {
     return [
       "Each word has a row. Columns 0 and 1 belong to head 1, columns 2 and 3 to head 2: the number says whose it is.",
-      "Each row is cut in two. The numbers lie as they lay.",
+      "Each row is split in two. The numbers keep their order.",
       "The heads come to the front: each has two numbers of every word.",
       `The shape is right, and ${astray} of 12 numbers are astray. In head 1, \u201c${words[1]}\u201d has 2 and 3: `
         + `they are of \u201c${words[0]}\u201d, and of head 2.`,

@@ -6,7 +6,7 @@ from mha.multihead import split_heads
 from mha.widgets.figure import ChoiceSlider, LiveFigure
 from mha.widgets.whole_layer import WORDS
 
-STEPS = ["projected (3, 4)", "cut (3, 2, 2)", "transposed (2, 3, 2)", "view alone (2, 3, 2)"]
+STEPS = ["projected (3, 4)", "split (3, 2, 2)", "transposed (2, 3, 2)", "view alone (2, 3, 2)"]
 
 
 def projection():

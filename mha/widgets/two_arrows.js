@@ -1,7 +1,14 @@
 const REACH = 3.2; // the plane shows -REACH..REACH
 
-export default figure(({ query }) => {
-  const { box, svg, x, y } = plane("Two arrows", "and the key\u2019s shadow", REACH);
+// All keys that the sliders can make, and where such a key points
+const KEYS = stepsOf(0.5, 3, 0.25).flatMap((length) => stepsOf(0, 180, 5).map((angle) => ({ length, angle })));
+function tipOf({ length, angle: degrees }) {
+  const angle = (degrees * Math.PI) / 180;
+  return [length * Math.cos(angle), length * Math.sin(angle)];
+}
+
+export default figure(({ query }, { change }) => {
+  const { box, svg, x, y } = plane("Two arrows", "and the key\u2019s shadow: drag the key", REACH);
   set(svg, { viewBox: `0 0 330 ${y(0) + 40}` }); // no key points below the query's line
   const part = (look, hue) => h("path", { class: `${look} hue-${hue}` });
   const arrow = (hue) => ({ line: part("arrow", hue), tip: part("tip", hue) });
@@ -10,7 +17,11 @@ export default figure(({ query }) => {
   const drop = h("line", { y2: y(0), class: "drop" });
   const name = h("text", { class: "arrow-name hue-key" }, "key");
   const asksName = h("text", { x: x(query / 2), y: y(0) + 32, class: "arrow-name middle hue-query" }, "query");
-  svg.append(shadow, drop, asks.line, asks.tip, key.line, key.tip, asksName, name);
+  const held = grip("circle", "length angle", (point) => change(nearestTo(point, KEYS, (one) => {
+    const [across, up] = tipOf(one);
+    return [x(across), y(up)];
+  })));
+  svg.append(shadow, drop, asks.line, asks.tip, key.line, key.tip, asksName, name, held);
 
   const bars = barTable(["score", "distance"], [["number", "weight", -6, 6, signed]]);
   const status = statusLine(sentenceFor(-1.95, -3.9));
@@ -29,14 +40,14 @@ export default figure(({ query }) => {
     set(tip, { d: `M${at(0, 0)} L${at(0.26, 0.11)} L${at(0.26, -0.11)} z` });
   }
 
-  function draw({ length, angle: degrees }) {
-    const angle = (degrees * Math.PI) / 180;
-    const [across, up] = [length * Math.cos(angle), length * Math.sin(angle)];
+  function draw(setting) {
+    const [across, up] = tipOf(setting);
     const [score, distance] = [query * across, Math.hypot(query - across, up)];
     point(asks, [query, 0]);
     point(key, [across, up]);
     set(shadow, { x2: x(across) });
     set(drop, { x1: x(across), x2: x(across), y1: y(up) });
+    set(held, { cx: x(across), cy: y(up) });
     set(name, { x: Math.min(x(across) + 6, 296), y: y(up) - 10 }); // with room for the word
     bars.show([score, distance]);
     say(status, sentenceFor(across, score));

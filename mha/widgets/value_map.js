@@ -150,7 +150,16 @@ function whatIsReached(word, miss, allReached, inside) {
   return `The target of \u201c${word}\u201d lies ${where}. The output misses it by ${miss.toFixed(2)}.`;
 }
 
-export default figure(({ sharpnesses, words, tokens, scores, targets }, { change }) => {
+// W_V: a turn, then a stretch along each axis
+function matrixOf({ turn, first, second }) {
+  const angle = (turn * Math.PI) / 180;
+  return [
+    [Math.cos(angle) * first, Math.sin(angle) * second],
+    [-Math.sin(angle) * first, Math.cos(angle) * second],
+  ];
+}
+
+export default figure(({ sharpnesses, words, tokens, scores, targets }, { now, change }) => {
   const left = plane("Tokens", "x, and the diamond, their mixture", REACH);
   const right = plane("Values", "x W_V, and their mixture, the output", REACH);
   const before = scene(left, words.length);
@@ -174,12 +183,18 @@ export default figure(({ sharpnesses, words, tokens, scores, targets }, { change
     }
   });
 
-  function draw({ asking, first, second, turn, sharpness }) {
-    const angle = (turn * Math.PI) / 180;
-    const W = [
-      [Math.cos(angle) * first, Math.sin(angle) * second],
-      [-Math.sin(angle) * first, Math.cos(angle) * second],
-    ];
+  // A hand that takes a value turns W_V
+  const grips = tokens.map((token) => right.svg.appendChild(grip("circle", "turn", (point) => {
+    const setting = now();
+    change({ turn: nearestTo(point, [setting.turn, ...stepsOf(-180, 180, 15)], (turn) => {
+      const [[x, y]] = times([token], matrixOf({ ...setting, turn }));
+      return [right.x(x), right.y(y)];
+    }) });
+  }, { r: 16 })));
+
+  function draw(setting) {
+    const { asking, first, second, sharpness } = setting;
+    const W = matrixOf(setting);
     const values = times(tokens, W);
     const everyWeight = scores.map((row) => softmax(row.map((score) => sharpnesses[sharpness] * score)));
     const weights = everyWeight[asking];
@@ -189,6 +204,7 @@ export default figure(({ sharpnesses, words, tokens, scores, targets }, { change
 
     before.show(tokens, IDENTITY, weights, mixed);
     after.show(values, W, weights, outs[asking]);
+    grips.forEach((shape, i) => set(shape, { cx: right.x(values[i][0]), cy: right.y(values[i][1]) }));
     words.forEach((_, i) => {
       const chosen = i === asking;
       before.marks[i].classList.toggle("looks", chosen);

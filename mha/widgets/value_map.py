@@ -16,9 +16,9 @@ SHARPNESS = [0.0, 0.5, 1.0, 2.0, 4.0, 8.0]
 def value_matrix(turn, first, second):
     """W_V = R(turn) diag(first, second), (2, 2), float64.
 
-    A row vector x becomes x W_V: turned to the left, then stretched along the axes.
+    A row vector x becomes x W_V: rotated to the left, then stretched along the axes.
 
-    turn: degrees. first: stretch of the horizontal coordinate after the turn; second: of the vertical one.
+    turn: degrees. first: stretch of the horizontal coordinate after the rotation; second: of the vertical one.
     """
     return data.turn(turn) @ torch.diag(torch.tensor([float(first), float(second)], dtype=torch.float64))
 
@@ -36,7 +36,7 @@ TARGETS = attend(value_matrix(90, 1.5, 1.75), 1.0)[0]
 
 
 class ValueMap(LiveFigure):
-    """Turn and stretch W_V while the weights stand still.
+    """Rotate and stretch W_V while the weights stand still.
 
     The figure shows four tokens in the plane, their values, the output, and where it should be.
 
@@ -48,7 +48,7 @@ class ValueMap(LiveFigure):
 
     data = {"words": WORDS, "tokens": TOKENS.tolist(), "scores": SCORES.tolist(), "targets": TARGETS.tolist(),
             "sharpnesses": SHARPNESS}
-    turn = Slider("turn of W_V, degrees", -180, 180, 15, value=0)
+    turn = Slider("rotation of W_V, degrees", -180, 180, 15, value=0)
     first = Slider("first stretch \u2194", -2.0, 2.0, 0.25, value=1.0)
     second = Slider("second stretch \u2195", -2.0, 2.0, 0.25, value=1.0)
     asking = Choice("token that looks", WORDS, new_row=True)

@@ -104,25 +104,35 @@ function flightsIn(step, { t, on }, all) {
 // Where the ribbons grow from in a step, as the share of their place that is hidden at first, and when
 const GROWTH = { 0: ["100%", 0], 7: ["100%", 300], 10: ["48%", 300] };
 
-// What moves when a step is taken, on or to the whole, but not for who is in a hurry. Whatever is drawn ends it.
+// What moves when a step is taken, on or to the whole, but not for who is in a hurry; and when a head is switched,
+// whose ribbons grow or draw back. Whatever is drawn ends it.
 const HURRY = 150; // ms
-function motionOf(cells, flow, { fly, land, animate }) {
+function motionOf(cells, { flow, ofHead }, { fly, land, animate }) {
   const cellsAt = ([name, r, c]) => (r === null ? cells[name].map((line) => line[c])
     : c ? c.map((i) => cells[name][r][i]) : cells[name][r]);
-  let [last, since] = [null, 0];
+  const unrolled = (hidden) => ({ clipPath: `inset(-12px ${hidden} -12px 0)`, visibility: "visible" });
+  const grow = (el, hidden, delay, direction = "normal") => animate(el, [unrolled(hidden), unrolled("0")],
+    { duration: FLIGHT, delay, easing: "ease-out", direction });
+  let [last, lastOn, since] = [null, null, 0];
   return (state, all) => {
     land();
-    const { step } = state;
-    if (step === last) return;
+    const { step, on } = state;
+    const switched = lastOn ? HEADS.filter((_, i) => on[i] !== lastOn[i]) : [];
+    lastOn = on;
+    if (step === last) {
+      if (isStill()) return;
+      for (const head of switched) {
+        ofHead[head - 1].filter(({ dataset }) => dataset.drawn)
+          .forEach((ribbon) => grow(ribbon, "100%", 0, on[head - 1] ? "normal" : "reverse"));
+      }
+      return;
+    }
     const taken = last !== null && (step > last || step === 0) && performance.now() - since > HURRY;
     [last, since] = [step, performance.now()];
     if (!taken || isStill()) return;
     fly(flightsIn(step, state, all).map(([from, to, delay, share]) =>
       ({ from: cellsAt(from), to: cellsAt(to), delay, share })));
-    if (!GROWTH[step]) return;
-    const [hidden, delay] = GROWTH[step];
-    animate(flow, [{ clipPath: `inset(-12px ${hidden} -12px 0)` }, { clipPath: "inset(-12px 0 -12px 0)" }],
-      { duration: FLIGHT, delay, easing: "ease-out" });
+    if (GROWTH[step]) grow(flow, ...GROWTH[step]);
   };
 }
 
@@ -185,9 +195,9 @@ function sentenceOf(step, all, { words, features, asks, brings, t, on, masked, s
       : "Both heads are off: every word stays what it was."),
     () => `A word is a row of four numbers: its mood, and whether it says no, is an adjective, is a noun. ${name(t)}: `
       + `${named(all.x[t], features)}.`,
-    () => `Row times {query|W_Q} makes the {query|query}: what ${name(t)} looks for. In head 1: `
-      + `${named(all.Q1[t], asks[0])}. In head 2: ${named(all.Q2[t], asks[1])}.`,
-    () => `Row times {key|W_K} makes a {key|key} for every word: as what it is found. In head ${lead}, `
+    () => `Row times {query|W_Q} makes the {query|query}: what ${name(t)} looks for. Head 1 looks for: `
+      + `${named(all.Q1[t], asks[0])}. Head 2 looks for: ${named(all.Q2[t], asks[1])}.`,
+    () => `Row times {key|W_K} makes a {key|key} for every word: what it is found by. In head ${lead}, `
       + `${each("K", asks).join("; ")}.`,
     () => `Row times {value|W_V} makes a {value|value} for every word: what it hands on. In head ${lead}, `
       + `${each("V", brings).join("; ")}.`,
@@ -465,18 +475,19 @@ function ribbonsOf(flow, words) {
       ribbons[i].forEach((ribbon, j) => {
         const out = j === words.length;
         const weight = out ? 1 : all[`A${head}`][t][j];
-        const shown = on[i] && (out ? step === 0 || step >= 10 : known && weight > 0.004);
+        const drawn = out ? step === 0 || step >= 10 : known && weight > 0.004;
         set(ribbon, {
+          "data-drawn": drawn ? "yes" : "",
           d: out ? curve(wide / 2 + half, here, wide, y(t) + side)
             : curve(0, y(j) + 3 * (2 * i - 1), wide / 2 - half, here),
           "stroke-width": 0.8 + 11 * weight,
-          visibility: shown ? "visible" : "hidden",
+          visibility: on[i] && drawn ? "visible" : "hidden",
         });
       });
       drawPill(pills[i], i, half, on[i]);
     });
   }
-  return { show, flow };
+  return { show, flow, ofHead: ribbons };
 }
 
 // The sentence, with room for the longest of those that the steps begin with
@@ -645,7 +656,7 @@ export default figure(({ only_glance: glanceOnly, ...named }, { root, now, chang
   const { sentence, tell } = speechOf(longestSentence(named, first, glanceOnly ? 1 : LAST + 1));
   const steps = stepsOf(root, now, change, cells);
   const flights = flightsOf(root);
-  const move = motionOf(cells, ribbons.flow, flights);
+  const move = motionOf(cells, ribbons, flights);
   const challenge = challengeOf(first, named);
   const hint = h("p", { class: "soft hint" }, "Point at a number, or go to it with the arrow keys, for its sum. "
     + "What has a dotted line is given: drag it to the side, or press + and \u2212 on a keyboard.");

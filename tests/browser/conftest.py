@@ -11,7 +11,10 @@ def pytest_collection_modifyitems(items):
     """All that is asked of one page goes to one worker, in a row, so that it is opened few times (`opened`, below)."""
     def page_of(item):
         asked = item.callspec.params if hasattr(item, "callspec") else {}
-        return asked.get("page") or (f"chapters/{asked['item'].chapter}.html" if "item" in asked else "")
+        page, item = asked.get("page"), asked.get("item")      # something else where no page of this book has any
+        if isinstance(page, str):
+            return page
+        return f"chapters/{item.chapter}.html" if hasattr(item, "chapter") else ""
 
     items.sort(key=page_of)
     for item in items:

@@ -209,6 +209,37 @@ def test_an_open_drawer_holds_the_focus(visit, box, drawer):
     tab.wait_for_function("() => !document.querySelector('[inert]')")
 
 
+OPEN_AND_HELD = """() => [".sidebar-toggle:checked", "[inert]"].map((what) => document.querySelectorAll(what).length)"""
+
+
+def test_the_contents_close_when_the_page_itself_is_chosen(visit):
+    tab = visit(WHOLE, width=390).page
+    tab.locator("#__navigation").check(force=True)
+    tab.locator(".sidebar-drawer .current-page > a").press("Enter")
+    assert tab.evaluate(OPEN_AND_HELD) == [0, 0]
+
+
+@pytest.mark.parametrize("way", ["reload", "search", "back"])
+def test_a_drawer_that_the_browser_brings_back_open_holds_the_page(visit, way):
+    tab = visit(WHOLE, width=390).page
+    tab.locator("#__navigation").check(force=True)
+    if way == "reload":
+        tab.reload()
+    else:
+        if way == "search":
+            tab.locator(".sidebar-search").fill("softmax")
+            tab.locator(".sidebar-search").press("Enter")
+            tab.wait_for_url("**/search.html?q=softmax")
+        else:
+            tab.evaluate("location.href = '01_soft_lookup.html'")
+            tab.wait_for_url("**/01_soft_lookup.html")
+        tab.go_back()
+        tab.wait_for_url("**/" + WHOLE)
+    tab.evaluate(served.SETTLED)
+    is_open, held = tab.evaluate(OPEN_AND_HELD)
+    assert bool(is_open) == bool(held)
+
+
 LARGE = pytest.mark.parametrize("size", [24, 32])
 
 

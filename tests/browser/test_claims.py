@@ -71,3 +71,11 @@ def test_without_a_script_and_on_paper_all_stands_open(chrome, address, visit):
     page = visit(PAGE, bets=True).page
     page.emulate_media(media="print")
     assert page.locator(".claim-came:visible").count() == len(CLAIMS)
+
+
+def test_a_verdict_of_before_there_were_four_conditions_still_counts(visit):
+    held = next(claim for claim in CLAIMS if claim.verdict.startswith("true "))
+    said = f'{{"{held.number}": "true under a condition", "{WRONG.number}": "true under a condition"}}'
+    page = visit(PAGE, bets=True, script=served.keeping(f'"claims": {said}')).page
+    assert page.locator(".claims-panel [role=status]").inner_text() == (
+        f"You judged 2 of {len(CLAIMS)}: 1 came out as you said.")

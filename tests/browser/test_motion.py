@@ -6,7 +6,8 @@ PAGE = "chapters/03_query_and_key.html"
 FRAMES = """
   (index) => new Promise((done) => {
     const input = document.querySelector(".live-figure input[type=range]");
-    const busy = () => document.querySelector(".live-figure [aria-live]").getAttribute("aria-busy");
+    const status = input.closest(".live-figure").querySelector("[aria-live]");
+    const busy = () => status.getAttribute("aria-busy");
     const seen = [];
     document.querySelectorAll("button.try")[index].click();
     const begin = performance.now();
@@ -19,11 +20,13 @@ FRAMES = """
   })
 """
 PLACE = "() => Number(document.querySelector('.live-figure input[type=range]').value)"
-TURN = 0                                            # the button that turns the single matrix to 60 degrees
+TURN = 3                                            # the button that turns W_Q to 60 degrees
+BEGIN = "() => document.querySelector('.live-figure:has(input[type=range])').settings.put({ turn_q: -60 })"
 
 
 def test_a_try_glides_through_settings_to_where_it_says(visit):
     tab = visit(PAGE, motion="no-preference").page
+    tab.evaluate(BEGIN)
     places, busy = zip(*tab.evaluate(FRAMES, TURN))
     assert places[-1] == 60 and busy[-1] is None
     assert len(set(places)) > 3 and list(places) == sorted(places), places
@@ -39,20 +42,20 @@ def test_with_no_motion_wanted_it_is_there_at_once(visit):
 
 def test_who_is_in_a_hurry_ends_where_the_last_one_says(visit):
     tab = visit(PAGE, motion="no-preference").page
-    tab.evaluate("() => [0, 3, 1, 0].forEach((i) => document.querySelectorAll('button.try')[i].click())")
+    tab.evaluate("() => [3, 5, 4, 3].forEach((i) => document.querySelectorAll('button.try')[i].click())")
     tab.wait_for_timeout(1000)
-    first = tab.evaluate("() => document.querySelector('.live-figure [data-figure]').numbers")
+    first = tab.evaluate("() => document.querySelector('[data-figure=beats-cycle]').numbers")
     assert tab.evaluate(PLACE) == 60
-    tab.evaluate("() => document.querySelectorAll('button.try')[0].click()")
+    tab.evaluate("() => document.querySelectorAll('button.try')[3].click()")
     tab.wait_for_timeout(1000)
-    assert tab.evaluate("() => document.querySelector('.live-figure [data-figure]').numbers") == first
+    assert tab.evaluate("() => document.querySelector('[data-figure=beats-cycle]').numbers") == first
 
 
 def test_a_hand_on_the_figure_ends_a_glide(visit):
     tab = visit(PAGE, motion="no-preference").page
     tab.evaluate("""() => {
-      document.querySelectorAll("button.try")[0].click();
-      document.querySelector(".live-figure").dispatchEvent(new Event("pointerdown"));
+      document.querySelectorAll("button.try")[3].click();
+      document.querySelector(".live-figure:has(input[type=range])").dispatchEvent(new Event("pointerdown"));
     }""")
     place = tab.evaluate(PLACE)
     tab.wait_for_timeout(900)
@@ -67,6 +70,9 @@ def test_every_try_ends_where_it_ends_without_motion(visit, page):
       for (const button of document.querySelectorAll("button.try")) {
         button.click();
         await new Promise((done) => setTimeout(done, wait));
+        for (let i = 0; i < 50 && document.querySelector(".live-figure [aria-busy]"); i++) {
+          await new Promise((done) => setTimeout(done, 100)); // a busy machine
+        }
         const figures = [...document.querySelectorAll(".live-figure [data-figure]")];
         all.push(JSON.stringify(figures.map((one) => one.numbers)));
       }
@@ -124,7 +130,7 @@ def test_numbers_fly_in_the_machine_and_all_that_is_said_is_there_before(visit):
 def test_who_steps_before_the_numbers_have_landed_ends_where_patience_does(visit, wait):
     end = """
       for (let step = 1; step <= 11; step++) { next.click(); await pause(%d); }
-      await pause(1200);
+      for (let i = 0; i < 50 && !clear(); i++) await pause(200);
       return [said(), clear()];
     """
     hurried, patient = of_machine(visit, end % wait), of_machine(visit, end % 20, motion="reduce")
@@ -199,3 +205,50 @@ def test_stop_and_any_hand_stop_what_plays(visit, hand):
       return [play.textContent, before, output.textContent, clear()];
     """)
     assert label == "Play" and before == after != "11 \u00b7 added" and landed
+
+
+# ---- the front page: a head that is taken away draws its ribbons back -------------------------------------
+
+AWAY = """
+  async (wait) => {
+    const ribbons = [...document.querySelectorAll(".live-figure .ribbon.hue-head-2")];
+    const seen = () => ribbons.filter((one) => getComputedStyle(one).visibility === "visible").length;
+    const before = seen();
+    document.querySelector("button.try").click();
+    await new Promise(requestAnimationFrame);
+    await new Promise(requestAnimationFrame);
+    const during = seen();
+    await new Promise((done) => setTimeout(done, wait));
+    return [before, during, seen()];
+  }
+"""
+
+
+@pytest.mark.parametrize("motion, during", [("no-preference", 4), ("reduce", 0)])
+def test_a_head_that_is_taken_away_draws_back(visit, motion, during):
+    assert visit("chapters/index.html", motion=motion).page.evaluate(AWAY, 900) == [4, during, 0]
+
+
+# ---- other figures: what flies says at once what it says at the end ---------------------------------------
+
+ADDED = """
+  async () => {
+    const root = document.querySelector("[data-figure=head-sum]");
+    const said = () => JSON.stringify([root.numbers, root.querySelector(".sum").innerText]);
+    const moving = () => root.getAnimations({ subtree: true }).length;
+    const two = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    const opening = said();
+    root.closest(".live-figure").settings.put({ kept: 1 });
+    await two();
+    const [first, strips, moves] = [said(), root.querySelectorAll(".flight").length, moving()];
+    await new Promise((done) => setTimeout(done, 1400));
+    return { changed: opening !== first, same: first === said(), strips, moves, left: moving() };
+  }
+"""
+
+
+def test_what_a_head_writes_flies_to_its_arrows_and_leaves_nothing(visit):
+    moved = visit("chapters/06_multi_head.html", motion="no-preference").page.evaluate(ADDED)
+    assert moved["changed"] and moved["same"] and moved["strips"] == 3 and moved["left"] == 0
+    still = visit("chapters/06_multi_head.html").page.evaluate(ADDED)
+    assert still["changed"] and still["strips"] == still["moves"] == 0

@@ -17,8 +17,8 @@ def test_nothing_of_what_is_asked_of_every_page_is_wrong(visit, page, width, sch
 
 @pytest.mark.parametrize("width", [390, 320])
 @pytest.mark.parametrize("page, table", [("chapters/index.html", "#the-map"),
-                                         ("chapters/06_multi_head.html", "#the-folklore-tested"),
-                                         ("chapters/11_sharing_heads.html", "#the-folklore-tested")])
+                                         ("chapters/06_multi_head_lab.html", "#the-folklore-tested"),
+                                         ("chapters/11_sharing_heads_lab.html", "#the-folklore-tested")])
 def test_on_a_phone_no_column_of_a_table_with_links_is_cut(visit, page, table, width):
     box = visit(page, width=width).page.locator(f"{table} .table-wrapper")
     assert box.evaluate("(box) => box.scrollWidth - box.clientWidth") <= 0

@@ -1,7 +1,9 @@
 """The mask of chapter 5 is painted by mouse and by keyboard, and what follows is what torch computes."""
+import numpy as np
 import pytest
 
 import served
+from mha.widgets.mask_painter import WORDS
 from test_figures import compare, open_figure
 from operate import READ, unpack
 
@@ -64,3 +66,39 @@ def test_the_list_of_masks_says_what_is_painted(visit):
         tab.get_by_role("button", name=name).click()
         tab.evaluate("flushFrames()")
         assert chosen.inner_text() == says
+
+
+def framed(tab):
+    """The row whose bars are shown, and these bars: weights and influences as shares of the height."""
+    tab.evaluate("flushFrames()")
+    name = tab.locator(".row-of .plane-title b").inner_text()
+    heights = [tab.locator(f".two {bars}").evaluate_all("(all) => all.map((one) => parseFloat(one.style.height) / 100)")
+               for bars in (".weighs", ".influences")]
+    return name, heights
+
+
+def test_the_bars_are_of_the_row_that_is_pointed_at_or_has_the_focus(visit):
+    tab, figure = open_figure(visit, PAGE, 0)
+    shown = figure.numbers(mask=1, applied=0, layers=1)
+    weights, leaks = shown["weight"], shown["leak"].view(6, 6)
+
+    def agrees(row):
+        name, bars = framed(tab)
+        assert name == f"“{WORDS[row]}”"
+        for drawn, values in zip(bars, (weights[row], leaks[row] / leaks.max())):
+            assert np.allclose(drawn, values.numpy(), atol=1e-5), row
+
+    agrees(3)
+    tab.locator(".square").nth(1).locator(".cell").nth(7).hover()
+    agrees(1)
+    tab.locator(".paint").first.focus()
+    agrees(0)
+    tab.keyboard.press("ArrowUp")
+    agrees(5)
+
+
+def test_a_leak_is_marked_in_the_bars(visit):
+    tab, _ = open_figure(visit, PAGE, 0)
+    tab.get_by_text("after it (a bug)").click()
+    tab.evaluate("flushFrames()")
+    assert tab.locator(".two .leaks").count() == 2 and tab.locator(".two b").all_inner_texts().count("!") == 2

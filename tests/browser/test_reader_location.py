@@ -44,7 +44,7 @@ def test_a_chapter_shows_its_place_in_the_whole_and_leads_there(visit):
 def test_the_map_counts_minutes_and_exercises(visit):
     page = visit("chapters/index.html").page
     row = page.locator("article tr", has=page.get_by_role("link", name="2 \u00b7 One head"))
-    assert row.locator("td").all_inner_texts()[-2:] == ["25 min", f"0 of {len(ITEMS)}"]
+    assert row.locator("td").all_inner_texts()[-2:] == ["30 min", f"0 of {len(ITEMS)}"]
 
 
 def test_the_front_page_goes_on_where_the_reader_was(visit):

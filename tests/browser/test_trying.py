@@ -5,6 +5,8 @@ import pytest
 from playwright.sync_api import expect
 
 import served
+from operate import READ, unpack
+from test_figures import compare, open_figure
 
 WHOLE, LOOKUP = "chapters/00_the_whole.html", "chapters/01_soft_lookup.html"
 LIVE = [page for page in served.chapters() if served.live_figures(page)]
@@ -75,6 +77,22 @@ def test_every_try_is_a_button_that_brings_its_figure_there(visit, page):
         assert "(tried)" in button.evaluate("(button) => button.textContent")
 
 
+@pytest.mark.parametrize("page", ["chapters/05_masks.html", "chapters/09_pruning.html"])
+def test_a_try_brings_what_its_controls_set_in_the_drawing(visit, page):
+    """The mask that is painted and the heads that are off are no controls, but a list and a slider set them."""
+    tab, figure = open_figure(visit, page, 0)
+    buttons = [button for button in tab.locator("button.try").all()
+               if set(json.loads(button.get_attribute("data-set"))) <= set(figure.controls)]
+    assert len(buttons) >= 2
+    for button in buttons:
+        button.evaluate("(button) => button.click()")
+        tab.evaluate("flushFrames()")
+        said = json.loads(button.get_attribute("data-set"))
+        setting = figure.setting() | {name: dict(getattr(figure.controls[name], "options", ())).get(value, value)
+                                      for name, value in said.items()}
+        compare(unpack(tab.evaluate(READ, 0)), figure.numbers(**setting), setting)
+
+
 def test_whoever_brings_the_figure_there_by_hand_has_found_it(visit):
     tab = visit(WHOLE).page
     button = tab.locator("button.try").first
@@ -95,6 +113,50 @@ def test_a_figure_out_of_sight_is_shown_and_a_button_leads_back(visit):
     tab.keyboard.press("Enter")
     tab.wait_for_function("(was) => Math.abs(scrollY - was) < innerHeight", arg=was)
     assert tab.locator(".try-back").count() == 0
+
+
+# Presses every button of a page that asks to try something: where does the focus go that nobody sees, and what stands
+# at the foot of the window, or is moved there, and is not whole?
+UNSEEN = """
+  async () => {
+    const lost = [];
+    const isWhole = (el) => {
+      const { left, top, right, bottom } = el.getBoundingClientRect();
+      const corners = [[left + 2, top + 2], [right - 2, bottom - 2]];
+      return corners.every((at) => el.contains(document.elementFromPoint(...at)));
+    };
+    const twoFrames = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())));
+    for (const button of document.querySelectorAll("button.try")) {
+      button.scrollIntoView({ block: "center", behavior: "instant" });
+      button.focus();
+      button.click();
+      await twoFrames();
+      await twoFrames();
+      const { activeElement: focused } = document;
+      const { top } = focused.getBoundingClientRect();
+      if (focused === document.body || top < 0 || top >= innerHeight) lost.push(button.textContent);
+      if (!focused.matches(".try-back")) continue;
+      const figure = focused.closest(".live-figure");
+      for (const control of figure.querySelectorAll(".live-control:has(input[type=range])")) {
+        if (!control.checkVisibility({ visibilityProperty: true })) continue;
+        control.scrollIntoView({ block: "nearest", behavior: "instant" });
+        control.querySelector("input").dispatchEvent(new Event("input", { bubbles: true }));
+        for (const el of [focused, control].filter((one) => !isWhole(one))) {
+          lost.push(`${el.textContent}, once ${control.textContent}`);
+        }
+      }
+    }
+    return lost;
+  }
+"""
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_way_back_to_the_text_is_in_sight_on_a_phone_and_covers_no_control(visit, page):
+    tab = visit(page).page
+    for width, height in ((390, 844), (320, 640)):
+        tab.set_viewport_size({"width": width, "height": height})
+        assert tab.evaluate(UNSEEN) == [], (width, height)
 
 
 def test_a_link_asks_for_a_step(visit):
@@ -180,9 +242,10 @@ def test_an_address_opens_the_cover_over_its_figure_and_the_copied_one_is_told(v
     tab.wait_for_function("() => !document.querySelector('[data-figure=soft-lookup]').closest('[hidden]')")
 
 
-@pytest.mark.parametrize("page, figure, setting", [(LOOKUP, "two-arrows", "angle=0&length=3"),
-                                                   (WHOLE, "whole-layer", "follow=not"),
-                                                   ("chapters/11_sharing_heads.html", "left-behind", "h=128")])
+@pytest.mark.parametrize("page, figure, setting", [
+    ("chapters/01_soft_lookup_lab.html", "two-arrows", "angle=0&length=3"),
+    (WHOLE, "whole-layer", "follow=not"),
+    ("chapters/11_sharing_heads.html", "filling-cache", "texts=128")])
 def test_a_shared_address_brings_its_figure_into_the_window_of_a_phone(visit, page, figure, setting):
     tab = visit(f"{page}#{figure}?{setting}", width=390).page
     top = tab.locator(f".live-figure:has([data-figure={figure}])").evaluate("(el) => el.getBoundingClientRect().top")

@@ -12,6 +12,7 @@ from stored.replies import replies_to
 from test_completion import ANSWER_ALL, form_of, page_of
 from test_figures import compare
 from test_on_paper import WHITE, Pdf
+from test_scrolling import IS_SHOWN, STEPS, TO_THE_LINE
 from visit import WIDE, settings, visit
 
 # The front door leads on at once; what it leads to is looked at.
@@ -67,6 +68,17 @@ def at(engine, address):
     return go
 
 
+@pytest.mark.parametrize("page", sorted({page for page, _ in STEPS}))
+def test_a_step_of_a_stage_sets_its_figure_by_its_address_and_at_the_reading_line(at, page):
+    *others, last = [name for of, name in STEPS if of == page]
+    browser = at(page)
+    browser.evaluate("(name) => { location.hash = name; }", last)
+    wait_for(lambda: browser.evaluate(IS_SHOWN, last))
+    for name in others[::-1]:
+        browser.evaluate(TO_THE_LINE, name)
+        wait_for(lambda name=name: browser.evaluate(IS_SHOWN, name))
+
+
 def test_search_finds_a_word_of_the_book(at):
     browser = at("chapters/index.html")
     browser.type(".sidebar-search", "softmax" + ENTER)
@@ -119,7 +131,7 @@ def narrow(at):
 
 
 @pytest.mark.parametrize("drawer, opener, way_out", [
-    (".sidebar-drawer", ".nav-overlay-icon", ".sidebar-drawer a[href^='01_']"),
+    (".sidebar-drawer", ".nav-overlay-icon", ".sidebar-drawer a[href^='05_']"),
     (".toc-drawer", ".toc-overlay-icon", ".toc-drawer a[href='#exercises']"),
     (".toc-drawer", ".toc-overlay-icon", ".toc-overlay")], ids=("chapters", "this page", "this page, left"))
 def test_a_drawer_opens_and_closes_when_it_has_served(narrow, drawer, opener, way_out):
@@ -129,7 +141,7 @@ def test_a_drawer_opens_and_closes_when_it_has_served(narrow, drawer, opener, wa
     is_seen(drawer, "in")
     browser.click(way_out)
     if way_out.startswith(".sidebar"):
-        browser.is_at("01_soft_lookup.html")
+        browser.is_at("05_masks.html")
     is_seen(drawer, "out")
 
 
@@ -183,16 +195,16 @@ def test_bets_are_covered_made_kept_and_opened_by_a_link(at):
     heights = "() => [...document.querySelectorAll('.bet-cover')].map((el) => el.offsetHeight)"
     assert max(browser.evaluate(heights)) == 0
     browser.type("#bet-2 .bet-option", ENTER)
-    browser.type("#bet-4 input", "7/8" + ENTER)
-    replies = "() => [2, 4].map((i) => document.querySelector(`#bet-${i} .bet-reply`).textContent)"
+    browser.type("#bet-3 input", "7/8" + ENTER)
+    replies = "() => [2, 3].map((i) => document.querySelector(`#bet-${i} .bet-reply`).textContent)"
     said = browser.evaluate(replies)
     assert said[0].startswith("You said otherwise:") and said[1].startswith("As you said. It is 0.875:")
     seen = [height > 20 for height in browser.evaluate(heights)]
-    assert seen == [number in (2, 4) for number in range(1, len(seen) + 1)]
+    assert seen == [number in (2, 3) for number in range(1, len(seen) + 1)]
     browser = at("chapters/01_soft_lookup.html?bets=again")
     assert browser.evaluate(replies) == said and [height > 20 for height in browser.evaluate(heights)] == seen
     browser.evaluate("""() => {
-      document.querySelector("#bet-6 + .bet-cover p").id = "inside";
+      document.querySelector("#bet-4 + .bet-cover p").id = "inside";
       location.hash = "inside";
     }""")
     wait_for(lambda: browser.evaluate("""() => {

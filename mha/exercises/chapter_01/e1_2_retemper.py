@@ -107,7 +107,7 @@ def measure(answer):
 
 
 EXERCISE = Exercise(
-    id="1.2", name="retemper", chapter="01_soft_lookup", stars=2, minutes=10, after="section 4",
+    id="1.2", name="retemper", chapter="01_soft_lookup_lab", stars=2, minutes=10, after="section 3",
     signature="retemper(weights, T)",
     statement="The scores are lost, only the weights are left: weights is `(..., m)`, a softmax at temperature 1 "
               "along the last axis. Write `retemper(weights, T)`, which returns the weights that the same scores "

@@ -95,11 +95,11 @@ def measure(answer):
 
 
 EXERCISE = Exercise(
-    id="1.3", name="keys_read", chapter="01_soft_lookup", stars=2, minutes=10, after="section 4", core=True,
+    id="1.3", name="keys_read", chapter="01_soft_lookup_lab", stars=2, minutes=10, after="section 3",
     signature="keys_read(weights)",
     statement="Write `keys_read(weights)`: weights is `(..., m)`, each row sums to 1. Return for each row, shape "
-              "`(...)`, from how many equal shares the mixture might as well come: e to the power of its entropy. A "
-              "weight of 0 must do no harm.",
+              "`(...)`, its effective number of keys, as many as would be as undecided with equal weights: e to the "
+              "power of its entropy. A weight of 0 must do no harm.",
     stub="# keys_read(torch.tensor([0.5, 0.5, 0.])) -> 2\n"
          "def keys_read(weights):\n    ...\n",
     program=PROGRAM,

@@ -102,7 +102,7 @@ def measure(answer):
 
 
 EXERCISE = Exercise(
-    id="1.4", name="quiet_lookup", chapter="01_soft_lookup", stars=3, minutes=15, after="section 5",
+    id="1.4", name="quiet_lookup", chapter="01_soft_lookup_lab", stars=3, minutes=15, after="section 4",
     signature="quiet_lookup(scores, values)",
     statement="A soft lookup never fails: it mixes even where nothing fits. Give it a way to stay quiet. Write "
               "`quiet_lookup(scores, values)`: scores is `(..., n, m)`, values is `(..., m, d_v)`. The softmax runs "

@@ -40,7 +40,8 @@ temperature = Number(
 W = 2 / 3
 
 a_second_copy = Choice(
-    id="1.6", title="A second copy", chapter="01_soft_lookup", stars=2, minutes=5, after="section 5", predicted=True,
+    id="1.6", title="A second copy", chapter="01_soft_lookup_lab", stars=2, minutes=5, after="section 5",
+    predicted=True,
     statement="A book gets two thirds of the weight. Somebody puts a second copy beside it: the same key, the same "
               "value. How much do the two copies get together?",
     options=(
@@ -60,7 +61,7 @@ a_second_copy = Choice(
 )
 
 inside_the_hull = Choice(
-    id="1.7", title="Within reach", chapter="01_soft_lookup", stars=2, minutes=5, after="section 5", several=True,
+    id="1.7", title="Within reach", chapter="01_soft_lookup_lab", stars=2, minutes=5, after="section 4", several=True,
     statement="Three values: `(0, 0)`, `(4, 0)` and `(0, 4)`. The scores can be any finite numbers. Which of these "
               "can come out? Pick all.",
     options=(
@@ -98,7 +99,8 @@ def picture():
 
 
 which_curve = Choice(
-    id="1.8", title="Three curves", chapter="01_soft_lookup", stars=2, minutes=5, after="section 4", picture=picture,
+    id="1.8", title="Three curves", chapter="01_soft_lookup_lab", stars=2, minutes=5, after="section 3",
+    picture=picture,
     statement="The picture shows the largest weight among four keys while the temperature grows, for three rows of "
               "scores: `(4, 0, 0, 0)`, `(1, 0, 0, 0)` and `(4, 4, 0, 0)`. Which curve belongs to which?",
     options=(
@@ -128,7 +130,7 @@ explain_lookup = Explanation(
     checklist=("A query is compared with every key, by a dot product.",
                "A softmax turns the scores into weights that sum to 1.",
                "The output is the mean of the values with these weights.",
-               "It cannot fail, and with finite scores it never returns one value exactly.",
+               "It cannot fail, and with finite scores no key gets all the weight.",
                "The temperature leads from choosing the best key to the plain mean.",
                "The weights change smoothly, so an error can say how query and keys should move."),
     hints=(), note="If you missed one, read its section again tomorrow and explain it once more.",

@@ -112,7 +112,7 @@ def measure(answer):
 
 
 EXERCISE = Exercise(
-    id="2.2", name="softmax_backward", chapter="02_one_head", stars=3, minutes=20, after="section 4",
+    id="2.2", name="softmax_backward", chapter="02_one_head_lab", stars=3, minutes=20, after="section 4",
     signature="softmax_backward(weights, grad)",
     statement="Why do decided heads stop learning? Write the backward pass of the softmax and see. "
               "`softmax_backward(weights, grad)`: weights is `(..., m)`, softmax(scores) along the last axis; grad, "

@@ -89,7 +89,7 @@ def measure(answer):
 
 
 EXERCISE = Exercise(
-    id="2.3", name="combine", chapter="02_one_head", stars=3, minutes=20, after="section 1",
+    id="2.3", name="combine", chapter="02_one_head_lab", stars=3, minutes=20, after="chapter 2",
     signature="combine(o1, l1, o2, l2)",
     statement="The keys do not fit into memory, so attention was computed on two halves of them. Each half gives an "
               "output o, `(..., n, d_v)`, whose weights sum to 1 over that half, and l, `(..., n)`, the logarithm of "

@@ -92,7 +92,7 @@ def measure(answer):
 
 
 EXERCISE = Exercise(
-    id="2.4", name="fold_scale", chapter="02_one_head", stars=1, minutes=5, after="section 2", core=True,
+    id="2.4", name="fold_scale", chapter="02_one_head_lab", stars=1, minutes=5, after="section 6",
     signature="fold_scale(W_Q)",
     statement="Can the division be spared? Write `fold_scale(W_Q)`: W_Q is `(d_model, d_k)`. Return a matrix of the "
               "same shape with which a head that does *not* scale gives the same scores as a scaled head with W_Q. "

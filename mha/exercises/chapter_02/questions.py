@@ -38,7 +38,7 @@ spread_of_a_product = Number(
 )
 
 which_bug_survives = Choice(
-    id="2.6", title="What the test does not see", chapter="02_one_head", stars=2, minutes=5, after="section 1",
+    id="2.6", title="What the test does not see", chapter="02_one_head_lab", stars=2, minutes=5, after="section 2",
     several=True,
     statement="A test calls your attention with q `(5, 8)`, k `(7, 8)`, v `(7, 3)`. It checks that the output is `(5, "
               "3)` and that every row of weights sums to 1. It passes. Which mistakes may still be in the code? Pick "
@@ -63,8 +63,8 @@ which_bug_survives = Choice(
 )
 
 shuffled_keys = Choice(
-    id="2.7", title="Shuffle the memory", chapter="02_one_head", stars=1, minutes=5, after="section 1", predicted=True,
-    core=True,
+    id="2.7", title="Shuffle the memory", chapter="02_one_head_lab", stars=1, minutes=5, after="section 2",
+    predicted=True,
     statement="One query, ten keys with their values, no mask. You shuffle the ten keys, and the values in the same "
               "way. What happens to the output?",
     options=(
@@ -104,7 +104,7 @@ def picture():
 
 
 which_gradient = Choice(
-    id="2.8", title="Which gradient is whose", chapter="02_one_head", stars=3, minutes=5, after="section 4",
+    id="2.8", title="Which gradient is whose", chapter="02_one_head_lab", stars=3, minutes=5, after="section 4",
     picture=picture,
     statement="64 random queries meet 64 random keys. The dot products are divided by 1, by the root of d_k, or by "
               "d_k; then comes the softmax. The picture shows the median length of the gradient that reaches a row of "
@@ -140,8 +140,9 @@ explain_scale = Explanation(
     checklist=("A score is a sum of d_k products, so its variance grows with d_k and its spread with the root.",
                "That holds for independent coordinates of mean 0 and variance 1, which is assumed.",
                "A wide spread makes the softmax decided: most weight on few keys.",
-               "The gradient of a decided row vanishes for almost every key (section 4).",
-               "It is no law: the factor could stand in W_Q; what helps is that the head starts soft.",
+               "The gradient of a row that gives all to one key is 0 for every key (section 3).",
+               "It is no law: the factor could stand in W_Q. It makes the start soft; that Adam's steps do not grow "
+               "with the width takes division by d_k, as in \u00b5P.",
                "How the effect was measured, not only the story of it."),
     hints=(), note="Many answers stop at the second line. The fourth and the fifth show that you tested it.",
 )

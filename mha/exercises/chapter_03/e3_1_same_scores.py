@@ -10,7 +10,7 @@ from mha.exercises.engine.report import Mistake
 PROGRAM = Program("""\
 def same_scores(W_Q, W_K, M):
     inverse = <inverse>
-    turned = <turned>
+    transposed = <transposed>
     matrix = <matrix>
     return <product>
 """, {
@@ -29,7 +29,7 @@ def same_scores(W_Q, W_K, M):
             "Directions that M makes small are taken for zero. M has an inverse, so they count like all others.",
             "What does the inverse do to a direction that M makes ten times smaller?"),
     }),
-    "turned": Blank("inverse.mT", offered=1, wrong={
+    "transposed": Blank("inverse.mT", offered=1, wrong={
         "inverse": Mistake("inverse-not-transposed",
             "It is W_K times the inverse of M. In the scores W_K stands transposed, so the inverse must be "
             "transposed too.",
@@ -43,8 +43,8 @@ def same_scores(W_Q, W_K, M):
             "It makes the answer out of W_Q M. The exercise asks for the key matrix that goes with it, made of W_K.",
             "Which of the two matrices is still to be found?"),
     }),
-    "product": Blank("matrix @ turned", offered=3, wrong={
-        "turned @ matrix": Mistake("change-on-the-left",
+    "product": Blank("matrix @ transposed", offered=3, wrong={
+        "transposed @ matrix": Mistake("change-on-the-left",
             "The change stands on the left of W_K, where it mixes the d_model coordinates of a token; it runs only "
             "where d_k = d_model. It should mix the d_k coordinates of a key.",
             "On which side of W_K does a (d_k, d_k) matrix fit?"),
@@ -63,8 +63,8 @@ def same_scores(W_Q, W_K, M):
             "What has to undo M?"),
     }),
 }, together={
-    "turned product": {
-        ("inverse", "turned @ matrix"): Mistake("change-on-the-left",
+    "transposed product": {
+        ("inverse", "transposed @ matrix"): Mistake("change-on-the-left",
             "The inverse of M stands on the left of W_K, where it mixes the d_model coordinates of a token; it runs "
             "only where d_k = d_model. It should mix the d_k coordinates of a key.",
             "On which side of W_K does a (d_k, d_k) matrix fit?"),
@@ -106,7 +106,7 @@ def measure(answer):
 
 
 EXERCISE = Exercise(
-    id="3.1", name="same_scores", chapter="03_query_and_key", stars=2, minutes=10, after="section 5",
+    id="3.1", name="same_scores", chapter="03_query_and_key_lab", stars=2, minutes=10, after="chapter 3",
     signature="same_scores(W_Q, W_K, M)",
     statement="Somebody has replaced W_Q by W_Q M. Write `same_scores(W_Q, W_K, M)`: W_Q and W_K are `(d_model, "
               "d_k)`, M is `(d_k, d_k)` and has an inverse. Return the matrix, `(d_model, d_k)`, that must replace "

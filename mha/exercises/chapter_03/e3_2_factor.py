@@ -111,7 +111,7 @@ def error_of(answer, A, d_k):
 
 
 EXERCISE = Exercise(
-    id="3.2", name="factor", chapter="03_query_and_key", stars=3, minutes=15, after="section 5",
+    id="3.2", name="factor", chapter="03_query_and_key_lab", stars=3, minutes=15, after="chapter 3",
     signature="factor(A, d_k)",
     statement="Tokens are one-hot vectors, so a head without scaling can be asked for any table of scores: A is `(n, "
               "n)`, row i for the token that asks. Write `factor(A, d_k)`, with d_k at most n: return two matrices "

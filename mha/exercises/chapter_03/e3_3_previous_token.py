@@ -6,8 +6,8 @@ from mha.exercises.engine.probe import most_of, preferences, preferred, same
 from mha.exercises.engine.report import Mistake
 
 TURNED_ROUND = Mistake("turned-round",
-    "It is turned round: each token looks at the next one (the first at itself as well, the last at all alike). That "
-    "can come of columns of the identity where rows should be shifted, and of W_Q and W_K exchanged.",
+    "The scores are transposed: each token looks at the next one (the first at itself as well, the last at all "
+    "alike). That can come of columns of the identity where rows should be shifted, and of W_Q and W_K exchanged.",
     "Row i of W_Q W_K^T holds the scores of token i. In which column should its largest stand, and where does it?")
 
 TOO_SOFT = Mistake("too-soft",
@@ -114,7 +114,7 @@ def measure(answer):
 
 
 EXERCISE = Exercise(
-    id="3.3", name="previous_token", chapter="03_query_and_key", stars=3, minutes=20, after="section 5", core=True,
+    id="3.3", name="previous_token", chapter="03_query_and_key", stars=3, minutes=20, after="section 3", core=True,
     signature="previous_token(n)",
     statement="Build a head by hand. There are n tokens, and token i is the one-hot vector of its position i (counted "
               "from 0). Write `previous_token(n)`, for n from 2 to 64: return W_Q and W_K, both `(n, d_k)` with a d_k "

@@ -55,7 +55,7 @@ def one_matrix(A):
             "Which of vectors[0] and vectors[:, 0] is the first eigenvector?"),
         "vectors * values @ vectors": Mistake("not-turned-back",
             "The eigenvectors on the right are not transposed: V L V, where V L V^T is wanted.",
-            "Which matrix turns back what V has turned?"),
+            "Which matrix undoes V, if V V^T is the identity?"),
         "symmetric.clamp(min=0)": Mistake("clips-entries",
             "It sets the negative entries to 0. What must not be negative are the eigenvalues: a score between two "
             "different tokens may well be.",
@@ -89,7 +89,7 @@ def measure(answer):
 
 
 EXERCISE = Exercise(
-    id="3.4", name="one_matrix", chapter="03_query_and_key", stars=3, minutes=20, after="section 2",
+    id="3.4", name="one_matrix", chapter="03_query_and_key_lab", stars=3, minutes=20, after="section 4",
     signature="one_matrix(A)",
     statement="A head that shares one matrix W for queries and keys scores two tokens by x W W^T y. Write "
               "`one_matrix(A)`: A is any `(d, d)` form. Return the form, `(d, d)`, that is as close to A as W W^T can "

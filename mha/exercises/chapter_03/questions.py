@@ -6,7 +6,7 @@ D_MODEL = 512
 
 one_full_form = Number(
     id="3.5", title="Two narrow matrices or one form", chapter="03_query_and_key", stars=1, minutes=5,
-    after="section 5", core=True,
+    after="section 3", core=True,
     statement=f"Scores could be made with one full matrix A, `({D_MODEL}, {D_MODEL})`, as x A y^T. A head has W_Q and "
               f"W_K, both `({D_MODEL}, d_k)`. At which d_k do both ways have the same number of parameters?",
     answer=D_MODEL / 2, tolerance=0,
@@ -28,7 +28,8 @@ one_full_form = Number(
 )
 
 possible_tables = Choice(
-    id="3.6", title="Could one matrix have done it?", chapter="03_query_and_key", stars=2, minutes=5, after="section 2",
+    id="3.6", title="Could one matrix have done it?", chapter="03_query_and_key_lab", stars=2, minutes=5,
+    after="section 4",
     several=True,
     statement="With one matrix for queries and keys the score of tokens i and j is (x_i W) (x_j W)^T. Two tokens, "
               "four scores, row by row. Which tables are possible? Pick all.",
@@ -53,16 +54,16 @@ possible_tables = Choice(
 )
 
 turned_together = Choice(
-    id="3.7", title="Turn them together", chapter="03_query_and_key", stars=2, minutes=5, after="section 5",
+    id="3.7", title="Rotate them together", chapter="03_query_and_key_lab", stars=2, minutes=5, after="chapter 3",
     predicted=True,
     statement="Every query and every key of a head is multiplied by the same rotation R, just before the scores. What "
               "happens to the attention weights?",
     options=(
         Option("Nothing.", "R meets its transpose in the middle of every score."),
-        Option("The rows are turned: other keys win.",
-               "A dot product is not changed when both vectors are turned in the same way.", "winners-change"),
+        Option("The rows are rotated: other keys win.",
+               "A dot product is not changed when both vectors are rotated in the same way.", "winners-change"),
         Option("They become symmetric.",
-               "Queries and keys are still two different sets of vectors; both were only turned.", "becomes-symmetric"),
+               "Queries and keys are still two different sets of vectors, only rotated.", "becomes-symmetric"),
         Option("It depends on d_k.", "For every d_k a rotation leaves lengths and angles alone.", "depends-on-width"),
     ),
     hints=("Write out (q R) (k R)^T.",),
@@ -79,11 +80,11 @@ explain_two_matrices = Explanation(
     checklist=("With one matrix the scores are symmetric: i asks j as much as j asks i.",
                "An example that needs direction, such as a cycle in which each beats the next.",
                "With one matrix the score of two tokens is at most the mean of their scores with themselves: tokens "
-               "like themselves (section 4).",
+               "like themselves (lab, section 4).",
                "A limit that was proved, such as the loss on a cycle, not only a training that failed.",
                "Only the product of W_Q and W_K transposed counts; it has rank at most d_k.",
-               "When symmetric scores are enough (section 3): the softmax is taken by rows, so even symmetric scores "
-               "give weights that are not symmetric."),
+               "When symmetric scores are enough (lab, section 3): the softmax is taken by rows, so even symmetric "
+               "scores give weights that are not symmetric."),
     hints=(), note="The last line is easily missed.",
 )
 

@@ -95,7 +95,7 @@ def measure(answer):
 
 
 EXERCISE = Exercise(
-    id="4.3", name="mover", chapter="04_value_and_output", stars=2, minutes=10, after="section 5",
+    id="4.3", name="mover", chapter="04_value_and_output_lab", stars=2, minutes=10, after="chapter 4",
     signature="mover(d, source, target)",
     statement="A head has decided whom to read. Now it should bring home one number: coordinate `source` of the token "
               "that it reads, written into coordinate `target` of the one who asks, and nothing else. Write `mover(d, "

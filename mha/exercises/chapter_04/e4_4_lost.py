@@ -93,7 +93,7 @@ def measure(answer):
 
 
 EXERCISE = Exercise(
-    id="4.4", name="lost", chapter="04_value_and_output", stars=3, minutes=15, after="section 5",
+    id="4.4", name="lost", chapter="04_value_and_output_lab", stars=3, minutes=15, after="chapter 4",
     signature="lost(x, W_V)",
     statement="A head with d_v < d_model cannot carry everything. Write `lost(x, W_V)`: x is `(..., n, d_model)`, W_V "
               "is `(d_model, d_v)` with independent columns. Split each token into a part that W_V maps to zero and a "

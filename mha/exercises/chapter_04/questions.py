@@ -24,8 +24,8 @@ short_mixtures = Number(
 )
 
 what_each_matrix_decides = Choice(
-    id="4.6", title="Which matrix decides what", chapter="04_value_and_output", stars=2, minutes=5, after="section 5",
-    several=True,
+    id="4.6", title="Which matrix decides what", chapter="04_value_and_output_lab", stars=2, minutes=5,
+    after="chapter 4", several=True,
     statement="In a single head, W_V is replaced by W_V M and W_O by M^{-1} W_O, for some matrix M that has an "
               "inverse. Which of these may change? Pick all.",
     options=(
@@ -44,7 +44,7 @@ what_each_matrix_decides = Choice(
 
 explain_value = Explanation(
     id="4.7", title="Explain it: what a head carries", chapter="04_value_and_output", stars=1, minutes=5,
-    after="the chapter",
+    after="the chapter", core=True,
     statement="In an interview: \"Why are there separate values? Could a head not simply mix the keys, or the "
               "tokens?\" Answer in a minute, then open the checklist.",
     checklist=("Who is read is decided by queries and keys; what is carried is decided by values.",
@@ -60,7 +60,7 @@ explain_value = Explanation(
 W, LONG, SHORT = 0.9, 10, 0.5
 
 large_weight_small_part = Number(
-    id="4.8", title="The loud and the long", chapter="04_value_and_output", stars=1, minutes=5, after="section 5",
+    id="4.8", title="The loud and the long", chapter="04_value_and_output_lab", stars=1, minutes=5, after="chapter 4",
     predicted=True,
     statement=f"A query gives `{W}` to a token whose value, after W_O, has length `{SHORT}`, and the rest to a token "
               f"whose value has length `{LONG}`. How many times as long as the first part of the output is the second? "

@@ -1,4 +1,4 @@
-"""5.2: weights that leave the filling out."""
+"""5.2: weights that leave the padding out."""
 import torch
 
 from mha.exercises.engine.blanks import Blank, Program
@@ -20,10 +20,10 @@ def padding_weights(scores, lengths):
 """, {
     "real": Blank("place < lengths[:, None, None]", offered=3, wrong={
         "place <= lengths[:, None, None]": Mistake("one-too-many",
-            "One word of filling is still read: the last real word has index length - 1.",
+            "One word of padding is still read: the last real word has index length - 1.",
             "Is it < or <=?"),
         "place >= lengths[:, None, None]": Mistake("polarity",
-            "It is the wrong way round: only the filling is read.",
+            "It is the wrong way round: only the padding is read.",
             "Does True say hide or show in what you wrote?"),
         "place < lengths[:, None]": Mistake("mask-broadcast",
             "Where it runs, query 1 of every sentence gets the length of sentence 1, as happens when a mask of shape "
@@ -31,10 +31,10 @@ def padding_weights(scores, lengths):
             "None, None] has the axis that is missing.",
             "With which axes of the scores does torch match (B, m)?"),
         "place[: scores.shape[1], None] < lengths[:, None, None]": Mistake("masks-queries",
-            "The mask lies on the queries: rows of filling are emptied, and the filling among the keys is still read.",
+            "The mask lies on the queries: rows of padding are emptied, and the padding among the keys is still read.",
             "Whom should nobody look at? Which axis is that?"),
         "(place <= lengths[:, None, None]) & (lengths[:, None, None] > 0)": Mistake("one-too-many",
-            "One word of filling is still read: the last real word has index length - 1.",
+            "One word of padding is still read: the last real word has index length - 1.",
             "Is it < or <=?"),
         "(place < lengths[:, None, None]) & (torch.ones_like(scores).tril() > 0)": Mistake("causal-too",
             "Later words are hidden as well. The exercise asks for the padding alone.",
@@ -49,11 +49,11 @@ def padding_weights(scores, lengths):
         # right where the result is filled with 0
         "scores.masked_fill(~real, -1e9)": None,
         "scores.masked_fill(~real, 0)": Mistake("zero-then-mask",
-            "Hidden scores are set to 0 before the softmax, and the filling to 0 after it. A score of 0 takes a share "
-            "like any other, so rows with filling sum to less than 1.",
+            "Hidden scores are set to 0 before the softmax, and the padding to 0 after it. A score of 0 takes a share "
+            "like any other, so rows with padding sum to less than 1.",
             POWER_0),
         "scores": Mistake("mask-after-softmax",
-            "The filling is set to 0 after the softmax, so rows with filling sum to less than 1: its scores were still "
+            "The padding is set to 0 after the softmax, so rows with padding sum to less than 1: its scores were still "
             "in the sum.",
             "What should a row sum to?"),
     }),
@@ -82,12 +82,12 @@ def padding_weights(scores, lengths):
 }, together={
     "hide result": {
         ("scores", "(weights * real) / (weights * real).sum(-1, keepdim=True).clamp(min=1e-12)"):
-            Mistake("filling-in-the-sum",
-            "The softmax is taken over the filling too, and what is left is divided by its sum. Where the filling "
+            Mistake("padding-in-the-sum",
+            "The softmax is taken over the padding too, and what is left is divided by its sum. Where the padding "
             "scores far above the words, next to nothing is left to divide.",
-            "What remains of the words if the filling scores 40 more?"),
+            "What remains of the words if the padding scores 40 more?"),
         ("scores", "weights"): Mistake("no-mask",
-            "Nothing is hidden: the filling is read like real words.",
+            "Nothing is hidden: the padding is read like real words.",
             "Does what you do with the mask reach the weights? masked_fill, for one, returns a new tensor."),
         ("scores.masked_fill(~real, -math.inf)", "weights"): Mistake("empty-row-nan",
             "The weights of a sentence of length 0 are NaN. All its scores are hidden, and a softmax over nothing but "
@@ -98,7 +98,7 @@ def padding_weights(scores, lengths):
             NOBODY),
         ("scores.masked_fill(~real, 0)", "weights"): Mistake("zero-for-minus-infinity",
             "Hidden scores become 0 (through a fill with 0 or 1e-9, or a product with the mask), and e^0 is 1: the "
-            "filling keeps a weight.",
+            "padding keeps a weight.",
             POWER_0),
     },
 })
@@ -107,15 +107,15 @@ def padding_weights(scores, lengths):
 def measure(answer):
     """The first wrong row of each length, to the last digit: what should be 0 should be exactly that."""
     lengths = torch.tensor([4, 2, 0])
-    filling = torch.arange(4) >= lengths[:, None, None]
-    for scores in (numbers(301, 3, 2, 4), numbers(301, 3, 4, 4), numbers(301, 3, 2, 4) + 40 * filling,
+    padding = torch.arange(4) >= lengths[:, None, None]
+    for scores in (numbers(301, 3, 2, 4), numbers(301, 3, 4, 4), numbers(301, 3, 2, 4) + 40 * padding,
                    20 * numbers(301, 3, 2, 4) - 60):
         weights, wanted = answer(scores.clone(), lengths.clone()), PROGRAM.reference(scores, lengths)
         wrong = (weights - wanted).abs().nan_to_num(1) > torch.where(wanted == 0, 0, 1e-6)
         for words, found, right, off in zip(lengths.tolist(), weights, wanted, wrong.any(-1)):
             if off.any():
                 row = int(off.nonzero()[0])
-                high = ", the filling 40 above the words" * bool(scores.max() > 35)
+                high = ", the padding 40 above the words" * bool(scores.max() > 35)
                 yield (f"For lengths 4, 2, 0 and scores {tuple(scores.shape)} from {scores.min():.0f} to "
                        f"{scores.max():.0f}{high}: row {row} of the sentence of length {words} is "
                        f"{digits(found[row], right[row])}; it should be {digits(right[row], found[row])}.")
@@ -132,11 +132,11 @@ def digits(row, other):
 
 
 EXERCISE = Exercise(
-    id="5.2", name="padding_weights", chapter="05_masks", stars=3, minutes=20, after="section 4",
+    id="5.2", name="padding_weights", chapter="05_masks_lab", stars=3, minutes=20, after="section 5",
     signature="padding_weights(scores, lengths)",
-    statement="A batch of sentences, filled up at the end to m places. Write `padding_weights(scores, lengths)`: "
+    statement="A batch of sentences, padded at the end to m positions. Write `padding_weights(scores, lengths)`: "
               "scores is `(B, n, m)`, lengths is `(B,)`, whole numbers from 0 to m. Return weights, `(B, n, m)`: each "
-              "row is a softmax over the real words of its sentence, and the filling gets exactly 0. A sentence of "
+              "row is a softmax over the real words of its sentence, and the padding gets exactly 0. A sentence of "
               "length 0 gets zeros everywhere. Gradients must reach the scores of real words, and neither they nor "
               "the weights may be NaN.",
     stub="# padding_weights(torch.zeros(2, 1, 3), torch.tensor([2, 0])) -> 0.5 0.5 0 0 0 0\n"

@@ -108,7 +108,7 @@ def measure(answer):
 
 
 EXERCISE = Exercise(
-    id="5.3", name="causal_with_cache", chapter="05_masks", stars=2, minutes=10, after="section 6", core=True,
+    id="5.3", name="causal_with_cache", chapter="05_masks_lab", stars=2, minutes=10, after="section 7",
     signature="causal_with_cache(n, m)",
     statement="A model writes a text. The keys of all m tokens so far are kept, and the queries come from the last n "
               "of them only (n <= m). Write `causal_with_cache(n, m)`: the causal mask, `(n, m)`, boolean, True = may "

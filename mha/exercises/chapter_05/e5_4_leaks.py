@@ -263,7 +263,7 @@ def measure(answer):
 
 
 EXERCISE = Exercise(
-    id="5.4", name="leaks", chapter="05_masks", stars=3, minutes=25, after="section 1",
+    id="5.4", name="leaks", chapter="05_masks_lab", stars=3, minutes=25, after="section 2",
     signature="leaks(f, n, d)",
     statement="Write a test that finds leaks. f is any function from n tokens, `(n, d)`, to n outputs, `(n, d)`; call "
               "it with float64 tensors of n tokens, no fewer. It leaves them as they are, and what it returns may be a "

@@ -5,7 +5,7 @@ from mha.exercises.engine.report import Mistake
 N, W = 10, 3
 
 window = Number(
-    id="5.5", title="Count what a window leaves", chapter="05_masks", stars=1, minutes=5, after="section 5", core=True,
+    id="5.5", title="Count what a window leaves", chapter="05_masks_lab", stars=1, minutes=5, after="section 1",
     statement=f"A causal mask with a window: each of {N} tokens may look at itself and at the {W - 1} tokens before "
               "it, as far as there are any. How many pairs (query, key) does the mask allow?",
     answer=sum(min(i, W) for i in range(1, N + 1)), tolerance=0,
@@ -29,8 +29,7 @@ window = Number(
 )
 
 true_means = Choice(
-    id="5.6", title="True means ...", chapter="05_masks", stars=1, minutes=5, after="section 7", several=True,
-    core=True,
+    id="5.6", title="True means ...", chapter="05_masks_lab", stars=1, minutes=5, after="section 6", several=True,
     statement="You have a boolean mask in which True says \"may attend\". To which of these can you pass it as it is? "
               "Pick all.",
     options=(
@@ -45,13 +44,13 @@ true_means = Choice(
     ),
     hints=("masked_fill fills where True stands.", "torch's two attention interfaces disagree."),
     note="Two interfaces of one library, two meanings. A test that shows the mask once, on three tokens, costs a "
-         "minute; section 2 has an error that lived for two years.",
+         "minute; section 3 has an error that lived for two years.",
 )
 
 M = 4
 
 mask_too_late = Number(
-    id="5.7", title="A mask that comes too late", chapter="05_masks", stars=1, minutes=5, after="section 1",
+    id="5.7", title="A mask that comes too late", chapter="05_masks_lab", stars=1, minutes=5, after="section 2",
     predicted=True,
     statement=f"All scores of {M} tokens are equal. Somebody takes the softmax first, sets the future to 0 afterwards, "
               "and does nothing more. What does the first row of weights sum to? Guess.",

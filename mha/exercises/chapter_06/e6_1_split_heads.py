@@ -98,7 +98,7 @@ def measure(answer):
 
 
 EXERCISE = Exercise(
-    id="6.1", name="split_heads", chapter="06_multi_head", stars=2, core=True, minutes=10, after="section 4",
+    id="6.1", name="split_heads", chapter="06_multi_head_lab", stars=2, minutes=10, after="chapter 6",
     signature="split_heads(x, h)",
     statement="Write `split_heads(x, h)`: x is `(B, n, h*d)`, and head 1 owns the first d columns. Return `(B, h, n, "
               "d)`. x may be a slice or a transposed view of another tensor, and gradients must reach it.",

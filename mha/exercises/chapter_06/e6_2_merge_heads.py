@@ -131,7 +131,7 @@ def measure(answer):
 
 
 EXERCISE = Exercise(
-    id="6.2", name="merge_heads", chapter="06_multi_head", stars=1, core=True, minutes=5, after="section 4",
+    id="6.2", name="merge_heads", chapter="06_multi_head_lab", stars=1, minutes=5, after="chapter 6",
     signature="merge_heads(y)",
     statement="Write `merge_heads(y)`: y is `(B, h, n, d)`. Return `(B, n, h*d)`: the outputs of head 1 in the first "
               "d columns, then head 2, and so on. Gradients must reach y.",

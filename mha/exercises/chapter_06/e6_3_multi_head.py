@@ -228,7 +228,7 @@ def case(seed, B, n, d_model, h, d_k, d_v):
 EXERCISE = Exercise(
     id="6.3", name="multi_head", chapter="06_multi_head", stars=3, minutes=25, after="section 4", core=True,
     signature="multi_head(x, W_Q, W_K, W_V, W_O, h, mask)",
-    statement="Now all of it. Write `multi_head(x, W_Q, W_K, W_V, W_O, h, mask)`: x is `(B, n, d_model)`; W_Q and W_K "
+    statement="Write `multi_head(x, W_Q, W_K, W_V, W_O, h, mask)`: x is `(B, n, d_model)`; W_Q and W_K "
               "are `(d_model, h*d_k)`, W_V is `(d_model, h*d_v)`, head 1 owning the first columns of each; W_O is "
               "`(h*d_v, d_model)`; mask is `(B, n, n)`, boolean, True = may attend, with no empty row. Return `(B, n, "
               "d_model)`. Gradients must reach x and the matrices.",
@@ -246,10 +246,11 @@ EXERCISE = Exercise(
     hints=("Project first, with all columns at once; then cut into heads. After each step print the shape.",
            "(B, n, h*d_k) becomes (B, h, n, d_k). The scores are (B, h, n, n), and the mask lacks the head axis: "
            "mask[:, None].",
-           "Q, K, V = (split_heads(x @ W, h) for W in (W_Q, W_K, W_V))\n"
+           "Q, K, V = ((x @ W).unflatten(-1, (h, -1)).transpose(1, 2)\n"
+           "           for W in (W_Q, W_K, W_V))\n"
            "scores = Q @ K.mT / Q.shape[-1] ** 0.5\n"
            "w = scores.masked_fill(~mask[:, None], -torch.inf).softmax(-1)\n"
-           "return merge_heads(w @ V) @ W_O"),
+           "return (w @ V).transpose(1, 2).flatten(2) @ W_O"),
     note="Four matrices, one softmax, two moves of axes. mha.MultiHeadAttention does the same with torch layers, and "
-         "section 5 tests that it is equal to torch's own.",
+         "section 4 tests that it is equal to torch's own.",
 )

@@ -96,7 +96,7 @@ def measure(answer):
 
 
 EXERCISE = Exercise(
-    id="6.4", name="per_head", chapter="06_multi_head", stars=2, minutes=15, after="section 3",
+    id="6.4", name="per_head", chapter="06_multi_head_lab", stars=2, minutes=15, after="chapter 6",
     signature="per_head(y, W_O)",
     statement="\"Concatenate and multiply by W_O\" hides who said what. Write `per_head(y, W_O)`: y is `(B, h, n, "
               "d_v)`, the outputs of the heads, W_O is `(h*d_v, d_model)`. Return `(B, h, n, d_model)`: what each "

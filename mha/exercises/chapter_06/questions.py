@@ -5,7 +5,7 @@ from mha.exercises.engine.report import Mistake
 D, H = 512, 8
 
 parameters = Number(
-    id="6.5", title="Count the parameters", chapter="06_multi_head", stars=1, minutes=5, after="section 3", core=True,
+    id="6.5", title="Count the parameters", chapter="06_multi_head_lab", stars=1, minutes=5, after="section 3",
     statement=f"A layer of multi-head attention with d_model = {D}, h = {H} and d_k = d_v = {D // H}, with a bias in "
               "each of its four projections, as torch's layer has by default. How many parameters has it?",
     answer=4 * (D * D + D), tolerance=0,
@@ -33,8 +33,8 @@ parameters = Number(
 )
 
 more_heads = Choice(
-    id="6.6", title="More heads cost more?", chapter="06_multi_head", stars=2, minutes=5, after="section 4",
-    several=True, core=True,
+    id="6.6", title="More heads cost more?", chapter="06_multi_head_lab", stars=2, minutes=5, after="section 8",
+    several=True,
     statement="d_model stays at 512, and d_k = d_v = 512 / h. You go from 8 heads to 16. What is true? Pick all.",
     options=(
         Option("The number of parameters doubles.",
@@ -57,7 +57,7 @@ more_heads = Choice(
 HEADS, N = 32, 2048
 
 score_memory = Number(
-    id="6.7", title="The memory of the scores", chapter="06_multi_head", stars=1, minutes=5, after="section 4",
+    id="6.7", title="The memory of the scores", chapter="06_multi_head_lab", stars=1, minutes=5, after="section 8",
     predicted=True,
     statement=f"One sentence of {N} tokens, {HEADS} heads, numbers of 32 bits. If all scores of one layer are stored, "
               "how many MiB (1024 times 1024 bytes) do they take? Guess first.",
@@ -81,9 +81,9 @@ explain_multi_head = Explanation(
     after="the chapter", core=True,
     statement="In an interview: \"Explain multi-head attention. What do several heads give that one wide head does "
               "not, and what do they cost?\" Answer in a minute, then open the checklist.",
-    checklist=("Each head has its own projections and its own softmax: its own recipe for each token.",
-               "One softmax gives one set of weights, so one head carries everything in the same mixture.",
-               "The outputs stand side by side and W_O mixes them: a sum over heads, each with its own block of "
+    checklist=("Each head has its own projections and its own softmax: its own weights for each token.",
+               "One softmax gives one set of weights, so one head carries everything in the same weighted mean.",
+               "The outputs are concatenated and W_O mixes them: a sum over heads, each with its own block of "
                "rows.",
                "With d_k = d_model / h, parameters and multiplications of the projections do not depend on h.",
                "More heads are narrower: lower rank of the scores, and more tables of scores.",

@@ -132,7 +132,7 @@ def observe(output, *args):
 
 
 EXERCISE = Exercise(
-    id="7.1", name="least_error", chapter="07_how_many_heads", stars=3, minutes=20, after="section 1",
+    id="7.1", name="least_error", chapter="07_how_many_heads_lab", stars=3, minutes=20, after="section 1",
     signature="least_error(weights, r)",
     statement="How well could a layer do with these weights? weights is `(h, n)` with independent rows, h <= n: how h "
               "heads mix n tokens. The contents of the tokens are independent numbers of variance 1, and those of the "

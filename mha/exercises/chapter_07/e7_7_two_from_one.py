@@ -184,7 +184,7 @@ def in_parts(slopes):
 
 
 EXERCISE = Exercise(
-    id="7.7", name="two_from_one", chapter="07_how_many_heads", stars=3, minutes=30, after="section 1",
+    id="7.7", name="two_from_one", chapter="07_how_many_heads_lab", stars=3, minutes=30, after="section 2",
     signature="two_from_one(error)",
     statement="Build by hand what falls through the floor: one head that fetches two numbers. Token 1 is the row `(1, "
               "0, c1)`, token 2 is `(0, 1, c2)`: a name and a content, any number from -1 to 1. Stack them to x, `(2, "

@@ -23,13 +23,13 @@ three_heads = Number(
 )
 
 wider_narrow_heads = Choice(
-    id="7.4", title="Give the crowd some width", chapter="07_how_many_heads", stars=2, minutes=4, after="section 2",
-    predicted=True,
+    id="7.4", title="Give the crowd some width", chapter="07_how_many_heads_lab", stars=2, minutes=4,
+    after="section 3", predicted=True,
     statement="Sixteen heads for four relations, d_k = 4 each, do far worse than four heads after 600 steps. Now "
               "every head gets d_k = 16, and everything else stays, the 600 steps too. What happens to the error?",
     options=(
         Option("It stays: there are still too many heads.",
-               "Then the number would be to blame. In section 2 the error falls to that of four heads.",
+               "Then the number would be to blame. But at a width of 16 the error falls to that of four heads.",
                "number-to-blame"),
         Option("It falls to about that of four heads.", "What was missing was width."),
         Option("It rises: wider heads are harder to train.",
@@ -55,7 +55,7 @@ what_the_figure_shows = Choice(
                "of relations.",
                "That is what was counted, over all r and all runs, with h = 1, 2, 4, 8, 16 and 32."),
         Option("No single head can serve two targets.",
-               "Section 1 trained one that does: its scores saw the contents.", "hole"),
+               "The lab trains one that does: its scores see the contents.", "hole"),
         Option("On r independent contents drawn alike, heads that see names only, read by a linear map, cannot have an "
                "error below 1 - h/r.",
                "That is proved."),

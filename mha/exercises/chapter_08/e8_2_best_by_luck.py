@@ -133,7 +133,7 @@ def observe(output, heads, questions, k):
 
 
 EXERCISE = Exercise(
-    id="8.2", name="best_by_luck", chapter="08_what_heads_do", stars=2, minutes=12, after="section 3",
+    id="8.2", name="best_by_luck", chapter="08_what_heads_do_lab", stars=2, minutes=12, after="section 3",
     signature="best_by_luck(heads, questions, k)",
     statement="You tried many heads and show the best. What would luck have shown? Each of `heads` heads tosses a "
               "fair coin for each of `questions` questions, all independent. Write `best_by_luck(heads, questions, "

@@ -139,7 +139,7 @@ class OfPairs(Exercise):
 
 
 EXERCISE = OfPairs(
-    id="8.3", name="above_offset", chapter="08_what_heads_do", stars=3, minutes=20, after="section 2",
+    id="8.3", name="above_offset", chapter="08_what_heads_do_lab", stars=3, minutes=20, after="section 2",
     signature="above_offset(weights, asks, answers)",
     statement="Does the head know something, or does it count words? weights is `(..., n, n)`, maps between n words, "
               "rows are queries. asks and answers are `(N,)`, positions: word asks[q] should look at word answers[q], "

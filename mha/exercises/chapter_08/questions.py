@@ -52,7 +52,7 @@ def picture():
 
 
 which_one_counts = Choice(
-    id="8.5", title="Which one only counts?", chapter="08_what_heads_do", stars=3, minutes=6, after="section 7",
+    id="8.5", title="Which one only counts?", chapter="08_what_heads_do_lab", stars=3, minutes=6, after="section 7",
     picture=picture,
     statement="Three models continue sequences in which a random pattern comes again and again. At period 16, on new "
               "patterns, all three do well. The picture shows how often each is right on what repeats, against the "

@@ -170,7 +170,7 @@ def case(seed, shape, positions, base):
 
 
 EXERCISE = OfDtypes(
-    id="10.1", name="rope", chapter="10_position", stars=2, minutes=15, after="section 3", core=True,
+    id="10.1", name="rope", chapter="10_position", stars=2, minutes=15, after="section 2", core=True,
     signature="rope(x, positions, base)",
     statement="Write `rope(x, positions, base)`: x is `(..., n, d_k)`, queries or keys, d_k even; positions is `(n,)`, "
               "whole numbers from 0 on. Turn each pair of neighbours, the columns 2i and 2i + 1 (i = 0, 1, ...), by "

@@ -154,7 +154,7 @@ def case(seed, *shape, m):
 
 
 EXERCISE = Exercise(
-    id="10.2", name="alibi_weights", chapter="10_position", stars=2, minutes=15, after="section 4",
+    id="10.2", name="alibi_weights", chapter="10_position_lab", stars=2, minutes=15, after="section 5",
     signature="alibi_weights(Q, K)",
     statement="Write `alibi_weights(Q, K)`: Q is `(..., h, n, d_k)`, h a power of two, and K is `(..., h, m, d_k)`. "
               "The queries come from the last n of m tokens (n <= m), and each may see its own token and those before. "

@@ -111,7 +111,7 @@ def case(seed, lead, n, m, d_k, base=10000):
 
 
 EXERCISE = Exercise(
-    id="10.3", name="cached_scores", chapter="10_position", stars=2, minutes=10, after="section 3",
+    id="10.3", name="cached_scores", chapter="10_position", stars=2, minutes=10, after="section 2",
     signature="cached_scores(q, k, K, base)",
     statement="A decoder keeps the keys of the m tokens that it has read, K `(..., m, d_k)`: they were turned at their "
               "positions 0 to m - 1 before they were kept. Now n more tokens come. Their queries q and keys k, `(..., "

@@ -92,7 +92,7 @@ def measure(answer):
 
 
 EXERCISE = Exercise(
-    id="10.4", name="to_halves", chapter="10_position", stars=3, minutes=15, after="section 3",
+    id="10.4", name="to_halves", chapter="10_position_lab", stars=3, minutes=15, after="section 4",
     signature="to_halves(W, h)",
     statement="A model was trained with pairs of neighbours, as in exercise 10.1: the columns 2i and 2i + 1 of a head "
               "are turned by `position * base^(-2i/d_k)`. The code that shall run it pairs halves, as Hugging "

@@ -124,7 +124,7 @@ def waves(head, d_model=D_MODEL, h=HEADS, base=BASE):
 
 
 before_the_cut = Choice(
-    id="10.8", title="Turned before the cut", chapter="10_position", stars=3, minutes=6, after="section 3",
+    id="10.8", title="Turned before the cut", chapter="10_position_lab", stars=3, minutes=6, after="section 4",
     several=True,
     statement=f"A layer has d_model = {D_MODEL} and h = {HEADS}. Its pairs are neighbouring columns. By mistake it "
               f"turns the pairs of all {D_MODEL} columns of x W_Q and x W_K, from the fastest in the first columns to "
@@ -163,7 +163,7 @@ def two_together(ratio):
 BEST = 3**-0.5
 
 two_back = Number(
-    id="10.9", title="The most that a slope can do", chapter="10_position", stars=2, minutes=8, after="section 4",
+    id="10.9", title="The most that a slope can do", chapter="10_position_lab", stars=2, minutes=8, after="section 5",
     tolerance=0.005,
     statement="A causal head with ALiBi does not look at contents: its scores are minus its slope times the "
               "distance. Deep in a long text, what is the largest weight that it can give to the two tokens right "
@@ -211,8 +211,8 @@ explain_decay = Explanation(
                "and W_Q may contain it.",
                "How sharp the peak is, is another question. It takes long queries and keys to hold off the neighbours, "
                "and several pairs to hold off the places where one of them comes round."),
-    hints=(), note="So decay belongs to queries that resemble their keys, and not to the code. What trained heads do "
-                   "is a measurement (Barbero et al. 2024).",
+    hints=(), note="So decay belongs to queries that resemble their keys in many pairs, and not to the code. What "
+                   "trained heads do is a measurement (Barbero et al. 2024).",
 )
 
 QUESTIONS = [two_before, two_words, next_peak, before_the_cut, two_back, explain_decay]

@@ -136,7 +136,7 @@ def case(seed, B, h, h_kv, n, m, d_k, d_v):
 EXERCISE = Exercise(
     id="11.1", name="grouped", chapter="11_sharing_heads", stars=2, minutes=10, after="section 2", core=True,
     signature="grouped(Q, K, V)",
-    statement="Several query heads share one head of keys and values. Write `grouped(Q, K, V)`: Q is `(B, h, n, "
+    statement="Several query heads share one KV head. Write `grouped(Q, K, V)`: Q is `(B, h, n, "
               "d_k)`, K is `(B, h_kv, m, d_k)`, V is `(B, h_kv, m, d_v)`, and h is a multiple of h_kv. The first "
               "h/h_kv query heads read the first head of K and V, the next ones the second, and so on. Return the "
               "output of scaled dot-product attention for each query head, `(B, h, n, d_v)`, without a mask. Gradients "

@@ -161,7 +161,7 @@ def case(seed, B, m, d_model, d_k, d_v):
 EXERCISE = Exercise(
     id="11.2", name="decode_step", chapter="11_sharing_heads", stars=2, minutes=12, after="section 1", core=True,
     signature="decode_step(x, W_Q, W_K, W_V, K, V)",
-    statement="A causal head writes a text, one token at a time. It has kept the keys and values of the m tokens so "
+    statement="A causal head decodes, one token at a time. It has cached the keys and values of the m tokens so "
               "far: K is `(B, m, d_k)` and V is `(B, m, d_v)`. Now the next token comes, x, `(B, 1, d_model)`. Write "
               "`decode_step(x, W_Q, W_K, W_V, K, V)`: return its output `(B, 1, d_v)`, the same as if the head had "
               "read the whole text again, and then K and V with the new token behind the old ones, for the next step. "

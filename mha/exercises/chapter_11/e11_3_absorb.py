@@ -146,7 +146,7 @@ def case(seed, d_model, d_c, h, d_k, d_v):
 
 
 EXERCISE = Exercise(
-    id="11.3", name="absorb", chapter="11_sharing_heads", stars=3, minutes=15, after="section 4",
+    id="11.3", name="absorb", chapter="11_sharing_heads_lab", stars=3, minutes=15, after="section 5",
     signature="absorb(W_Q, W_UK, W_UV, W_O, h)",
     statement="A latent layer keeps c, `(m, d_c)`, and makes the keys c W_UK and the values c W_UV of h heads from it. "
               "W_Q is `(d_model, h*d_k)`, W_UK is `(d_c, h*d_k)` and W_UV is `(d_c, h*d_v)`, head 1 owning the first "

@@ -111,7 +111,7 @@ def measure(answer):
 
 
 EXERCISE = Exercise(
-    id="11.4", name="pool_heads", chapter="11_sharing_heads", stars=2, minutes=8, after="section 5",
+    id="11.4", name="pool_heads", chapter="11_sharing_heads_lab", stars=2, minutes=8, after="section 6",
     signature="pool_heads(W, h, h_kv)",
     statement="A trained model has h heads of keys and should get by with h_kv. A usual way to start is to average the "
               "heads that will share. Write `pool_heads(W, h, h_kv)`: W is `(d_model, h*d_k)`, head 1 owning the first "

@@ -9,40 +9,41 @@ KEPT = 2 * LAYERS * H_KV * D_K * N * BYTES                                     #
 cache_memory = Number(
     id="11.5", title="The memory of what is kept", chapter="11_sharing_heads", stars=1, minutes=5, after="section 2",
     core=True,
-    statement=f"A model has {LAYERS} layers, each with {H} query heads and {H_KV} heads of keys and values, d_k = d_v "
+    statement=f"A model has {LAYERS} layers, each with {H} query heads and {H_KV} KV heads, d_k = d_v "
               f"= {D_K}. It has read a text of {N} tokens, and stores numbers of 16 bits. How many GiB (1024 times "
               "1024 times 1024 bytes) does its cache take for this one text?",
     answer=KEPT / GIB,
     mistakes=(
         (KEPT / 2 / GIB, Mistake("keys-only", "That is also what keys, or values, come to alone. Both are kept.")),
         (KEPT * H // H_KV / GIB, Mistake("query-heads",
-                                         f"That is with {H} heads of keys and values. Queries are not kept, and "
+                                         f"That is with {H} KV heads. Queries are not kept, and "
                                          f"{H_KV} heads of keys serve them all.")),
         (KEPT / LAYERS / GIB, Mistake("one-layer", "That is one layer. Each has a cache of its own.")),
         (8 * KEPT / GIB, Mistake("bits-for-bytes", "That is what 16 bytes for a number give; 16 bits are two bytes.")),
         (2 * KEPT / GIB, Mistake("four-bytes", "That is what four bytes for a number give; 16 bits are two.")),
-        (KEPT / H_KV / GIB, Mistake("one-head", f"That is also what one head of keys and values gives. "
+        (KEPT / H_KV / GIB, Mistake("one-head", f"That is also what one KV head gives. "
                                                     f"There are {H_KV}.")),
         (KEPT, Mistake("bytes-not-GiB", "That is in bytes.")),
         (KEPT / 2**20, Mistake("MiB", "That is in MiB. A GiB has 1024 of them.")),
         (KEPT / 1e9, Mistake("GB", "That is in GB, of a thousand million bytes. A GiB is a little more.")),
         (KEPT / N / GIB, Mistake("one-token", f"That is one token. There are {N}.")),
     ),
-    hints=("How many numbers does one token leave behind in one layer?",
+    hints=("How many numbers does one token add to the cache of one layer?",
            "2 times h_kv times d_k numbers, for each token and each layer, two bytes each."),
     note=f"2 times {H_KV} times {D_K} numbers for each token and layer. It goes for each text that is answered at the "
          f"same time, and with as many heads of keys as of queries it would be {H // H_KV} times as much.",
 )
 
 D_C, D_R, WIDTH = 512, 64, 128
-GROUPED = 2 * H_KV * WIDTH                                                     # what a token leaves in a layer
+GROUPED = 2 * H_KV * WIDTH                                                     # what a token adds in a layer
 
 latent_for_groups = Number(
-    id="11.6", title="A latent in place of groups", chapter="11_sharing_heads", stars=1, minutes=4, after="section 4",
+    id="11.6", title="A latent in place of groups", chapter="11_sharing_heads_lab", stars=1, minutes=4,
+    after="section 5",
     predicted=True,
-    statement=f"A layer has {H} heads of queries and {H_KV} heads of keys and values, d_k = d_v = {WIDTH}. Somebody "
+    statement=f"A layer has {H} query heads and {H_KV} KV heads, d_k = d_v = {WIDTH}. Somebody "
               f"replaces it by a latent layer with as many heads, d_c = {D_C} and d_r = {D_R}. Which part of the "
-              "numbers that a token left behind does it leave now? (1 means as many as before.) Guess first.",
+              "numbers that a token added to the cache does it add now? (1 means as many as before.) Guess first.",
     answer=(D_C + D_R) / GROUPED, tolerance=0.005,
     mistakes=(
         (GROUPED / (D_C + D_R), Mistake("turned-over", "It is the other way round: the latent layer keeps less.")),
@@ -53,15 +54,15 @@ latent_for_groups = Number(
                                                             "from it.")),
         ((D_C + H * D_R) / GROUPED, Mistake("rotated-in-each-head", f"The {D_R} rotated numbers are one key that all "
                                                                     "heads share.")),
-        ((D_C + D_R) * H_KV / GROUPED, Mistake("groups", f"That is beside one head of keys and values, or with a "
+        ((D_C + D_R) * H_KV / GROUPED, Mistake("groups", f"That is beside one KV head, or with a "
                                                          f"latent for each of {H_KV}. There are {H_KV} such heads, and "
                                                          "one latent.")),
         ((D_C + D_R) * H / GROUPED, Mistake("latent-for-each-head", f"One latent serves all {H} heads.")),
-        ((D_C + D_R) / (GROUPED // H_KV * H), Mistake("query-heads", f"That is beside {H} heads of keys and values. "
+        ((D_C + D_R) / (GROUPED // H_KV * H), Mistake("query-heads", f"That is beside {H} KV heads. "
                                                                      f"There are {H_KV}.")),
     ),
     hints=("What does each of the two keep of one token? A latent serves for keys and for values, and for all heads.",),
-    note=f"{D_C + D_R} numbers against {GROUPED}. With two heads of keys and values of this width a grouped "
+    note=f"{D_C + D_R} numbers against {GROUPED}. With two KV heads of this width a grouped "
          f"layer keeps {2 * 2 * WIDTH}, already less than the latent; with one, {2 * WIDTH}.",
 )
 
@@ -101,10 +102,10 @@ WITH = sum(4 * D * D + 2 * i * D for i in range(1, LONG + 1))
 WITHOUT = sum(4 * i * D * D + 2 * i * i * D for i in range(1, LONG + 1))
 
 linear_decoding = Choice(
-    id="11.8", title="\"With a cache decoding is O(n)\"", chapter="11_sharing_heads", stars=2, minutes=4,
+    id="11.8", title="\"With a cache decoding is O(n)\"", chapter="11_sharing_heads_lab", stars=2, minutes=4,
     after="section 1",
     statement="You read: \"With a key-value cache, decoding costs O(n) in the length n of the text.\" What is true of "
-              "the attention (scores and mixtures) of a layer that sees all earlier tokens?",
+              "the attention (scores and weighted means) of a layer that sees all earlier tokens?",
     options=(
         Option("The whole text costs in proportion to n, since each token is projected once.",
                "Projections are O(n) for the whole text. But each new token is scored against all that are kept.",
@@ -129,7 +130,7 @@ NOPE, ROPE, VALUE = 128, 64, 128
 EXPANDED, ABSORBED = NOPE + ROPE + VALUE, D_C + D_R + D_C
 
 latent_claims = Choice(
-    id="11.9", title="What a latent layer is", chapter="11_sharing_heads", stars=3, minutes=6, after="section 4",
+    id="11.9", title="What a latent layer is", chapter="11_sharing_heads_lab", stars=3, minutes=6, after="section 5",
     statement="Five sentences on multi-head latent attention. One of them holds. Which?",
     options=(
         Option("It keeps fewer numbers of a token than any layer whose heads share one key and value.",
@@ -161,8 +162,8 @@ latent_claims = Choice(
 )
 
 explain_rotation = Explanation(
-    id="11.10", title="Explain it: the rotation in between", chapter="11_sharing_heads", stars=2, minutes=6,
-    after="section 4",
+    id="11.10", title="Explain it: the rotation in between", chapter="11_sharing_heads_lab", stars=2, minutes=6,
+    after="section 5",
     statement="In a latent layer W_UK can be absorbed into the queries, by one matrix that is made in "
               "advance. With rotary positions on these keys it cannot. Explain why, and what DeepSeek-V2 does about "
               "it. Then open the checklist.",
@@ -181,10 +182,10 @@ explain_rotation = Explanation(
 )
 
 prove_too_narrow = Explanation(
-    id="11.11", title="Prove it: two numbers are too narrow for three heads", chapter="11_sharing_heads", stars=3,
-    minutes=12, after="section 3",
-    statement="Section 3 shows that a shared key of one number cannot serve two heads. Now there are three heads and a "
-              "shared key of two numbers, d_k = 2: any two, that depend on the kind of token. Each token has three "
+    id="11.11", title="Prove it: two numbers are too narrow for three heads", chapter="11_sharing_heads_lab", stars=3,
+    minutes=12, after="section 4",
+    statement="Section 4 shows that a shared key of one number cannot serve two heads. Now there are three heads and "
+              "a shared key of two numbers, d_k = 2: any two, that depend on the kind of token. Each token has three "
               "properties, each of them yes or no; all eight kinds of tokens occur. Head k should score every token "
               "that has property k above every token that lacks it, with one query of its own. Show that this cannot "
               "be done, and say what would do it. Then open the checklist.",

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from mha.exercises.engine.item import Item
 from mha.exercises.engine.report import Mistake
 
+TOO_FAR = "This number is beyond what a float can hold: floats end near 10^308."
+
 
 @dataclass(frozen=True, kw_only=True)
 class Question(Item):
@@ -56,6 +58,8 @@ class Number(Question):
             return self.report(False, ["not-a-number"],
                                "A number is asked for, such as 3, 0.25 or \"1/4\", in digits alone, with a point "
                                f"before the decimals; this is {answer!r}.")
+        if not math.isfinite(number):
+            return self.report(False, ["past-float"], TOO_FAR)
         return self.judge(number, shown(number))
 
     def judge(self, number, said):
@@ -168,13 +172,19 @@ def more(item):
 
 
 def read_number(answer):
-    """A float from a number or from a text; both 0.25 and 0,25, and 1/4, are read. None where it is no number."""
+    """A float from a number or from a text; both 0.25 and 0,25, and 1/4, are read. None where it is no number; infinite
+    or nan where floats end before it.
+    """
     if (isinstance(answer, (int, float)) and not isinstance(answer, bool) or hasattr(answer, "numel")
         and answer.numel() == 1):
-        return float(answer) if math.isfinite(answer) else None
+        try:
+            return None if math.isnan(answer) else float(answer)
+        except OverflowError:
+            return math.inf
     if not isinstance(answer, str):
         return None
     answer = answer.replace("\u2212", "-").strip()
+    answer = re.sub(r"(\d)[.,](?=\s*([/%]|$)|[eE])", r"\1", answer)        # 256. and 3./4
     if re.fullmatch(r"[-+]?\d{1,3}((,\d{3}){2,}|([ _'\u2019\u00a0\u202f]\d{3})+)", answer):
         answer = re.sub(r"[ ,_'\u2019\u00a0\u202f]", "", answer)          # 1,050,624 and 1 050 624
     if re.fullmatch(r"[-+]?[1-9]\d{0,2},\d{3}", answer):

@@ -4,12 +4,17 @@ Of a trained encoder (`NOTICE.md` names it, its licence and the changes):
     minilm.npz         queries and keys on a few sentences: `trained_qk`
     real_heads.npz     what its 72 heads do on the sentences of `mha.lab.sentences`: `real_heads`
     pruning.npz        what it loses without some of them: `pruning`
+    interventions.json what it becomes without [CLS], or one head: `without_cls`, `switched_off`
 Of a trained decoder (named there too):
     pooled.npz         what it loses when its heads share keys and values: `pooled`
 Of small models trained for the book:
+    lookup.npz         the heads of chapter 2, by scale, width and learning rate: `lookup_runs`
     trained_heads.npz  the layers of chapter 7: `trained_heads`, `trained_samples`
     induction.npz      the language models of chapter 8: `induction_runs`
+    paths.npz          those with two layers, twenty of them, and what each head is needed for: `path_runs`
     positions.npz      the layers of chapter 10: `position_runs`
+    longer.npz         the same on longer sentences: `longer_runs`; with ALiBi, head by head: `alibi_runs`
+    pairs.npz          the layers of chapter 6b, which recall pairs: `pair_runs`
     sharing.npz        the layers of chapter 11, which share keys and values: `shared_runs`
 
 What a loader returns is a dataclass, with a line under each field that says what it holds. Each file is made again by
@@ -20,19 +25,25 @@ from mha.lab.assets.encoder import (
     BROWSED, MINILM, REAL_HEADS, UNTRAINED, Agreement, Browsed, Itself, LookedAt, Places, PronounRows, RealHeads,
     Special, Surgery, TokenBefore, TrainedQK, real_heads, trained_qk,
 )
+from mha.lab.assets.interventions import INTERVENTIONS, switched_off, without_cls
+from mha.lab.assets.paths import PATHS, PathRuns, path_runs
+from mha.lab.assets.longer import LONGER_RUNS, AlibiRuns, LongerRuns, alibi_runs, longer_runs
 from mha.lab.assets.removal import PRUNING, PRUNING_ORDERS, RANDOM_ORDERS, Kept, Pruning, Retrieval, pruning
 from mha.lab.assets.trainings import (
-    FIXED_HEADS, FIXED_VALUES, FIXED_WIDTHS, HEADS, INDUCTION, KINDS, LONG_HEADS, LONG_SHARING, POSITION_RUNS,
-    RELATIONS, SHARING, SHARING_FILE, TRAINED_HEADS, InductionRuns, PositionRuns, induction_runs, position_runs,
-    shared_runs, trained_heads, trained_samples,
+    FIXED_HEADS, FIXED_VALUES, FIXED_WIDTHS, HEADS, INDUCTION, KINDS, LONG_HEADS, LONG_PAIRS, LONG_SHARING, LOOKUP_FILE,
+    LOOKUP_POWERS, LOOKUP_RATES, LOOKUP_WIDTHS, PAIRS, PAIRS_FILE, POSITION_RUNS, RELATIONS, SHARING, SHARING_FILE,
+    TRAINED_HEADS, InductionRuns, PositionRuns, induction_runs, lookup_runs, pair_runs, position_runs, shared_runs,
+    trained_heads, trained_samples,
 )
 
 __all__ = [
-    "BROWSED", "FIXED_HEADS", "FIXED_VALUES", "FIXED_WIDTHS", "HEADS", "INDUCTION", "KINDS", "LONG_HEADS",
-    "LONG_SHARING", "MINILM", "POOLED", "POSITION_RUNS", "PRUNING", "PRUNING_ORDERS", "RANDOM_ORDERS", "REAL_HEADS",
-    "RELATIONS", "SHARING", "SHARING_FILE", "TRAINED_HEADS", "UNTRAINED",
-    "Agreement", "Browsed", "InductionRuns", "Itself", "Kept", "LookedAt", "Places", "Pooled", "PositionRuns",
-    "PronounRows", "Pruning", "RealHeads", "Retrieval", "Special", "Surgery", "TokenBefore", "TrainedQK",
-    "induction_runs", "pooled", "position_runs", "pruning", "real_heads", "shared_runs", "trained_heads",
-    "trained_qk", "trained_samples",
+    "LONGER_RUNS", "AlibiRuns", "LongerRuns", "alibi_runs", "longer_runs",
+    "BROWSED", "FIXED_HEADS", "FIXED_VALUES", "FIXED_WIDTHS", "HEADS", "INDUCTION", "INTERVENTIONS", "KINDS",
+    "LONG_HEADS", "LONG_PAIRS", "LONG_SHARING", "LOOKUP_FILE", "LOOKUP_POWERS", "LOOKUP_RATES", "LOOKUP_WIDTHS",
+    "MINILM", "PAIRS", "PAIRS_FILE", "PATHS", "POOLED", "POSITION_RUNS", "PRUNING", "PRUNING_ORDERS", "RANDOM_ORDERS",
+    "REAL_HEADS", "RELATIONS", "SHARING", "SHARING_FILE", "TRAINED_HEADS", "UNTRAINED", "Agreement", "Browsed",
+    "InductionRuns", "Itself", "Kept", "LookedAt", "PathRuns", "Places", "Pooled", "PositionRuns", "PronounRows",
+    "Pruning", "RealHeads", "Retrieval", "Special", "Surgery", "TokenBefore", "TrainedQK", "induction_runs",
+    "lookup_runs", "pair_runs", "path_runs", "pooled", "position_runs", "pruning", "real_heads", "shared_runs",
+    "switched_off", "trained_heads", "trained_qk", "trained_samples", "without_cls",
 ]

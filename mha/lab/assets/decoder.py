@@ -43,6 +43,11 @@ class Pooled:
     itself."""
     turned_whole: Tensor
     """(DRAWS, N), that model, with nothing pooled."""
+    aligned: Tensor
+    """(2, 3, N), the mean of each group, after its heads were aligned: each written in the basis in which it is nearest
+    to the others, which changes nothing by itself. By W_K and W_V, and by the keys and values that they give."""
+    aligned_whole: Tensor
+    """(3, N), aligned by what comes out, with nothing pooled."""
     layers: Tensor
     """(6, 3, N), the mean, in one layer only."""
     lost: Tensor

@@ -1,5 +1,5 @@
 """Small models that were trained for the book: the layers of chapter 7 (`trained_heads.npz`), the language models of
-chapter 8 (`induction.npz`), and the layers of chapters 10 (`positions.npz`) and 11 (`sharing.npz`).
+chapter 8 (`induction.npz`), and the layers of chapters 6b (`pairs.npz`), 10 (`positions.npz`) and 11 (`sharing.npz`).
 """
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from mha.lab.train import POSITIONS, TASKS
 
 TRAINED_HEADS, INDUCTION = FOLDER / "trained_heads.npz", FOLDER / "induction.npz"
 POSITION_RUNS = FOLDER / "positions.npz"
-SHARING_FILE = FOLDER / "sharing.npz"
+SHARING_FILE, LOOKUP_FILE, PAIRS_FILE = (FOLDER / f"{name}.npz" for name in ("sharing", "lookup", "pairs"))
 RELATIONS, HEADS = (1, 2, 4, 8), (1, 2, 4, 8, 16, 32)           # r and h of trained_heads, with d_k = 64 / h
 FIXED_HEADS, FIXED_WIDTHS = (1, 2, 4, 8, 16, 32), (1, 4, 16, 64)          # h and d_k for r = 4
 LONG_HEADS = ((4, 4, None), (4, 8, None), (4, 16, None), (8, 8, None), (1, 1, 2))    # r, h, d_k after 3000 steps
@@ -31,6 +31,12 @@ SHARING = (                                                     # of shared_runs
     *(("slices", 1, 4, 8, d_v, None) for d_v in (8, 16)),       # one wide value
     *(("slices", h_kv, 8, 8, 2, None) for h_kv in (8, 4, 2, 1)),    # a floor with four stairs
 )
+PAIRS = (                                                       # of pair_runs: layer, width, n
+    *(("LSTM", width, n) for width in (8, 16, 32) for n in (2, 4, 8, 16)),
+    *(("head", 8, n) for n in (2, 4, 8, 16, 32)),
+    *(("linear attention", width, n) for width in (4, 8, 16) for n in (2, 4, 8, 16, 32)),
+)
+LONG_PAIRS = (("LSTM", 32, 8), ("linear attention", 8, 16))     # after four times as many steps
 LONG_SHARING = tuple(cell for cell in SHARING if cell[0] != "same" and cell[2] == 4 and cell[3] > 2)    # 4800 steps
 
 
@@ -74,6 +80,31 @@ def trained_samples(r, h):
         return torch.from_numpy(stored[f"r{r}_h{h}_samples"]) / 255
 
 
+# --- The scale ------------------------------------------------------------------------------------------------------
+
+LOOKUP_POWERS, LOOKUP_WIDTHS, LOOKUP_RATES = (0, 0.5, 1), (4, 16, 64, 256, 1024), (0.001, 0.003, 0.01, 0.03, 0.1)
+
+
+def lookup_runs(learned, loss="mixture"):
+    """How eight heads of chapter 2 ended, for each power of d_k that divides the scores, each d_k and each rate.
+
+    Args:
+        learned: "matrices", W_Q and W_K on tokens of 64 coordinates, or "tables", the queries and keys themselves.
+        loss: "mixture" or "weights", of `mha.lab.train.fit_lookup`.
+    Returns:
+        (3 of LOOKUP_POWERS, 5 of LOOKUP_WIDTHS, 5 of LOOKUP_RATES, 8), the loss after 300 steps.
+    Raises:
+        ValueError: nothing of that name is stored.
+    """
+    import numpy as np
+
+    with np.load(LOOKUP_FILE, allow_pickle=False) as stored:
+        if f"{learned}_{loss}" not in stored:
+            raise ValueError(f"learned is 'matrices' or 'tables', loss 'mixture' or 'weights'; got {learned!r} and "
+                             f"{loss!r}")
+        return torch.from_numpy(stored[f"{learned}_{loss}"])
+
+
 # --- Heads that share keys and values ------------------------------------------------------------------------------
 
 def shared_runs(task, h_kv=None, *, h=4, d_k=8, d_v=4, d_c=None, long=False):
@@ -104,6 +135,33 @@ def sharing_name(task, h_kv, h, d_k, d_v, d_c, long):
     """How the errors of one cell of SHARING or LONG_SHARING are called in the file."""
     heads = f"dc{d_c}" if d_c else f"kv{h_kv}"
     return f"{task}_h{h}_{heads}_dk{d_k}_dv{d_v}" + "_long" * long
+
+
+# --- Pairs that are recalled ---------------------------------------------------------------------------------------
+
+def pair_runs(layer, width, n, long=False):
+    """How 4 layers learned to recall the value of any of n names: `mha.lab.train.fit_pairs`, stored.
+
+    Args:
+        layer: "head", "LSTM" or "linear attention".
+        width: of the LSTM's cell; of queries, keys and values.
+        n: number of pairs. PAIRS lists what is stored of these.
+        long: after 12,000 steps, not 3000; what is stored of them is in LONG_PAIRS.
+    Returns:
+        (8, 4), the share right in each eighth of the steps, of each run; chance is 1/8.
+    Raises:
+        ValueError: nothing is stored for these.
+    """
+    cell = (layer, width, n)
+    if cell not in (LONG_PAIRS if long else PAIRS):
+        raise ValueError(f"nothing is stored for layer={layer!r}, width={width}, n={n}, long={long}; "
+                         f"mha.lab.assets.{'LONG_' * long}PAIRS lists what is")
+    return arrays(PAIRS_FILE)[pairs_name(*cell, long)]
+
+
+def pairs_name(layer, width, n, long):
+    """How one cell of PAIRS or LONG_PAIRS is called in the file."""
+    return f"{layer} {width}, n={n}" + ", long" * long
 
 
 # --- Induction -----------------------------------------------------------------------------------------------------

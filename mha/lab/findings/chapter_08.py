@@ -8,7 +8,7 @@ from torch import Tensor
 
 from mha import viz
 from mha.lab import measure
-from mha.lab.assets import KINDS, induction_runs, real_heads
+from mha.lab.assets import KINDS, induction_runs, path_runs, real_heads, switched_off, without_cls
 from mha.lab.findings import heads
 from mha.lab.findings.bounds import said
 
@@ -64,6 +64,46 @@ def leads() -> viz.Table:
     return viz.columns(relations(), head=[f.best for f in found], held_out=[f.held_out.mean() for f in found],
                        offset=[f.offset[1] for f in found], words_away=[f"{f.offset[0]:+d}" for f in found],
                        lead_low=low, lead_high=high, untrained=[f.best_untrained.max() for f in found])
+
+
+def _by_sentence(found):
+    """How many words more each head gets right than the best offset, sentence by sentence: (72, S)."""
+    more = found.right.double() - (~found.missed).double()
+    return torch.zeros(len(more), int(found.sentence.max()) + 1).double().index_add(-1, found.sentence, more)
+
+
+def lead_of_a_fixed_head(found: heads.Found, draws=1000, seed=0) -> tuple[float, float]:
+    """Where 95 % of the leads of the best head over the best offset lie when sentences are drawn anew and both stay."""
+    more = _by_sentence(found)[heads.number_of(found.best)]
+    words = torch.zeros_like(more).index_add(0, found.sentence, torch.ones(len(found.sentence)).double())
+    picked = torch.randint(len(more), (draws, len(more)), generator=torch.Generator().manual_seed(seed))
+    leads = (more[picked].sum(-1) / words[picked].sum(-1)).sort().values
+    return float(leads[round(0.025 * draws)]), float(leads[-1 - round(0.025 * draws)])
+
+
+def best_of_flips(found: heads.Found, flips=10000, seed=0) -> float:
+    """How often the luckiest of 72 heads leads the best offset by as much as the best one does, when in each sentence
+    a coin decides whether heads and offset change places.
+    """
+    more = _by_sentence(found)
+    signs = 2.0 * torch.randint(2, (flips, more.shape[-1]), generator=torch.Generator().manual_seed(seed)) - 1
+    luckiest = (signs.double() @ more.T).amax(-1)
+    return float((luckiest >= more.sum(-1).max() - 1e-9).double().mean())
+
+
+def only_one_right() -> viz.Table:
+    """On how many words only the best head of each relation is right, and only the best offset; the sentences in which
+    either gets more; and two more tests of the lead.
+    """
+    found = relations()
+    pairs = {name: (f.right[heads.number_of(f.best)], ~f.missed) for name, f in found.items()}
+    more = [_by_sentence(f)[heads.number_of(f.best)] for f in found.values()]
+    low, high = zip(*map(lead_of_a_fixed_head, found.values()))
+    return viz.columns(found, head=[f.best for f in found.values()],
+                       words=[f"{int((h & ~o).sum())} : {int((o & ~h).sum())}" for h, o in pairs.values()],
+                       sentences=[f"{int((m > 0).sum())} : {int((m < 0).sum())}" for m in more],
+                       lead_low=low, lead_high=high,
+                       by_flips=[f"{best_of_flips(f):.4f}" for f in found.values()])
 
 
 def winners() -> dict[str, list[int]]:
@@ -143,11 +183,20 @@ def learned() -> viz.Table:
 
 # --- Models that copy -----------------------------------------------------------------------------------------------
 
-def copying(kinds=tuple(KINDS), periods=(16, 10)) -> viz.Picture:
-    """How many tokens small models of some kinds get right, at one period of the text or more."""
-    return viz.dots([kind.replace(", ", ",\n") for kind in kinds], "share of tokens right", **{
-        f"period_{period}": torch.stack([induction_runs(kind).at_period(period).accuracy for kind in kinds])
-        for period in periods})
+GUESS = 1 / 16 + 15 / 16 / 32       # right by a guess among the symbols of a pattern of 16
+
+
+def copying() -> viz.Picture:
+    """How many tokens small models of four kinds get right, at two periods of the text."""
+    return viz.dots([kind.replace(", ", ",\n") for kind in KINDS], "share of tokens right", **{
+        f"period_{period}": torch.stack([induction_runs(kind).at_period(period).accuracy for kind in KINDS])
+        for period in (16, 10)})
+
+
+def learned_to_copy() -> viz.Picture:
+    """The same of the first three kinds at period 16, beside what a guess among the symbols of a pattern gets."""
+    kinds = {kind: induction_runs(kind).at_period(16).accuracy[None] for kind in list(KINDS)[:3]}
+    return viz.dots(["period 16"], "share of tokens right", lines=[(GUESS, "a guess")], **kinds)
 
 
 def copied() -> str:
@@ -156,7 +205,7 @@ def copied() -> str:
     return (f"two layers: {said(two, 'above 0.9')} in all {len(two)} runs. "
             f"One layer: {said(one, 'below 0.6')} in all.\n"
             f"One layer with smeared keys: {said(smeared, 'above 0.8')} in all.\n"
-            f"a guess among the symbols of the pattern: {1 / 16 + 15 / 16 / 32:.2f}")
+            f"a guess among the symbols of the pattern: {GUESS:.2f}")
 
 
 def best_heads() -> str:
@@ -172,3 +221,64 @@ def best_heads() -> str:
 def _from(values: Tensor, low: float, high: float) -> str:
     """Two bounds in words."""
     return ("" if low < values.min() and values.max() < high else "not always ") + f"from {low} to {high}"
+
+
+def grown(steps=(0, 200, 400, 1200)) -> viz.Picture:
+    """The maps of the head of layer 1 that matches prefixes best in the end, on the way there."""
+    runs = path_runs()
+    best = runs.prefix[0, 1].argmax()                                  # of the first run, which learns
+    maps = torch.stack([runs.grown[runs.at.tolist().index(step), 1, best] for step in steps])
+    return viz.heatmaps(maps, [str(token) for token in runs.tokens.tolist()],
+                        ["before training", *(f"after {step} steps" for step in steps[1:])])
+
+
+READ = "all four", "keys", "queries", "values", "output"        # what reads a head of layer 0: see `PathRuns.without`
+
+
+def _by_reader():
+    """The head that looks back most in each run that learns to copy, and the one that looks most at itself -> the loss
+    without it, in multiples of the whole model's, when it is kept from each reader: (5, R).
+    """
+    runs = path_runs().learned
+    rows = torch.arange(len(runs.seeds))
+    return {name: runs.times[rows, :, looks.argmax(-1)].T
+            for name, looks in (("looks_back_most", runs.before), ("looks_at_itself_most", runs.itself))}
+
+
+def kept_from() -> viz.Picture:
+    """The loss of each run when one of two heads of layer 0 is kept from one reader."""
+    return viz.dots(READ, "loss, in multiples", lines=[(1, "whole")], grain=1, **_by_reader())
+
+
+def paths() -> viz.Table:
+    """The same as medians, and in how many runs each of the four readers is the one that needs the head most."""
+    back, own = _by_reader().values()
+    most = [["", *(times[1:].argmax(0) == reader for reader in range(4))] for times in (back, own)]
+    counted = [[told if isinstance(told, str) else int(told.sum()) for told in one] for one in most]
+    return viz.columns(READ, digits=1, corner="kept from", looks_back_most=back.median(-1).values,
+                       needs_it_most=counted[0], looks_at_itself_most=own.median(-1).values,
+                       needs_it_most_too=counted[1])
+
+
+# --- Interventions on the trained model -----------------------------------------------------------------------------
+
+def without() -> viz.Table:
+    """How close the vectors of sentences stay to the model's own when something is taken from all heads."""
+    kept = {name: cosine for name, (cosine, _) in without_cls().items()}
+    words = torch.tensor([cosine for name, cosine in kept.items() if name.startswith("word")])
+    rows = {"[CLS] hidden": kept["[CLS]"], "[SEP] hidden": kept["[SEP]"],
+            "one word hidden": float(words.median()), "[CLS] hidden, one more logit": kept["one more logit"],
+            "the value of [CLS] dropped": kept["its value"]}
+    return viz.columns(rows, digits=3, corner="in all heads", cosine=rows.values())
+
+
+def off(job: str, *names: str) -> str:
+    """How far the vectors of the words that ask move without some heads, beside the other words, and the ranks."""
+    moved = switched_off(job)                                          # (72, 2)
+    ratio = moved[:, 0] / moved[:, 1]
+    lines = []
+    for name in names:
+        n = heads.number_of(name)
+        lines.append(f"{name} off: {job} move by {moved[n, 0]:.3f}, others by {moved[n, 1]:.3f}; by the ratio rank "
+                     f"{1 + int((ratio > ratio[n]).sum())} of 72")
+    return "\n".join(lines)

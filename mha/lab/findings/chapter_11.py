@@ -40,7 +40,7 @@ def key_numbers() -> viz.Table:
 
     def entry(n, h_kv):
         return f"{shared_runs('fields', h_kv, d_k=n // h_kv).quantile(0.5):.2f}" if h_kv in kept[n] else ""
-    return viz.columns([f"{n} key numbers kept" for n in kept], corner="1200 steps", **{
+    return viz.columns([f"{n} key numbers stored" for n in kept], corner="1200 steps", **{
         f"h_kv = {h_kv}": [entry(n, h_kv) for n in kept] for h_kv in (4, 2, 1)})
 
 
@@ -65,6 +65,23 @@ def lost_relations() -> viz.Table:
 
 
 # --- Heads that are pooled ------------------------------------------------------------------------------------------
+
+def made_to_share() -> viz.Picture:
+    """The loss of the decoder with three KV heads in place of six: how they were made, beside none and all."""
+    stored = pooled()
+    trained = stored.trained[TRAINED.index(("mean", 3)), :, -1]
+    losses = {"as it is": stored.whole, "mean, then 75 steps": trained, "aligned, then mean": stored.aligned[1, 0],
+              "mean": stored.mean[0], "first of each pair": stored.first[0], "no attention": stored.none}
+    return viz.bars([*losses], loss_in_nats_per_token=[round(float(each.mean()), 2) for each in losses.values()])
+
+
+def aligned_first() -> viz.Table:
+    """The loss of the decoder with the mean of each group, by the bases in which its heads were written before."""
+    stored = pooled()
+    ways = {"as trained": stored.mean, "random bases": stored.turned.mean(1), "aligned matrices": stored.aligned[0],
+            "aligned outputs": stored.aligned[1]}
+    return viz.columns([f"h_kv = {h_kv}" for h_kv in KV_HEADS], **{name: loss.mean(-1) for name, loss in ways.items()})
+
 
 def ways_to_pool() -> viz.Table:
     """The loss of the decoder by how its KV heads became fewer."""

@@ -6,7 +6,15 @@ from textwrap import fill
 
 import torch
 
-VERDICTS = WRONG, CONDITION, RIGHT, NOT_FOUND = "wrong", "true under a condition", "right", "not found here"
+VERDICTS = RIGHT, SIZES, SETTINGS, READING, SOME, WRONG, NOT_FOUND = (
+    "right",
+    "true at some sizes",  # a width, a length, a number of heads, of layers or of sentences has to be named
+    "true in some settings",  # what has to be named is no size: a mask, a comparison, what comes before or after
+    "true in one reading",  # its words mean two things, and it holds of one
+    "true of some heads or runs",
+    "wrong",
+    "not found here",
+)
 ROUNDING = 1e-12  # what float64 leaves of an exact equality
 HERE = "A_folklore"  # the chapter of a claim that no other speaks of
 CLAIMS = []  # all of them, in the order in which they are told
@@ -115,7 +123,9 @@ def where(part: str) -> str:
     numbers = {}
     for item in _of(part):
         numbers.setdefault(item.chapter, []).append(str(item.number))
-    links = {chapter: f"[{_where(chapter)}]({chapter}.ipynb)" for chapter in numbers} | {HERE: _where(HERE)}
+    names = {chapter: _where(chapter).replace("chapter", "lab" if chapter.endswith("_lab") else "chapter")
+             for chapter in numbers}
+    links = {chapter: f"[{name}]({chapter}.ipynb)" for chapter, name in names.items()} | {HERE: _where(HERE)}
     return " · ".join(f"{links[chapter]}: {', '.join(found)}" for chapter, found in numbers.items())
 
 

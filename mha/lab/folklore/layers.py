@@ -4,7 +4,7 @@ import torch
 from mha import Head, MultiHeadAttention, MultiHeadLoop, attention, merge_heads, split_heads
 from mha.lab.assets import HEADS, RELATIONS, trained_heads, trained_qk
 from mha.lab.data import KeyTask
-from mha.lab.folklore.claim import CONDITION, RIGHT, ROUNDING, WRONG, claim
+from mha.lab.folklore.claim import READING, RIGHT, ROUNDING, SETTINGS, SIZES, WRONG, claim
 from mha.lab.train import fit_heads, fit_layers, fit_output, prune_heads
 
 SIX, SEVEN = "06_multi_head", "07_how_many_heads"
@@ -14,7 +14,7 @@ D_MODEL, H = 512, 8                                              # of the origin
 # --- What several heads are -------------------------------------------------------------------------------------------
 
 @claim("layers",
-       '"It can only focus on one type of relationship or pattern in the data", of a single head.', CONDITION, SEVEN)
+       '"It can only focus on one type of relationship or pattern in the data", of a single head.', SIZES, SEVEN)
 def one_thing():
     stuck, solved = 0.4, 0.2
     one_layer, two_layers = (fit_layers(layers, 1, steps=300, runs=2, batch=48)[0] for layers in (1, 2))
@@ -70,7 +70,7 @@ def ends_with_concatenation():
 @claim("layers",
        '"This ensures that the output from the Multi-Head Attention layer has the same dimension as the input", of '
        'W_O.',
-       CONDITION, SIX)
+       SIZES, SIX)
 def output_matrix():
     loop, x = MultiHeadLoop([Head(D_MODEL, D_MODEL // H) for _ in range(H)]).double(), torch.randn(3, D_MODEL).double()
     outs = [head(x)[0] for head in loop.heads]
@@ -81,7 +81,7 @@ def output_matrix():
             torch.cat(outs, -1).shape == x.shape and (total - loop(x)[0]).abs().max() < ROUNDING)
 
 
-@claim("layers", "But for the shape, W_O could be left out.", CONDITION, SEVEN)
+@claim("layers", "But for the shape, W_O could be left out.", SETTINGS, SEVEN)
 def without_output_matrix():
     stuck, solved = 0.7, 0.1
     layer = MultiHeadAttention(96, 6, bias=False).double()
@@ -97,7 +97,7 @@ def without_output_matrix():
 
 
 @claim("layers",
-       '"multiple heads don\'t add parameters, they redistribute them": 8 x 98,304 + 512^2 = 1,048,576.', CONDITION,
+       '"multiple heads don\'t add parameters, they redistribute them": 8 x 98,304 + 512^2 = 1,048,576.', SIZES,
        SIX)
 def parameters():
     def count(h, **options):
@@ -110,7 +110,7 @@ def parameters():
             plain == count(1, bias=False) == 1_048_576 and biased > plain and wide > 0)
 
 
-@claim("layers", '"d_model / h = 512 / 8 = 64 per head", for d_k and d_v.', CONDITION, SIX)
+@claim("layers", '"d_model / h = 512 / 8 = 64 per head", for d_k and d_v.', SIZES, SIX)
 def width_of_a_head():
     x, default = torch.randn(3, D_MODEL), MultiHeadAttention(D_MODEL, H)
     shapes = [tuple(MultiHeadAttention(D_MODEL, H, d_k=d_k, d_v=d_v)(x)[0].shape)
@@ -154,7 +154,7 @@ def a_letter():
             names == ["W_K", "W_O", "W_Q", "W_V"] and (layer(x)[0] - before).abs().max() > 0.01)
 
 
-@claim("layers", '"Q_i = X W_i^Q" and "head_i = Attention(QW_i^Q, KW_i^K, VW_i^V)", in one text.', CONDITION, SIX)
+@claim("layers", '"Q_i = X W_i^Q" and "head_i = Attention(QW_i^Q, KW_i^K, VW_i^V)", in one text.', READING, SIX)
 def projected_twice():
     layer, one = (MultiHeadAttention(D_MODEL, h, bias=False).double() for h in (H, 1))
     x = torch.randn(3, D_MODEL).double()
@@ -170,7 +170,7 @@ def projected_twice():
             answer == "refuses" and gap < ROUNDING and (twice - one(x)[0]).abs().max() > 0.01)
 
 
-@claim("layers", '"W^O is a matrix with dimensions h d_k by d_model"', CONDITION, SIX)
+@claim("layers", '"W^O is a matrix with dimensions h d_k by d_model"', SIZES, SIX)
 def rows_of_the_output_matrix():
     plain, unequal = MultiHeadAttention(D_MODEL, H), MultiHeadAttention(D_MODEL, H, d_k=7, d_v=13)
     rows = [layer.W_O.in_features for layer in (plain, unequal)]
@@ -179,7 +179,7 @@ def rows_of_the_output_matrix():
             rows == [H * 64, H * 13])
 
 
-@claim("layers", '"representational diversity that a single head cannot achieve"', CONDITION, SEVEN)
+@claim("layers", '"representational diversity that a single head cannot achieve"', SIZES, SEVEN)
 def diversity():
     ranks, x = [], torch.randn(7, 64).double()
     for h in (1, 2, 8):
@@ -196,7 +196,7 @@ def diversity():
 
 # --- How many ---------------------------------------------------------------------------------------------------------
 
-@claim("how many", "More heads capture more relations.", CONDITION, SEVEN)
+@claim("how many", "More heads capture more relations.", SIZES, SEVEN)
 def best_number():
     margin = 0.2
     errors = torch.stack([torch.stack([trained_heads(r, h)[0] for h in HEADS]) for r in RELATIONS])  # (r, h, runs)
@@ -208,7 +208,7 @@ def best_number():
             hits >= 0.9 * best.numel() and (errors[:, -1] - errors.amin(1)).min() > margin)
 
 
-@claim("how many", "With fewer heads than relations, the unexplained variance is 1 - h / r.", CONDITION, SEVEN)
+@claim("how many", "With fewer heads than relations, the unexplained variance is 1 - h / r.", SETTINGS, SEVEN)
 def floor():
     near, under, task = 0.03, 0.1, KeyTask(2, 2, names=8, d_name=15, n=3, content=1, seed=4)
     gaps = torch.stack([trained_heads(r, h)[0] - (1 - h / r) for r in RELATIONS for h in HEADS if h < r])
@@ -220,7 +220,7 @@ def floor():
             gaps.abs().max() < near and through.min() < under)
 
 
-@claim("how many", "Too many heads are bad.", CONDITION, SEVEN)
+@claim("how many", "Too many heads are bad.", SIZES, SEVEN)
 def too_many():
     bound, low = 0.1, 0.05
     shared, wide = trained_heads(4, 16)[0], trained_heads(4, 16, d_k=16)[0]
@@ -231,7 +231,7 @@ def too_many():
             shared.min() > bound > wide.max() and patient.max() < low)
 
 
-@claim("how many", "Each head learns a relation of its own.", CONDITION, SEVEN)
+@claim("how many", "Each head learns a relation of its own.", SIZES, SEVEN)
 def own_relation():
     four, eight, late = trained_heads(4, 4)[1], trained_heads(8, 8)[1], trained_heads(8, 8, long=True)[1]
     clean, most, all_ = ((shares.argmax(-1).sort(-1).values == torch.arange(shares.shape[-1])).all(-1).sum()
@@ -244,7 +244,7 @@ def own_relation():
             clean == all_ == len(four) and most < all_ and busy.max() < 8 and then.min() > 4)
 
 
-@claim("how many", "There are always heads to spare.", CONDITION, SEVEN)
+@claim("how many", "There are always heads to spare.", SIZES, SEVEN)
 def to_spare():
     rise, free = 0.1, 0.05
     # (2, h + 1): the error with 0, 1, ... heads left

@@ -7,7 +7,7 @@ from mha import AsymmetricHead, Head, MultiHeadAttention, attention, masks
 from mha.lab.assets import real_heads
 from mha.lab.findings.heads import number_of
 from mha.lab.folklore.choices import TOKEN_BEFORE
-from mha.lab.folklore.claim import CONDITION, RIGHT, ROUNDING, WRONG, claim, row
+from mha.lab.folklore.claim import READING, RIGHT, ROUNDING, SETTINGS, SIZES, SOME, WRONG, claim, row
 from mha.lab.train import fit_pattern, fit_pointers
 
 THREE = "03_query_and_key"
@@ -22,7 +22,7 @@ EIGHT = "08_what_heads_do"
 @claim("matrices",
        '"our current embedding enforces these semantic relationships to be symmetric", with one matrix W for query '
        'and key.',
-       CONDITION, THREE)
+       READING, THREE)
 def symmetric_weights():
     x = torch.randn(5, 8).double() @ torch.randn(8, 4).double()
     scores = x @ x.T / 2
@@ -32,7 +32,7 @@ def symmetric_weights():
             (scores - scores.T).abs().max() < ROUNDING and (weights - weights.T).abs().max() > 0.1)
 
 
-@claim("matrices", "With symmetric scores a head cannot represent a relation that has a direction.", CONDITION, THREE)
+@claim("matrices", "With symmetric scores a head cannot represent a relation that has a direction.", SETTINGS, THREE)
 def direction():
     near, solved = 0.01, 0.05
     circle, line = (fit_pointers(task, "one symmetric form") for task in ("cycle of 3", "line of 7"))
@@ -56,7 +56,7 @@ def without_itself():
             and alone.isnan().all())
 
 
-@claim("matrices", "A token attends most to itself, since nothing is more like it.", CONDITION, THREE)
+@claim("matrices", "A token attends most to itself, since nothing is more like it.", SETTINGS, THREE)
 def looks_at_itself():
     x, W_Q, W_K = torch.randn(1000, 16, 64), *torch.randn(2, 1000, 64, 8)
     one, two = (((x @ W_Q) @ (x @ W).mT).argmax(-1).eq(torch.arange(16)).double().mean() for W in (W_Q, W_K))
@@ -76,7 +76,7 @@ def rank():
             ranks == {layer.d_k})
 
 
-@claim("matrices", "A narrow head can make simple patterns only, because of that rank.", CONDITION, SEVEN)
+@claim("matrices", "A narrow head can make simple patterns only, because of that rank.", SIZES, SEVEN)
 def narrow_patterns():
     order = torch.randperm(8)
     right = {d_k: fit_pattern(torch.eye(8)[order], d_k).argmax(-1).eq(order).sum(-1) for d_k in (1, 2)}
@@ -91,7 +91,7 @@ def narrow_patterns():
             right[1].max() == 2 and right[2].min() == 8 and kl[2].min() > 0.1 and kl[3].min() < 0.01)
 
 
-@claim("matrices", "Two matrices, and so asymmetry, let a head tell subject from object.", CONDITION, THREE)
+@claim("matrices", "Two matrices, and so asymmetry, let a head tell subject from object.", SETTINGS, THREE)
 def subject_and_object():
     head, words, places = AsymmetricHead(8, 4).double(), torch.randn(3, 8).double(), torch.randn(3, 8).double()
     def bites(order, places, mask):
@@ -104,7 +104,7 @@ def subject_and_object():
             same < ROUNDING and min(apart, causal) > 0.01)
 
 
-@claim("matrices", "Query and key must be made by different matrices.", CONDITION, EIGHT)
+@claim("matrices", "Query and key must be made by different matrices.", SOME, EIGHT)
 def two_matrices():
     stored = real_heads()
     same, one, learned, none = (stored.surgeries[name].cosine for name in (
@@ -134,7 +134,7 @@ def hull():
             bool(inside))
 
 
-@claim("values", "W_V is needed to bring what is mixed into the space of the output.", CONDITION, FOUR)
+@claim("values", "W_V is needed to bring what is mixed into the space of the output.", SIZES, FOUR)
 def value_matrix():
     weights = torch.randn(5, 5).double().softmax(-1)
     x = torch.randn(5, 12).double()
@@ -150,7 +150,7 @@ def value_matrix():
 
 
 @claim("values",
-       'W_V pushes forward "the fact that we are using the token \'deposit\' with its verb sense".', CONDITION, FOUR)
+       'W_V pushes forward "the fact that we are using the token \'deposit\' with its verb sense".', SETTINGS, FOUR)
 def verb_sense():
     x = torch.randn(5, 12, requires_grad=True)
     slope, = torch.autograd.grad(Head(12, 4).W_V(x)[2].sum(), x)
@@ -169,7 +169,7 @@ def leaks(layer, x):
 
 @claim("masks",
        "`scores.masked_fill(mask == 0, float('-inf'))` hides the padding, with a mask of shape (batch, length).",
-       CONDITION, FIVE)
+       SIZES, FIVE)
 def padding_mask():
     scores, natural = torch.randn(4, 1, 4, 4), masks.padding([4, 2, 3, 1], 4)[:, 0, 0]
     trap, right = (scores.masked_fill(mask == 0, -math.inf).softmax(-1) for mask in (natural, natural[:, None, None]))
@@ -181,7 +181,7 @@ def padding_mask():
             leaked > 0.5 and held == alone == 0)
 
 
-@claim("masks", "-1e9 is a safe way to write minus infinity.", CONDITION, FIVE)
+@claim("masks", "-1e9 is a safe way to write minus infinity.", SETTINGS, FIVE)
 def large_number():
     hidden, scores = torch.ones(1, 4, dtype=torch.bool), torch.randn(1, 4)
     wide = scores.masked_fill(hidden, -1e9).softmax(-1)
@@ -197,7 +197,7 @@ def large_number():
             torch.equal(wide, torch.full((1, 4), 0.25)) and "overflow" in answer and half.isnan().all())
 
 
-@claim("masks", "To mask is to set weights to zero.", CONDITION, FIVE)
+@claim("masks", "To mask is to set weights to zero.", READING, FIVE)
 def zero_weights():
     x, seen = torch.randn(6, 8).double(), masks.causal(6)
     def zeroed(x):
@@ -213,7 +213,7 @@ def zero_weights():
             not before.any() and bool((after > 0).all()) and gap < ROUNDING)
 
 
-@claim("masks", "In a boolean mask, True means hidden.", CONDITION, FIVE)
+@claim("masks", "In a boolean mask, True means hidden.", SETTINGS, FIVE)
 def true_means():
     x = torch.randn(1, 5, 8)
     mask = (torch.arange(5) == 4).expand(5, 5)
@@ -229,7 +229,7 @@ def true_means():
             (layers, kernels) == ([0, 1, 2, 3], [4]))
 
 
-@claim("masks", '"cat\'s output considers all words"', CONDITION, FIVE)
+@claim("masks", '"cat\'s output considers all words"', SETTINGS, FIVE)
 def all_words():
     x = torch.randn(6, 8)
     encoder, decoder = (attention(x, x, x, causal=causal, need_weights=True)[1][1].gt(0).sum()
@@ -255,7 +255,7 @@ def wrong_mask():
             shipped(x).isfinite().all() and bool((moved > 0).all()) and blind.isnan().all())
 
 
-@claim("masks", "A mask of shape (batch, queries, keys) fits the scores of all heads.", CONDITION, FIVE)
+@claim("masks", "A mask of shape (batch, queries, keys) fits the scores of all heads.", SIZES, FIVE)
 def mask_of_three_axes():
     scores, mask = torch.randn(4, 4, 5, 5), masks.padding([5, 4, 2, 1], 5)[:, 0].expand(4, 5, 5)       # (B, n, n)
     leaked, held, alone = (

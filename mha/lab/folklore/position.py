@@ -3,7 +3,7 @@ import torch
 
 from mha import MultiHeadAttention, attention
 from mha.lab.assets import position_runs
-from mha.lab.folklore.claim import CONDITION, ROUNDING, WRONG, claim, row
+from mha.lab.folklore.claim import READING, ROUNDING, SETTINGS, SOME, WRONG, claim, row
 from mha.position import alibi_bias, rope, sinusoids
 
 TEN = "10_position"
@@ -32,7 +32,7 @@ def shuffled(depth, causal):
 
 
 @claim("position", '"Without an explicit position signal, the model cannot tell them apart", of two orders.',
-       CONDITION, TEN)
+       SETTINGS, TEN)
 def order_of_the_past():
     blind = max(shuffled(1, False), shuffled(3, False), shuffled(1, True))
     deeper = shuffled(2, True)
@@ -44,7 +44,7 @@ def order_of_the_past():
 
 
 @claim("position", '"causal attention enables the model to infer the number of predecessors that each token can attend '
-       'to"', CONDITION, TEN)
+       'to"', SETTINGS, TEN)
 def counting():
     same = deep(stack(2), torch.randn(1, 12).double().expand(64, 12))
     first = torch.eye(64)[:, :1].double()  # 1 marks the first token
@@ -68,7 +68,7 @@ def ends(task, positions):
             for one in (runs.errors[:, 0], runs.errors[:, 2], runs.windowed[:, 2])]
 
 
-@claim("position", 'Sinusoids "allow the model to easily learn to attend by relative positions".', CONDITION, TEN)
+@claim("position", 'Sinusoids "allow the model to easily learn to attend by relative positions".', READING, TEN)
 def relative():
     rounding, runs, waves = 1e-4, position_runs("offsets", "sinusoids"), sinusoids(200, 32)
     shifted = rope(waves, 0 * FAR[:200] - 5, interleaved=True)  # one matrix for all positions: a turn by 5 places
@@ -127,7 +127,7 @@ def turn(x, a):
     return torch.view_as_real(torch.view_as_complex(x) * torch.polar(torch.ones_like(a), a))
 
 
-@claim("position", "A model of 16 bits may compute RoPE in 16 bits.", CONDITION, TEN)
+@claim("position", "A model of 16 bits may compute RoPE in 16 bits.", SETTINGS, TEN)
 def sixteen_bits():
     firsts, last, small = (0, 200, 950), FAR[950:1000], 1e-4
     brain, half, full = (torch.stack([off_by(first, dtype) for first in firsts])
@@ -141,7 +141,7 @@ def sixteen_bits():
 
 
 @claim("position", '"the dot product between queries and keys gradually diminishes for tokens that are distant from '
-       'one another", with RoPE.', CONDITION, TEN)
+       'one another", with RoPE.', SETTINGS, TEN)
 def decay():
     one, near = torch.ones(4097, 64).double(), 0.2
     like = rope(one, FAR) @ one[0] / 64                                                 # (4097,), query = key
@@ -158,7 +158,7 @@ def decay():
 
 # --- Longer than in training ------------------------------------------------------------------------------------------
 
-@claim("position", '"extrapolates better to longer sequences", of RoPE.', CONDITION, TEN)
+@claim("position", '"extrapolates better to longer sequences", of RoPE.', SOME, TEN)
 def longer():
     ours = [position_runs(task, "rotary") for task in BOTH]
     theirs = [[position_runs(task, way).errors[:, 2].mean() for way in TOLD_APART] for task in BOTH]
@@ -174,7 +174,7 @@ def longer():
                 for run, other in zip(ours, theirs)) and ours[0].windowed[:, 2].max() < 0.005)
 
 
-@claim("position", '"Max Extrapolation: 32×+ without drop!", of ALiBi.', CONDITION, TEN)
+@claim("position", '"Max Extrapolation: 32×+ without drop!", of ALiBi.', READING, TEN)
 def without_drop():
     slopes, runs = torch.linspace(0.01, 3, 300), position_runs("offsets", "ALiBi").errors  # (runs, 3 lengths)
     most = alibi_bias(300, 1, 2000, 1999, slopes=slopes).softmax(-1)[:, 0, -2].max()  # on the token before

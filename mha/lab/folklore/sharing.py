@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 
 from mha import MultiHeadAttention, MultiHeadLatentAttention, merge_heads
-from mha.lab.folklore.claim import CONDITION, ROUNDING, claim, row
+from mha.lab.folklore.claim import READING, ROUNDING, SETTINGS, SIZES, claim, row
 from mha.position import rope
 
 ELEVEN = "11_sharing_heads"
@@ -25,7 +25,7 @@ def serves(order, mark):
     return order[0][mark] == order[1][mark] != order[2][mark] == order[3][mark]
 
 
-@claim("sharing", '"at the cost of each head\'s specialization", of one key and one value for all heads.', CONDITION,
+@claim("sharing", '"at the cost of each head\'s specialization", of one key and one value for all heads.', SIZES,
        ELEVEN)
 def specialization():
     Q, K = torch.randn(2, 4, 32, 5).double()
@@ -56,7 +56,7 @@ def unread(g, d_v=4, numbers=16):
     return 1 - torch.linalg.matrix_rank(torch.randn(numbers, g * d_v).double()) / numbers
 
 
-@claim("sharing", '"cutting memory and compute without sacrificing quality", of grouped-query attention.', CONDITION,
+@claim("sharing", '"cutting memory and compute without sacrificing quality", of grouped-query attention.', SETTINGS,
        ELEVEN)
 def without_sacrifice():
     private, shared = (MultiHeadAttention(4096, 32, num_kv_heads=g, bias=False, device="meta") for g in (32, 8))
@@ -73,7 +73,7 @@ def without_sacrifice():
 
 # --- A latent for keys and values -------------------------------------------------------------------------------------
 
-@claim("sharing", '"smaller than MQA", of what multi-head latent attention (MLA) keeps.', CONDITION, ELEVEN)
+@claim("sharing", '"smaller than MQA", of what multi-head latent attention (MLA) keeps.', SIZES, ELEVEN)
 def smaller_cache():
     latent, private, one = (kept(layer) for layer in (
         MultiHeadLatentAttention(d_c=512, d_r=64, **V2), MultiHeadAttention(**V2),
@@ -100,7 +100,7 @@ def as_latent(layer):
     return latent
 
 
-@claim("sharing", '"the approximation error is acceptable", of MLA.', CONDITION, ELEVEN)
+@claim("sharing", '"the approximation error is acceptable", of MLA.', SETTINGS, ELEVEN)
 def approximation():
     shared, private = (MultiHeadAttention(48, 6, num_kv_heads=g, bias=False, causal=True).double() for g in (2, 6))
     x, exact, narrow = torch.randn(9, 48).double(), as_latent(shared), as_latent(private)
@@ -121,7 +121,7 @@ def needed(layer, turns):
     return int(torch.linalg.matrix_rank(torch.stack([(W_Q @ R @ W_UK.T).flatten() for R in turns])))
 
 
-@claim("sharing", 'W_UK can be absorbed into W_Q, the "Query projection, after applying RoPE".', CONDITION, ELEVEN)
+@claim("sharing", 'W_UK can be absorbed into W_Q, the "Query projection, after applying RoPE".', SETTINGS, ELEVEN)
 def absorption():
     layer, x = MultiHeadLatentAttention(32, 4, d_c=12).double(), torch.randn(7, 32).double()
     turns = [rope(torch.eye(8).double(), torch.full((8,), t)) for t in range(40)]  # the first is no turn
@@ -147,7 +147,7 @@ def decoded(layer, x):
 
 
 @claim("sharing", '"a per-sequence cost of" O(T^2 d) without a cache; "With KV caching, we reuse stored K,V, so cost '
-       'drops to" O(T d).', CONDITION, ELEVEN)
+       'drops to" O(T d).', READING, ELEVEN)
 def linear_decoding():
     layer, lengths = MultiHeadAttention(8, 1, causal=True), (64, 128)
     with torch.inference_mode():
@@ -161,7 +161,7 @@ def linear_decoding():
             3.9 < long / short < 4 and 7.8 < slow[1] / slow[0] < 8 and short == 64 * 65 / 2)
 
 
-@claim("sharing", '"exactly the same tokens as generating without it — bit-for-bit", of a cache.', CONDITION, ELEVEN)
+@claim("sharing", '"exactly the same tokens as generating without it — bit-for-bit", of a cache.', READING, ELEVEN)
 def to_the_bit():
     gaps, equal, bounds = [], [], (1e-12, 1e-5)
     for dtype in (torch.float64, torch.float32):

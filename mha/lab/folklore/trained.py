@@ -7,7 +7,7 @@ from mha.lab import measure, sentences
 from mha.lab.assets import induction_runs, pruning, real_heads
 from mha.lab.findings import heads as findings
 from mha.lab.folklore.choices import CLS_HANDED_ON
-from mha.lab.folklore.claim import CONDITION, HERE, NOT_FOUND, RIGHT, claim
+from mha.lab.folklore.claim import HERE, NOT_FOUND, READING, RIGHT, SETTINGS, SOME, claim
 
 EIGHT, NINE = "08_what_heads_do", "09_pruning"
 
@@ -30,7 +30,7 @@ def the_animal():
             like == 0 and famous[0] > famous[1] and abs(animal[0] - animal[1]) < 8)
 
 
-@claim("language", '"Coreference heads: track pronoun references across long distances"', CONDITION, EIGHT)
+@claim("language", '"Coreference heads: track pronoun references across long distances"', SOME, EIGHT)
 def pronouns():
     head, items, again = findings.number_of("1.3"), sentences.pronouns(), findings.pronouns(again=True)
     right, twins = int(findings.pronouns().right[head].sum()), int(findings.twins()[head].all(-1).sum())
@@ -46,7 +46,7 @@ def pronouns():
 
 
 @claim("language",
-       '"Rare token heads: disproportionately attend to rare or out-of-vocabulary tokens"', CONDITION, EIGHT)
+       '"Rare token heads: disproportionately attend to rare or out-of-vocabulary tokens"', READING, EIGHT)
 def rare_tokens():
     kept, found = [one.tokens for one in real_heads().browsed], findings.rare()
     unknown = sum(tokens.count("[UNK]") for tokens in kept)
@@ -62,7 +62,7 @@ def rare_tokens():
 
 
 @claim("language",
-       '"Syntactic heads: attend to grammatical relations (subject-verb, noun-adjective)"', CONDITION, EIGHT)
+       '"Syntactic heads: attend to grammatical relations (subject-verb, noun-adjective)"', SOME, EIGHT)
 def syntax():
     found = findings.relations()
     told = {name: f"{f.held_out.mean():.2f} against {f.offset[1]:.2f}" for name, f in found.items()}
@@ -77,7 +77,7 @@ def syntax():
             to_noun[0] > 0.1 > to_object[0] and max(high for _, high in others) < 0.05)
 
 
-@claim("language", '"Positional heads: attend to fixed offsets (next token, previous token)"', CONDITION, EIGHT)
+@claim("language", '"Positional heads: attend to fixed offsets (next token, previous token)"', SOME, EIGHT)
 def positions():
     near, tops = real_heads().near, real_heads().tops
     steady = int(((tops.before > 0.9) | (tops.itself > 0.9) | (tops.after > 0.9)).sum())
@@ -91,7 +91,7 @@ def positions():
 
 
 @claim("language",
-       "Each head has a job of its own: one for subjects, one for objects, one for pronouns.", CONDITION, EIGHT)
+       "Each head has a job of its own: one for subjects, one for objects, one for pronouns.", SOME, EIGHT)
 def jobs():
     found, pronouns = findings.relations(), findings.name_of(findings.pronouns().right.sum(-1).argmax())
     wins = [f.best for f in found.values() if f.lead[0] > 0]
@@ -106,7 +106,7 @@ def jobs():
             and pronouns not in wins)
 
 
-@claim("language", "A head that is right in 80 % of the cases has been found to do the task.", CONDITION, EIGHT)
+@claim("language", "A head that is right in 80 % of the cases has been found to do the task.", SETTINGS, EIGHT)
 def luck():
     best, one = (measure.luckiest(heads=heads, questions=30) for heads in (72, 1))
     return (f"Not if it was searched for. The luckiest of 72 heads that toss coins gets {round(30 * best)} or more of "
@@ -114,7 +114,7 @@ def luck():
             best >= 0.8 > one)
 
 
-@claim("language", "A large weight means that much is handed on.", CONDITION, EIGHT)
+@claim("language", "A large weight means that much is handed on.", SETTINGS, EIGHT)
 def sinks():
     got, handed = real_heads().sinks.cls.mean(), real_heads().sinks_carried.cls.mean()
     rank = real_heads().carried_rank
@@ -127,7 +127,7 @@ def sinks():
             got > 0.4 and handed < 0.1 and words > 0.85 and words - every > 0.05)
 
 
-@claim("language", "The map of a trained model shows the pattern, so the mechanism is there.", CONDITION, EIGHT)
+@claim("language", "The map of a trained model shows the pattern, so the mechanism is there.", SOME, EIGHT)
 def a_fraud():
     high, low = 0.9, 0.1
     honest, fraud = (induction_runs(kind) for kind in ("two layers", "one layer, fixed period"))
@@ -139,7 +139,7 @@ def a_fraud():
             prefix.min() > high and far.max() < low and near.min() > high)
 
 
-@claim("language", "Induction heads need two layers.", CONDITION, EIGHT)
+@claim("language", "Induction heads need two layers.", SETTINGS, EIGHT)
 def two_layers():
     high, low, good = 0.9, 0.6, 0.8
     two, one, smeared = (induction_runs(kind).at_period(16).accuracy
@@ -179,7 +179,7 @@ def gone_by_chance(kind):
     return len(counts), *(int(counts.quantile(q, interpolation="nearest")) for q in (0.05, 0.5, 0.95))
 
 
-@claim("pruning", '"Studies find that pruning many heads has minimal impact"', CONDITION, NINE)
+@claim("pruning", '"Studies find that pruning many heads has minimal impact"', SETTINGS, NINE)
 def many_heads():
     greedy, costly, (drawn, low, middle, high) = gone("greedy"), gone("most costly first"), gone_by_chance("random")
     random = pruning().curves["random"].mean                                                   # (73,)
@@ -209,7 +209,7 @@ def unequal():
             set(costly.tolist()) == {5} and spread > 3 and in_place > 1.5 * middle)
 
 
-@claim("pruning", "The derivative of the loss at a head's gate tells how much the head matters.", CONDITION, NINE)
+@claim("pruning", "The derivative of the loss at a head's gate tells how much the head matters.", READING, NINE)
 def derivative():
     nothing, stored = 1e-6, pruning()
     def together(a, b):

@@ -208,39 +208,40 @@ def mixing() -> Tensor:
     return torch.einsum("bk,kij->kibj", signs, shifts).reshape(16, 16)
 
 
-def fit_layers(layers, heads, *, steps=600, rate=0.01, runs=8, batch=64, seed=0,
+def fit_layers(layers, heads, *, relations=2, steps=600, rate=0.01, runs=8, batch=64, seed=0,
                device=None) -> tuple[Tensor, Tensor]:
-    """Train one layer or several on two relations of the task of `prune_heads`, all with 3328 parameters.
+    """Train one layer or several on two relations of the task of `prune_heads`, all with 3328 parameters, or on more.
 
     Each layer asks with the asking token's vector (32 numbers), attends to the sentence, and adds to that vector what
     its heads found, times its own W_O (heads * d_v, 32). So a second layer sees the sentence and the first one's
-    result. The other tokens stay as they are. At the end one matrix (32, 8) reads the answer off the sum of all that
-    was added. The number of parameters stays the same because d_k = d_v = 24 / (layers * heads).
+    result. The other tokens stay as they are. At the end one matrix (32, 4 relations) reads the answer off the sum of
+    all that was added. The number of parameters stays the same because d_k = d_v = 24 / (layers * heads).
 
     Args:
         layers, heads: numbers of layers and of heads in each; their product divides 24.
+        relations: how many are wanted.
         steps, rate: of `fit`.
         runs: independent runs.
         batch: sentences in a step.
         seed: of all runs.
     Returns:
         error (runs,): mean squared error on 2048 fresh sentences; a model that knows nothing gets 1.
-        shares (runs, layers * heads, 2): the mean weight that each head gives to the token of each relation, first
-            layer first.
+        shares (runs, layers * heads, relations): the mean weight that each head gives to the token of each relation,
+            first layer first.
     Raises:
         ValueError: layers * heads does not divide 24.
     """
     if layers < 1 or heads < 1 or 24 % (layers * heads):
         raise ValueError(f"layers * heads must divide 24, got {layers} * {heads}")
-    task = short_task(runs, 2, seed)
+    task = short_task(runs, relations, seed)
     d, width = task.d_model, 24 // layers  # width: of all the heads of a layer
     g = torch.Generator().manual_seed(seed + 1)
     shapes = [(d, width), (d, width), (d, width), (width, d)]  # of W_Q, W_K, W_V and W_O
     stack = [[xavier(g, runs, *shape, device=device) for shape in shapes] for _ in range(layers)]
-    W = xavier(g, runs, d, 2 * task.content, device=device)
+    W = xavier(g, runs, d, relations * task.content, device=device)
 
     def answer(size):
-        asking, x, contents = (t.to(device) for t in task.draw(size))  # (R, B, d), (R, B, n, d), (R, B, 2, c)
+        asking, x, contents = (t.to(device) for t in task.draw(size))  # (R, B, d), (R, B, n, d), (R, B, r, c)
         added, weights = torch.zeros_like(asking), []
         for W_Q, W_K, W_V, W_O in stack:
             outs, seen = attend(asking + added, x, W_Q, W_K, W_V, heads)
@@ -251,4 +252,4 @@ def fit_layers(layers, heads, *, steps=600, rate=0.01, runs=8, batch=64, seed=0,
     fit([matrix for layer in stack for matrix in layer] + [W], lambda: answer(batch)[0], steps=steps, rate=rate)
     with torch.no_grad():
         error, weights = answer(2048)
-    return error.cpu(), weights.mean(1)[..., :2].cpu()
+    return error.cpu(), weights.mean(1)[..., :relations].cpu()

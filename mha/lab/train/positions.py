@@ -72,47 +72,74 @@ def fit_positions(task: str, positions: str, *, n=24, lengths=(24, 48, 96), step
     Raises:
         ValueError: an unknown task or way of telling positions.
     """
-    if task not in TASKS or positions not in POSITIONS:
-        raise ValueError(f"task must be one of {TASKS} and positions one of {POSITIONS}, got {task!r} and "
-                         f"{positions!r}")
-    g = torch.Generator().manual_seed(seed)
-    names = torch.randn(runs, NAMES, D_NAME, generator=g)
-    names = names * (D_NAME ** 0.5 / names.norm(dim=-1, keepdim=True))
-    start = torch.Generator().manual_seed(seed + 1)
-    d, d_out = D_NAME + CONTENT + D_POSITION, CONTENT * (len(OFFSETS) if task == "offsets" else 1)
-    W_Q, W_K = (xavier(start, runs, 1, d, H * D_K, device=device) for _ in range(2))
-    b_Q, b_K = (normal(start, runs, 1, 1, H * D_K, std=0.3, device=device) for _ in range(2))
-    W_V = xavier(start, runs, 1, d, H * D_V, device=device)
-    W_O = xavier(start, runs, 1, H * D_V, d_out, device=device)
-    table = [normal(start, runs, 1, max(lengths), D_POSITION, std=0.7, device=device)] if positions == "learned" else []
+    layer = PositionLayer(task, positions, max(lengths), runs, seed, device)
+    fit(layer.parameters, lambda: layer.errors(n, batch), steps=steps, rate=rate)
+    with torch.no_grad():
+        tried, windowed = (torch.stack([layer.errors(size, math.ceil(64 * n / size), reach=reach) for size in lengths],
+                                       -1) for reach in (None, n - 1))
+        pairs = 1 - torch.eye(D_K // 2, device=device)
+        without = (torch.stack([layer.errors(n, 64, keep=keep) for keep in pairs], -1).cpu() if positions == "rotary"
+                   else None)
+    return Fitted(tried.cpu(), windowed.cpu(), without, sum(p[0].numel() for p in layer.parameters))
 
-    def answer(x, keep=None, reach=None):
+
+class PositionLayer:
+    """A causal layer of 4 heads, one for each run, before training; as `fit_positions` trains it."""
+
+    def __init__(self, task, positions, longest, runs, seed, device=None):
+        if task not in TASKS or positions not in POSITIONS:
+            raise ValueError(f"task must be one of {TASKS} and positions one of {POSITIONS}, got {task!r} and "
+                             f"{positions!r}")
+        self.task, self.positions, self.device = task, positions, device
+        self.sentences = torch.Generator().manual_seed(seed)
+        names = torch.randn(runs, NAMES, D_NAME, generator=self.sentences)
+        self.names = names * (D_NAME ** 0.5 / names.norm(dim=-1, keepdim=True))
+        start = torch.Generator().manual_seed(seed + 1)
+        d, d_out = D_NAME + CONTENT + D_POSITION, CONTENT * (len(OFFSETS) if task == "offsets" else 1)
+        self.W_Q, self.W_K = (xavier(start, runs, 1, d, H * D_K, device=device) for _ in range(2))
+        self.b_Q, self.b_K = (normal(start, runs, 1, 1, H * D_K, std=0.3, device=device) for _ in range(2))
+        self.W_V = xavier(start, runs, 1, d, H * D_V, device=device)
+        self.W_O = xavier(start, runs, 1, H * D_V, d_out, device=device)
+        self.table = ([normal(start, runs, 1, longest, D_POSITION, std=0.7, device=device)]
+                      if positions == "learned" else [])
+        self.parameters = [self.W_Q, self.W_K, self.b_Q, self.b_K, self.W_V, self.W_O, *self.table]
+
+    def answer(self, x, keep=None, reach=None, level=None, turn=rope, sharper=1):
+        """The outputs (R, B, n, d_out) and weights (R, B, h, n, n) for sentences x.
+
+        Args:
+            keep: (d_k / 2,), by what the pairs of turned queries are multiplied. reach: how far back a token sees.
+            level: keys further back than this are turned as if they were just so far; of rotary layers alone.
+            turn: takes x and positions and turns pairs of neighbours. sharper: by what all scores are multiplied.
+        """
         size = x.shape[2]
-        told = table[0][:, :, :size] if table else torch.zeros(size, D_POSITION, device=device)
-        if positions == "sinusoids":
-            told = sinusoids(size, D_POSITION, device=device)
+        told = self.table[0][:, :, :size] if self.table else torch.zeros(size, D_POSITION, device=self.device)
+        if self.positions == "sinusoids":
+            told = sinusoids(size, D_POSITION, device=self.device)
         x = torch.cat([x, told.expand(*x.shape[:-1], -1)], -1)  # (R, B, n, d)
-        Q, K, V = (split_heads(t, H) for t in (x @ W_Q + b_Q, x @ W_K + b_K, x @ W_V))  # (R, B, h, n, .)
-        if positions == "rotary":
-            i = torch.arange(size, device=device)
-            Q, K = rope(Q, i, interleaved=True), rope(K, i, interleaved=True)
+        Q, K, V = (split_heads(t, H) for t in (x @ self.W_Q + self.b_Q, x @ self.W_K + self.b_K, x @ self.W_V))
+        if self.positions == "rotary":
+            i = torch.arange(size, device=self.device)
+            raw_Q, raw_K = Q, K
+            Q, K = turn(Q, i, interleaved=True), turn(K, i, interleaved=True)
             Q = Q if keep is None else Q * keep.repeat_interleave(2)
         bias = None
-        if positions == "ALiBi":
-            bias = alibi_bias(H, size, slopes=torch.tensor(SLOPES), device=device).to(device)[None, None]
-        out, _ = attention(Q, K, V, bias=bias, causal=True, window=reach and (reach, 0))
-        return merge_heads(out) @ W_O  # (R, B, n, d_out)
+        if level is not None:
+            far = i[:, None] - i > level
+            as_if = turn(raw_Q, torch.full_like(i, level), interleaved=True) @ raw_K.mT
+            bias = torch.where(far, as_if - Q @ K.mT, 0) / D_K ** 0.5
+        if self.positions == "ALiBi":
+            bias = alibi_bias(H, size, slopes=torch.tensor(SLOPES), device=self.device).to(self.device)[None, None]
+        out, weights = attention(sharper * Q, K, V, bias=bias, causal=True, window=reach and (reach, 0),
+                                 need_weights=True)
+        return merge_heads(out) @ self.W_O, weights
 
-    def errors(size, sentences, **limits):
-        x, wanted, asked = (t.to(device) for t in draw(task, names, sentences, size, g))
-        missed = (answer(x, **limits) - wanted).square().mean(-1) * asked
-        return missed.sum((1, 2)) / asked.sum((1, 2))
+    def missed(self, size, sentences, **limits):
+        """The squared errors (R, B, n, d_out) on fresh sentences of a size, and which tokens were asked (R, B, n)."""
+        x, wanted, asked = (t.to(self.device) for t in draw(self.task, self.names, sentences, size, self.sentences))
+        return (self.answer(x, **limits)[0] - wanted).square(), asked
 
-    parameters = [W_Q, W_K, b_Q, b_K, W_V, W_O, *table]
-    fit(parameters, lambda: errors(n, batch), steps=steps, rate=rate)
-    with torch.no_grad():
-        tried, windowed = (torch.stack([errors(size, math.ceil(64 * n / size), reach=reach) for size in lengths], -1)
-                           for reach in (None, n - 1))
-        pairs = 1 - torch.eye(D_K // 2, device=device)
-        without = torch.stack([errors(n, 64, keep=keep) for keep in pairs], -1).cpu() if positions == "rotary" else None
-    return Fitted(tried.cpu(), windowed.cpu(), without, sum(p[0].numel() for p in parameters))
+    def errors(self, size, sentences, **limits):
+        """The mean squared error (R,) on fresh sentences of a size."""
+        missed, asked = self.missed(size, sentences, **limits)
+        return (missed.mean(-1) * asked).sum((1, 2)) / asked.sum((1, 2))

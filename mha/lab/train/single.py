@@ -7,40 +7,58 @@ from torch import Tensor
 from mha import masks
 from mha.attention import attention
 from mha.lab.data import KeyTask, pointers
-from mha.multihead import MultiHeadAttention
 from mha.lab.train.loop import fit, normal, small_steps, xavier
+from mha.multihead import MultiHeadAttention
+from mha.position import rope
 
 
-def fit_lookup(d_k, *, scale=None, start=1.0, rate=0.01, steps=300, m=32, runs=8, seed=0, device=None) -> Tensor:
-    """Learn a table of m queries and m keys by which each query fetches the one value that it should.
+LOOKUP_LOSSES = ("mixture", "weights")
 
-    The values (m, 8) are random and fixed, and so is the assignment. Nothing else is learned:
-    out = softmax(scale Q K^T) V.
+
+def fit_lookup(d_k, *, scale=None, start=1.0, rate=0.01, steps=300, tokens=None, loss="mixture", m=32, runs=8, seed=0,
+               device=None) -> Tensor:
+    """Let a head learn that each of m queries fetches the one of m values that was assigned to it.
+
+    The values (m, 8) are random and fixed, and so is the assignment: out = softmax(scale Q K^T) V.
 
     Args:
         d_k: width of a query and of a key.
         scale: of the scores; 1 / sqrt(d_k) by default.
         start: standard deviation of the first queries and keys.
         rate, steps: of Adam; the rate is constant.
+        tokens: None, and the tables Q and K themselves are learned; else the width of 2 m fixed random tokens of
+            variance 1, of which two learned matrices W_Q and W_K make queries and keys.
+        loss: of what is learned: "mixture", the mean squared error of out, or "weights", the mean of -ln(weight on the
+            assigned value).
         m: number of queries, of keys and of values.
         runs: independent runs, each with its own values, assignment and start.
         seed: of all runs.
     Returns:
-        (runs,), the mean squared error at the end. The values have variance 1: the best constant answer gets about 1.
+        (runs,), the loss at the end. The values have variance 1, so the best constant answer has an error of about 1;
+        equal weights have a loss of ln m.
+    Raises:
+        ValueError: an unknown loss.
     """
+    if loss not in LOOKUP_LOSSES:
+        raise ValueError(f"loss must be one of {', '.join(map(repr, LOOKUP_LOSSES))}, got {loss!r}")
     g = torch.Generator().manual_seed(seed)
-    Q, K = (normal(g, runs, m, d_k, std=start, device=device) for _ in range(2))
+    rows, std = (m, start) if tokens is None else (tokens, start * tokens**-0.5)
+    W_Q, W_K = (normal(g, runs, rows, d_k, std=std, device=device) for _ in range(2))
     values = torch.randn(runs, m, 8, generator=g).to(device)
-    assigned = torch.rand(runs, m, generator=g).argsort(-1).to(device)
-    wanted = values.take_along_dim(assigned[..., None], 1)
+    assigned = torch.rand(runs, m, generator=g).argsort(-1)[..., None].to(device)
+    wanted = values.take_along_dim(assigned, 1)
+    asking, asked = torch.randn(2, runs, m, rows, generator=g).to(device)
 
-    def errors():
+    def losses():
+        Q, K = (W_Q, W_K) if tokens is None else (asking @ W_Q, asked @ W_K)    # (R, m, d_k)
+        if loss == "weights":
+            return -_log_weights(Q, K, scale=scale).take_along_dim(assigned, -1).mean((-2, -1))
         out, _ = attention(Q, K, values, scale=scale, need_weights=True)
         return (out - wanted).square().mean((-2, -1))
 
-    fit([Q, K], errors, steps=steps, rate=rate, warm_up=0, eps=1e-12)
+    fit([W_Q, W_K], losses, steps=steps, rate=rate, warm_up=0, eps=1e-12)
     with torch.no_grad():
-        return errors().cpu()
+        return losses().cpu()
 
 
 class _Recaller(torch.nn.Module):
@@ -105,13 +123,13 @@ def _recall(layer, forget_bias, n, steps, rate, batch, seed, device) -> float:
     return math.inf
 
 
-def _log_weights(Q: Tensor, K: Tensor, mask: Tensor | None = None) -> Tensor:
+def _log_weights(Q: Tensor, K: Tensor, mask: Tensor | None = None, scale: float | None = None) -> Tensor:
     """The logarithms of attention's weights: (..., n, d_k), (..., m, d_k) -> (..., n, m), at most 0.
 
     These are `attention`'s weights in a wider range. A weight under 1e-45 is rounded to 0, its logarithm is -inf, and a
     run that is so wrong would get no gradient to lead it away; log_softmax never forms the weight itself.
     """
-    scores = Q @ K.mT / Q.shape[-1] ** 0.5
+    scores = Q @ K.mT / Q.shape[-1] ** 0.5 if scale is None else Q @ K.mT * scale
     if mask is not None:
         scores = scores.masked_fill(~mask, -math.inf)
     return scores.log_softmax(-1)
@@ -120,8 +138,8 @@ def _log_weights(Q: Tensor, K: Tensor, mask: Tensor | None = None) -> Tensor:
 SCORES = ("two matrices", "one symmetric form", "one matrix")
 
 
-def fit_pointers(task, score, *, exclude_self=True, steps=400, rate=0.01, d_k=16, runs=8, batch=64, seed=0,
-                 device=None) -> Tensor:
+def fit_pointers(task, score, *, exclude_self=True, rotary=False, steps=400, rate=0.01, d_k=16, runs=8, batch=64,
+                 seed=0, device=None) -> Tensor:
     """Train one head to put its weight where a task points (`mha.lab.data.pointers` lists the tasks).
 
     Args:
@@ -129,6 +147,7 @@ def fit_pointers(task, score, *, exclude_self=True, steps=400, rate=0.01, d_k=16
         score: "two matrices", x W_Q (x W_K)^T; "one matrix", x W (x W)^T; or "one symmetric form", x W D (x W)^T with a
             learned diagonal D of any sign, which stands for every symmetric matrix of rank d_k.
         exclude_self: no token attends to itself.
+        rotary: queries and keys are rotated by their positions (`mha.position.rope`).
         steps, rate: of `fit`.
         d_k: width of a query and of a key.
         runs: independent runs.
@@ -164,6 +183,8 @@ def fit_pointers(task, score, *, exclude_self=True, steps=400, rate=0.01, d_k=16
             K = x @ W_K
         elif score == "one symmetric form":
             K = Q * diagonal
+        if rotary:
+            Q, K = (rope(t, torch.arange(n, device=device)) for t in (Q, K))
         logs = _log_weights(Q, K, mask)[..., asked, :]
         return -logs.take_along_dim(target[..., asked, None], -1).mean((1, 2, 3))
 
@@ -177,6 +198,7 @@ CARRIERS = {  # what is mixed and handed on: are there W_V, is there a W_O?
     "W_V": (True, False),
     "the inputs, then W_O": (False, True),
     "W_V, then W_O": (True, True),
+    "fixed maps, then W_O": (True, True),
 }
 
 
@@ -187,7 +209,8 @@ def fit_carrier(carries, *, heads=1, places=1, turned=False, steps=400, rate=0.0
     Args:
         carries: what is mixed and handed on. "the inputs": the tokens themselves, and the answer is read off their
             content coordinates; "W_V": the tokens times a matrix of each head's own; "the inputs, then W_O": the
-            tokens, added up over heads, then one matrix; "W_V, then W_O": both.
+            tokens, added up over heads, then one matrix; "W_V, then W_O": both; "fixed maps, then W_O": the tokens
+            times a random matrix of each head's own that is never trained, added up over heads, then one matrix.
         heads: number of heads.
         places: number of related tokens whose contents are wanted.
         turned: ask for the content after a quarter turn in its first two coordinates and one in its last two. What is
@@ -215,11 +238,12 @@ def fit_carrier(carries, *, heads=1, places=1, turned=False, steps=400, rate=0.0
     W_Q = xavier(g, runs, heads, d, d_k, device=device)
     W_K = xavier(g, runs, heads, d, d_k, device=device)
     learned = [W_Q, W_K]
-    if has_W_V:
-        W_V = xavier(g, runs, heads, d, task.content if has_W_O else wanted, device=device)
-        learned.append(W_V)
-    if has_W_O:  # heads without a W_V of their own share one W_O
-        shape = (heads, task.content, wanted) if has_W_V else (1, d, wanted)
+    fixed = carries == "fixed maps, then W_O"
+    if has_W_V:  # fixed maps are so wide that their sum tells the heads apart
+        W_V = xavier(g, runs, heads, d, heads * d if fixed else task.content if has_W_O else wanted, device=device)
+        learned += [W_V] * (not fixed)
+    if has_W_O:  # heads without a learned W_V of their own share one W_O
+        shape = (1, heads * d, wanted) if fixed else (heads, task.content, wanted) if has_W_V else (1, d, wanted)
         W_O = xavier(g, runs, *shape, device=device)
         learned.append(W_O)
     quarter = torch.tensor([[0.0, 1.0], [-1.0, 0.0]])

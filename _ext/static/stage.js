@@ -1,0 +1,106 @@
+// A stage: the drawing of a live figure stays in sight, and each step behind it sets the figure when it comes to the
+// reading line, in the room below the drawing (_ext/stages.py). What a hand sets stays until the next step is reached.
+(() => {
+  "use strict";
+  const LINE = 0.3; // of that room lies above the line
+  const REST = 15; // frames without scrolling, after which the page has come to where it went
+
+  function wake(steps) {
+    const figure = steps.closest(".live-figure");
+    const drawing = figure.querySelector(".live-canvas");
+    const all = [...steps.children];
+    const wanted = all.map((step) => JSON.parse(step.dataset.set));
+    if (!figure.settings || !wanted.every(figure.settings.knows)) return;
+    const buttons = all.map((step, i) => {
+      const button = document.createElement("button");
+      Object.assign(button, { type: "button", className: "show-go", textContent: i + 1 });
+      button.setAttribute("aria-label", `${i + 1} of ${all.length}: show this in the figure`);
+      button.addEventListener("click", () => go(i));
+      step.firstElementChild.prepend(button);
+      return button;
+    });
+    // What the steps do not need stands below the last one, with the controls, and on a phone what is said as well
+    const foot = Object.assign(document.createElement("div"), { className: "mha-figure show-foot" });
+    foot.append(...figure.querySelectorAll(".mha-figure > :is(.reset, .copy-link, details.numbers)"));
+    figure.querySelector(".live-controls").append(foot);
+    const phone = matchMedia("(max-width: 600px)");
+    const said = figure.querySelector(".mha-figure > .status");
+    const home = document.createComment("what is said");
+    said?.before(home);
+    const speak = () => said && (phone.matches ? foot.prepend(said) : home.after(said));
+    phone.addEventListener("change", speak);
+    speak();
+
+    let now = -1;
+    function mark(i) {
+      now = i;
+      buttons.forEach((button, k) => {
+        all[k].classList.toggle("is-now", k === i);
+        if (k === i) button.setAttribute("aria-current", "step");
+        else button.removeAttribute("aria-current");
+      });
+    }
+    function show(i) {
+      mark(i);
+      figure.settings.glide(wanted[i], () => {});
+    }
+
+    // Where the page itself goes to a place in the figure (figure_buttons.js, host.js), what it passes sets nothing
+    let frame = 0;
+    function seek() {
+      let [left, at] = [REST, NaN];
+      const wait = () => {
+        left = scrollY === at ? left - 1 : REST;
+        at = scrollY;
+        frame = left && requestAnimationFrame(wait);
+      };
+      cancelAnimationFrame(frame);
+      frame = requestAnimationFrame(wait);
+    }
+    figure.addEventListener("sought", seek);
+    foot.parentElement.addEventListener("focusin", seek); // so is a control that the keyboard goes to
+    function go(i, behavior) {
+      seek();
+      all[i].scrollIntoView({ block: "start", behavior });
+      show(i);
+    }
+
+    // An address that sets the figure is not set aside by the step that lies there, until its reader moves on
+    const asked = all.findIndex((step) => `#${step.id}` === location.hash);
+    let arriving = asked < 0 && location.hash !== "";
+    for (const hand of ["wheel", "touchmove", "keydown", "pointerdown"]) {
+      addEventListener(hand, () => { arriving = false; }, { once: true, passive: true });
+    }
+
+    // What a hand sets, the step that has come to the line with it does not take away
+    let line = 0;
+    figure.addEventListener("input", () => {
+      const boxes = all.map((step) => step.getBoundingClientRect());
+      const i = boxes.findIndex(({ top, bottom }) => top <= line && line < bottom);
+      if (i >= 0) mark(i);
+    });
+
+    let watch;
+    function follow() {
+      watch?.disconnect();
+      const { position, top } = getComputedStyle(drawing); // in a low window it goes with the page
+      const free = position === "sticky" ? parseFloat(top) + drawing.offsetHeight : 0; // from here down
+      line = Math.round(free + LINE * (innerHeight - free));
+      figure.style.setProperty("--drawing", `${drawing.offsetHeight}px`);
+      figure.style.setProperty("--reading", `${line}px`);
+      watch = new IntersectionObserver((entries) => {
+        const i = all.indexOf(entries.filter((entry) => entry.isIntersecting).at(-1)?.target);
+        if (i < 0 || i === now) return;
+        if (frame || arriving) mark(i);
+        else show(i);
+      }, { rootMargin: `-${line}px 0px -${Math.max(0, innerHeight - line - 1)}px` });
+      all.forEach((step) => watch.observe(step));
+    }
+    new ResizeObserver(follow).observe(drawing);
+    addEventListener("resize", follow);
+    follow();
+    if (asked >= 0) go(asked, "instant"); // a smooth one is broken off while the page loads
+  }
+
+  addEventListener("figureslive", () => document.querySelectorAll(".show-steps").forEach(wake));
+})();

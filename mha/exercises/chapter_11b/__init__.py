@@ -1,0 +1,1 @@
+"""Chapter 11b: its exercise in code, and its questions."""

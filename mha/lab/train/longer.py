@@ -1,0 +1,103 @@
+"""Rotary layers that are taken to longer sentences by other frequencies, and how ALiBi's heads find one token back."""
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from mha.lab.train.loop import fit
+from mha.lab.train.positions import CONTENT, D_K, OFFSETS, PositionLayer, draw
+
+TRAINED, TRIED = 24, 96                                   # tokens of a sentence
+BASE, SLOW_TO_FAST = 10_000, (1, 32)                      # YaRN: pairs that turn less than once, and more than 32 times
+WAYS = ("as trained", "all frequencies / 4", "only slow ones / 4", "base 500000", "NTK-aware base", "YaRN")
+
+
+def frequencies(way: str, d_k=D_K, trained=TRAINED, tried=TRIED) -> tuple[Tensor, float]:
+    """The angle (d_k / 2,) by which each pair turns from token to token, and by what the scores are multiplied.
+
+    "All" divides every frequency, which is to divide the positions (Chen et al. 2023); "only slow ones" spares the
+    pairs that made a whole turn within the sentences of training; "base 500000" takes that for the base of 10,000;
+    "NTK-aware base" takes the one that divides the slowest frequency by as much as the sentences grew, and leaves the
+    fastest as it is; YaRN divides pairs that turned less than once, keeps those that turned 32 times, goes from one to
+    the other in between, and sharpens the scores (Peng et al. 2023).
+    """
+    theta, longer = BASE ** (-torch.arange(d_k // 2) / (d_k // 2)), tried / trained
+    turns = trained * theta / (2 * math.pi)               # in training
+    if way == "as trained":
+        return theta, 1.0
+    if way == "all frequencies / 4":
+        return theta / longer, 1.0
+    if way == "only slow ones / 4":
+        return torch.where(turns >= 1, theta, theta / longer), 1.0
+    if way == "base 500000":
+        return 500_000 ** (-torch.arange(d_k // 2) / (d_k // 2)), 1.0
+    if way == "NTK-aware base":
+        return (BASE * longer ** (d_k / (d_k - 2))) ** (-torch.arange(d_k // 2) / (d_k // 2)), 1.0
+    if way == "YaRN":
+        slow, fast = SLOW_TO_FAST
+        kept = ((turns - slow) / (fast - slow)).clamp(0, 1)
+        return (1 - kept) * theta / longer + kept * theta, (0.1 * math.log(longer) + 1) ** 2
+    raise ValueError(f"way must be one of {WAYS}, got {way!r}")
+
+
+def turning(theta: Tensor):
+    """A function like `rope` that turns neighbours by these frequencies."""
+    def turn(x, positions, interleaved=True):
+        angles = positions[:, None] * theta.to(x.device)
+        pairs = torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous())
+        return torch.view_as_real(pairs * torch.polar(torch.ones_like(angles), angles)).flatten(-2)
+    return turn
+
+
+def fit_longer(task: str, *, steps=800, after=100, runs=6, batch=16, seed=0, device=None) -> tuple[Tensor, Tensor]:
+    """Train rotary layers on 24 tokens, as `fit_positions` does, and try them on 96 with the frequencies of each way.
+
+    Args:
+        after: steps on 96 tokens with the new frequencies, from the trained layer on, for the second result; each
+            step sees as many tokens as one before.
+    Returns:
+        The errors (runs, ways) with nothing trained after, and with these steps.
+    """
+    layer = PositionLayer(task, "rotary", TRIED, runs, seed, device)
+    fit(layer.parameters, lambda: layer.errors(TRAINED, batch), steps=steps, rate=0.01)
+    kept, found = [p.detach().clone() for p in layer.parameters], []
+    for way in WAYS:
+        theta, sharper = frequencies(way)
+        limits = {"turn": turning(theta), "sharper": sharper}
+        with torch.no_grad():
+            for p, value in zip(layer.parameters, kept):
+                p.copy_(value)
+            at_once = layer.errors(TRIED, 64, **limits)
+        if after:
+            fit(layer.parameters, lambda: layer.errors(TRIED, batch // 4, **limits), steps=after, rate=0.003,
+                warm_up=10)
+        with torch.no_grad():
+            found.append((at_once, layer.errors(TRIED, 64, **limits)))
+    at_once, tuned = (torch.stack(errors, -1).cpu() for errors in zip(*found))
+    return at_once, tuned
+
+
+@dataclass
+class Found:
+    """How layers with ALiBi answer the two offsets, run by run."""
+
+    apart: Tensor
+    """(runs, lengths, 2), the error of each offset, 1 and 3 back."""
+    looks: Tensor
+    """(runs, heads, 24), the mean weight by tokens back, of the last of 24 tokens."""
+
+
+def fit_apart(*, lengths=(24, 96), steps=800, runs=6, batch=16, seed=0, device=None) -> Found:
+    """Train layers with ALiBi on "offsets", as `fit_positions` does, and look at the offsets one by one."""
+    layer = PositionLayer("offsets", "ALiBi", max(lengths), runs, seed, device)
+    fit(layer.parameters, lambda: layer.errors(TRAINED, batch), steps=steps, rate=0.01)
+    with torch.no_grad():
+        apart = []
+        for size in lengths:
+            missed, asked = layer.missed(size, 64)
+            each = missed.unflatten(-1, (len(OFFSETS), CONTENT)).mean(-1) * asked[..., None]
+            apart.append(each.sum((1, 2)) / asked.sum((1, 2))[:, None])
+        x, *_ = draw("offsets", layer.names, 64, TRAINED, layer.sentences)
+        looks = layer.answer(x.to(device))[1][..., -1, :].mean(1).flip(-1)                 # (R, h, 24)
+    return Found(torch.stack(apart, 1).cpu(), looks.cpu())
