@@ -96,6 +96,28 @@ open({str(noted)!r}, "w").write(f"{{started.pid}} {{copy}}")""", "check('5.1', 0
     assert not any(map(lives, noted.read_text().split()))
 
 
+def test_what_a_notebook_starts_ends_with_a_grader_that_is_killed(tmp_path):
+    noted = tmp_path / "pids"
+    path = learners.write(tmp_path / "x.ipynb", f"""
+import os
+copy = os.fork()
+if copy:
+    open({str(noted)!r}, "w").write(f"{{os.getpid()}} {{copy}}")
+while True:
+    pass""")
+    grader = subprocess.Popen([sys.executable, "-m", "mha.exercises", "grade", path], stdout=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while not (noted.exists() and noted.read_text()) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    pids = noted.read_text().split()
+    assert all(map(lives, pids))
+    grader.kill()
+    grader.wait()
+    while any(map(lives, pids)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not any(map(lives, pids))
+
+
 def lives(pid):
     """Whether there is such a process, and it is not dead and waiting to be buried."""
     state = subprocess.run(["ps", "-o", "stat=", "-p", pid], capture_output=True, text=True).stdout.strip()

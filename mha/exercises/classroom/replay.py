@@ -213,7 +213,8 @@ def run(runner, source, watch):
 class Watch(threading.Thread):
     """Interrupts a cell that runs longer, as a learner would who presses the button, and each second until it ends.
 
-    One thread for all cells: where one has used up the memory, no other thread would begin.
+    One thread for all cells: where one has used up the memory, no other thread would begin. And where whoever grades
+    was killed, it ends this process and what that began.
     """
 
     def __init__(self, seconds):
@@ -236,6 +237,7 @@ class Watch(threading.Thread):
     def run(self):
         while True:
             time.sleep(0.1)
+            end_if_left()
             due = self.due
             if due is None or clock() < due[0]:
                 continue
@@ -244,6 +246,15 @@ class Watch(threading.Thread):
                 signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
             else:
                 _thread.interrupt_main()
+
+
+def end_if_left():
+    """End this process and its group where the one that started it is no more."""
+    teacher = multiprocessing.parent_process()
+    if teacher and not teacher.is_alive():
+        if hasattr(os, "killpg"):
+            os.killpg(0, signal.SIGKILL)
+        os._exit(1)
 
 
 def one_line(failure):
