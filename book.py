@@ -22,6 +22,7 @@ if not (3, 10) <= sys.version_info < (3, 14):
 import argparse
 import hashlib
 import importlib.util
+import json
 import os
 import re
 import shlex
@@ -42,6 +43,7 @@ TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
 # As many workers as there are cores, and one thread of torch in each: threads that wait for each other's cost more.
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 WORKERS = 1 + (os.cpu_count() or 1)  # one more than cores: a test waits for its browser, or for a process that it began
+FEW = 10  # tests in a browser that are tried again
 
 
 class Failed(SystemExit):
@@ -174,12 +176,29 @@ def test_notebooks():
 
 def test_browser():
     """The built book in Chromium."""
-    python("-m", "pytest", "-n", WORKERS, "--dist", "loadgroup", "tests/browser", **ONE_THREAD)
+    return test_pages("tests/browser", "-n", WORKERS, "--dist", "loadgroup")
 
 
 def test_engines():
     """The built book in Firefox and WebKit, a worker each; a line in the end says which of them is not here."""
-    python("-m", "pytest", "-n", "2", "tests/engines", **ONE_THREAD)
+    return test_pages("tests/engines", "-n", "2")
+
+
+def test_pages(folder, *workers):
+    """Tests in a browser. The few that fail beside others are run again, one by one: a busy machine can be too late for
+    what a page waits for. What fails then has failed.
+    """
+    try:
+        python("-m", "pytest", *workers, folder, **ONE_THREAD)
+    except Failed as failure:
+        noted = ROOT / ".pytest_cache" / "v" / "cache" / "lastfailed"
+        failed = [name for name in json.loads(noted.read_text("utf-8")) if name.startswith(folder)]
+        if not 0 < len(failed) <= FEW:
+            raise
+        print(f"{failure}\n\nAgain, one by one:", flush=True)
+        python("-m", "pytest", *failed, **ONE_THREAD)
+        return f"passed; {len(failed)} at the second try: " + ", ".join(failed)
+    return None
 
 
 STAGES = {"package": test_package, "notebooks": test_notebooks, "build": build, "browser": test_browser,

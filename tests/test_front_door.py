@@ -160,3 +160,38 @@ def test_a_machine_without_chromium_is_told_so_and_passes_but_not_in_ci(stages, 
     monkeypatch.setenv("CI", "true")
     with pytest.raises(SystemExit, match="--from browser"):
         book.test("browser")
+
+
+# What is late the first time, and what is wrong each time
+LATE = """
+from pathlib import Path
+def test_late():
+    with open("tries", "a") as tries: tries.write("I")
+    assert Path("tries").read_text() == "II"
+"""
+WRONG = "def test_wrong(): assert False\n"
+MANY = "import pytest\n@pytest.mark.parametrize('i', range(11))\ndef test_wrong(i): assert False\n"
+
+
+@pytest.fixture
+def pages(tmp_path, monkeypatch):
+    """A folder of its own for `book.test_pages`, which takes these tests."""
+    monkeypatch.setattr(book, "ROOT", tmp_path)
+    monkeypatch.setattr(book, "PYTHON", sys.executable)
+    (tmp_path / "pytest.ini").write_text("[pytest]\n", "utf-8")
+    (tmp_path / "pages").mkdir()
+    return lambda tests: (tmp_path / "pages" / "test_page.py").write_text(tests, "utf-8")
+
+
+def test_a_page_that_is_late_is_tried_again_and_said(pages):
+    pages(LATE)
+    assert book.test_pages("pages") == "passed; 1 at the second try: pages/test_page.py::test_late"
+
+
+@pytest.mark.parametrize("tests, tries", [(LATE + WRONG, 2), ("import no_such_module\n", 2), (MANY, 1)],
+                         ids=["wrong", "cannot be read", "many"])
+def test_what_is_wrong_each_time_has_failed_and_many_are_not_tried_again(pages, capfd, tests, tries):
+    pages(tests)
+    with pytest.raises(book.Failed):
+        book.test_pages("pages")
+    assert capfd.readouterr().out.count("$ ") == tries
