@@ -298,10 +298,11 @@ function shade(weight) {
   return `color-mix(in srgb, var(${STOPS[low + 1]}) ${(100 * share).toFixed(2)}%, var(${STOPS[low]}))`;
 }
 
-// The same colours as one pixel each, in an element's scheme: a function of the weight
+// The same colours as one pixel each, in an element's scheme: a function of the weight; null while it has no style
 function pixelsIn(element) {
   const style = getComputedStyle(element);
-  const stops = STOPS.map((name) => style.getPropertyValue(name).match(/[\d.]+/g)?.map(Number) ?? [0, 0, 0]);
+  const stops = STOPS.map((name) => style.getPropertyValue(name).match(/[\d.]+/g)?.map(Number));
+  if (!stops.every(Boolean)) return null;
   const pixels = Uint32Array.from(tabulate(256, (i) => {
     const [low, share] = onRamp((i / 255) ** 2);
     const [r, g, b] = stops[low].map((part, k) => Math.round(part + share * (stops[low + 1][k] - part)));
@@ -326,10 +327,10 @@ function mapsUnder(svg) {
   const pen = canvas.getContext("2d");
   const cells = h("canvas").getContext("2d");
   let shown = { weights: [], columns: 1, places: [] };
+  let pixelOf = null; // asked for once a scheme, for a browser works out the styles of the whole page to say a colour
 
   // The maps one below the other, a pixel a cell
   function fillCells({ weights, columns }) {
-    const pixelOf = pixelsIn(canvas);
     const image = new ImageData(columns, weights.length / columns);
     const pixels = new Uint32Array(image.data.buffer);
     for (let i = 0; i < weights.length; i++) pixels[i] = pixelOf(weights[i]);
@@ -352,10 +353,15 @@ function mapsUnder(svg) {
     pen.clearRect(0, 0, canvas.width, canvas.height);
     pen.imageSmoothingEnabled = false;
     if (!canvas.width || !shown.places.length) return;
+    pixelOf ??= pixelsIn(canvas);
+    if (!pixelOf) return;
     fillCells(shown);
     shown.places.forEach(paintMap);
   }
-  painters.set(canvas, paint);
+  painters.set(canvas, () => {
+    pixelOf = null;
+    paint();
+  });
   new ResizeObserver(([{ contentRect: { width, height } }]) => {
     const sharp = Math.max(2, devicePixelRatio); // twice is enough for paper
     set(canvas, { width: Math.round(width * sharp), height: Math.round(height * sharp) });

@@ -160,7 +160,7 @@ NOT_AS_PAPER = """
       "is white": look(document.body).backgroundColor === "rgb(255, 255, 255)",
       "has black code": all("article .highlight span").every((el) => look(el).color === "rgb(0, 0, 0)"),
       "has all of its code": all("article pre").every((el) => el.scrollHeight <= el.clientHeight + 2),
-      "has the figures": all(".live-figure :is(.live-canvas:not(:has(+ .show-steps)) .live-view, .show-still)")
+      "has the figures": all(".live-figure :is(.live-canvas:not(.staged) .live-view, .show-still)")
         .every((el) => el.clientHeight > 50),
       "has controls of one line": all(".live-hbox").every((el) => look(el).display === "contents"),
     };

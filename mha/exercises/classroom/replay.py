@@ -5,19 +5,15 @@ with a time limit; its error is kept, and the next cell runs. `check` and `predi
 there and then, as they did for the learner. What is found goes to a file line by line, each line when it is known, so
 that nothing of it is lost when the process is.
 """
-import _thread
 import contextlib
 import functools
 import json
 import multiprocessing
 import os
 import re
-import signal
 import symtable
 import sys
 import tempfile
-import threading
-import time
 from pathlib import Path
 
 import torch
@@ -26,9 +22,9 @@ from traitlets.config import Config
 
 from mha import exercises
 from mha.exercises import EXERCISES
-from mha.exercises.engine.alarm import clock
 from mha.exercises.engine.calls import Caught
 from mha.exercises.classroom.handed_in import exercise_ids, expected, read
+from mha.exercises.classroom.watch import Watch
 
 try:
     import resource
@@ -208,53 +204,6 @@ def run(runner, source, watch):
     if isinstance(failure, MemoryError):
         spare()
     return NotRun(f"stopped after {watch.seconds:g} s") if watch.late else failure
-
-
-class Watch(threading.Thread):
-    """Interrupts a cell that runs longer, as a learner would who presses the button, and each second until it ends.
-
-    One thread for all cells: where one has used up the memory, no other thread would begin. And where whoever grades
-    was killed, it ends this process and what that began.
-    """
-
-    def __init__(self, seconds):
-        super().__init__(daemon=True)
-        self.seconds, self.late, self.due = seconds, False, None
-        self.start()
-
-    def begin(self):
-        """A cell begins."""
-        self.late, self.due = False, [clock() + self.seconds]
-        signal.signal(signal.SIGINT, self.interrupt)        # the cell before may have set another
-
-    def end(self):
-        self.due = None
-
-    def interrupt(self, *_):
-        if self.due:
-            raise KeyboardInterrupt
-
-    def run(self):
-        while True:
-            time.sleep(0.1)
-            end_if_left()
-            due = self.due
-            if due is None or clock() < due[0]:
-                continue
-            self.late, due[0] = True, due[0] + 1
-            if hasattr(signal, "pthread_kill"):             # which also ends a sleep
-                signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
-            else:
-                _thread.interrupt_main()
-
-
-def end_if_left():
-    """End this process and its group where the one that started it is no more."""
-    teacher = multiprocessing.parent_process()
-    if teacher and not teacher.is_alive():
-        if hasattr(os, "killpg"):
-            os.killpg(0, signal.SIGKILL)
-        os._exit(1)
 
 
 def one_line(failure):
