@@ -90,7 +90,7 @@ def fit_pairs(layer, n, *, width=8, forget_bias=3.0, steps=4000, rate=0.01, runs
         batch: texts of n pairs in a step; each is asked for all its names.
         seed: of all runs.
     Returns:
-        (8, runs), the share of right answers in each eighth of the steps. Each step draws its texts anew, and chance is 1/8.
+        (8, runs), the share of right answers in each eighth of the steps, each of which draws new texts. Chance is 1/8.
     Raises:
         ValueError: an unknown layer, or n that is not from 1 to 32.
     """
