@@ -37,6 +37,13 @@ def test_linear_attention_keeps_one_matrix_and_says_what_the_scores_without_a_so
     torch.testing.assert_close(pairs.read_by_linear(names, values, query, key, value), Q @ K.mT @ V)
 
 
+def test_keys_and_values_may_differ_in_width_and_equal_ones_start_as_one_width_does():
+    def start(width):
+        return pairs.recaller("linear attention", width, RUNS, 0, torch.Generator().manual_seed(1))
+    assert [tuple(p.shape[1:]) for p in start((7, 3))] == [(32, 7), (32, 7), (8, 3), (3, 8), (1, 8)]
+    assert all(map(torch.equal, start(WIDTH), start((WIDTH, WIDTH))))
+
+
 @pytest.mark.parametrize("n", [1, 7, 32])
 def test_an_LSTM_with_a_cell_for_each_name_forgets_no_pair(n):
     names, values = (drawn[0] for drawn in draw_pairs(torch.Generator().manual_seed(n), 1, 50, n))

@@ -50,8 +50,8 @@ explain_value = Explanation(
     checklist=("Who is read is decided by queries and keys; what is carried is decided by values.",
                "A mixture of the tokens stays inside their hull; a map is needed to say anything else.",
                "For one head it does not matter whether the map comes before the mixture or after it.",
-               "With several heads added up, each needs a map of its own: otherwise nobody can tell whose part is "
-               "whose.",
+               "With several heads added up, each needs a map of its own: otherwise contents in the same "
+               "coordinates cannot be told apart.",
                "W_V is narrow: the head carries d_v numbers and loses the rest.",
                "W_O decides where they are written."),
     hints=(), note="The third line is where a common answer goes wrong.",

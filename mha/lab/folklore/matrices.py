@@ -144,8 +144,8 @@ def value_matrix():
     a, b = torch.randn(2, 100_000)
     lost = (a - (a + b) / 2).square().mean()
     return (f"Not for one head: a matrix after the mixture does the same, to {ROUNDING:.0e}. Two heads that carry the "
-            f"tokens themselves into one matrix hand on a sum: of two contents, {lost:.2f} of the variance is lost. "
-            "There each head needs a map of its own.",
+            "tokens themselves into one matrix hand on a sum: of two contents in the same coordinates, "
+            f"{lost:.2f} of the variance is lost. There each head needs a map of its own.",
             gap < ROUNDING and (lost - 0.5).abs() < 0.02)
 
 

@@ -62,16 +62,19 @@ def read_by_linear(names: Tensor, values: Tensor, query: Tensor, key: Tensor, va
     return rows(query, names) @ state
 
 
-def recaller(layer: str, width: int, runs: int, forget_bias: float, generator: torch.Generator) -> list[Tensor]:
+def recaller(layer: str, width: int | tuple[int, int], runs: int, forget_bias: float,
+             generator: torch.Generator) -> list[Tensor]:
     """Parameters of a layer (R, ...), and of the answer that is read from its output: the last two."""
+    d_k, d_v = width if isinstance(width, tuple) else (width, width)
     if layer == "LSTM":
         tables = [normal(generator, runs, rows, 4 * width, std=0.5) for rows in (NAMES, VALUES + 1)]
         with torch.no_grad():
             tables[1][:, :, width:2 * width] += forget_bias
         tables.append(normal(generator, runs, width, 4 * width, std=0.5 * width**-0.5))
     else:
-        tables = [normal(generator, runs, rows, width, std=0.5) for rows in (NAMES, NAMES, VALUES)]
-    return [*tables, normal(generator, runs, width, VALUES, std=width**-0.5), normal(generator, runs, 1, VALUES)]
+        shapes = (NAMES, d_k), (NAMES, d_k), (VALUES, d_v)
+        tables = [normal(generator, runs, *shape, std=0.5) for shape in shapes]
+    return [*tables, normal(generator, runs, d_v, VALUES, std=d_v**-0.5), normal(generator, runs, 1, VALUES)]
 
 
 def fit_pairs(layer, n, *, width=8, forget_bias=3.0, steps=4000, rate=0.01, runs=4, batch=32, seed=0) -> Tensor:
@@ -80,14 +83,14 @@ def fit_pairs(layer, n, *, width=8, forget_bias=3.0, steps=4000, rate=0.01, runs
     Args:
         layer: one of RECALLERS.
         n: number of pairs, at most 32.
-        width: of the LSTM's cell; or of queries, keys and values.
+        width: of the LSTM's cell; or of queries, keys and values; or a pair, of queries and keys and of values.
         forget_bias: of the LSTM's forget gates at the start.
         steps, rate: of `fit`.
         runs: independent runs.
         batch: texts of n pairs in a step; each is asked for all its names.
         seed: of all runs.
     Returns:
-        (8, runs), the share of right answers in each eighth of the steps. Every text is a new one, and chance is 1/8.
+        (8, runs), the share of right answers in each eighth of the steps, each of which draws new texts. Chance is 1/8.
     Raises:
         ValueError: an unknown layer, or n that is not from 1 to 32.
     """
