@@ -6,6 +6,9 @@ import torch
 
 from mha.exercises.engine.question import Choice, Option
 
+ROOMS = {"section 1": "the aquarium", "section 2": "the insect house", "section 3": "the aviary",
+         "section 4": "the night house", "section 5": "the paddock"}  # as the page's headings call them
+
 
 @dataclass(frozen=True)
 class Case(Option):
@@ -41,18 +44,24 @@ class Specimen(Choice):
     def __post_init__(self):
         object.__setattr__(self, "picture", self.drawn)
 
+    @property
+    def about(self):
+        """As of any question, but with the name of its room."""
+        return super().about.replace(f"after {self.after}", f"in {ROOMS[self.after]}")
+
     def drawn(self):
         """The maps of both: what should be, then what is."""
         wanted = "should be" if len(self.titles) < 3 else "right"
         return self.maps([(f"{word}{': ' * bool(title)}{title}", map)
                           for word, made in ((wanted, self.sound()), ("is", self.buggy()))
-                          for title, map in zip(self.titles, made)], max(2, len(self.titles)))
+                          for title, map in zip(self.titles, made)], 2 * min(2, len(self.titles)))
 
     def maps(self, titled, columns):
         """(title, map) side by side, and as text below."""
         from mha import viz
         picture = viz.heatmaps(torch.stack([map for _, map in titled]).double(), list(self.rows),
-                               titles=[title for title, _ in titled], keys=list(self.columns), columns=columns)
+                               titles=[title for title, _ in titled], keys=list(self.columns), columns=columns,
+                               named=True)
         tables = [self.table(title, map.double()) for title, map in titled]
         picture.text = (f"Maps of specimen {self.id}: {', '.join(title for title, _ in titled)}. Rows are queries or "
                         "outputs, columns keys or inputs.\n\n" + "\n\n".join(tables))
