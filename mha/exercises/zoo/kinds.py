@@ -51,17 +51,17 @@ class Specimen(Choice):
 
     def drawn(self):
         """The maps of both: what should be, then what is."""
-        wanted = "should be" if len(self.titles) < 3 else "right"
+        wanted = "should be" if len(self.titles) < 2 else "right"
         return self.maps([(f"{word}{': ' * bool(title)}{title}", map)
                           for word, made in ((wanted, self.sound()), ("is", self.buggy()))
-                          for title, map in zip(self.titles, made)], 2 * min(2, len(self.titles)))
+                          for title, map in zip(self.titles, made)], 4 if len(self.titles) > 1 and len(self.rows) < 5 else 2)
 
     def maps(self, titled, columns):
         """(title, map) side by side, and as text below."""
         from mha import viz
         picture = viz.heatmaps(torch.stack([map for _, map in titled]).double(), list(self.rows),
                                titles=[title for title, _ in titled], keys=list(self.columns), columns=columns,
-                               named=True)
+                               named=True, cell=min(0.55, (2.2 if len(titled) <= columns else 1.7) / len(self.rows)))
         tables = [self.table(title, map.double()) for title, map in titled]
         picture.text = (f"Maps of specimen {self.id}: {', '.join(title for title, _ in titled)}. Rows are queries or "
                         "outputs, columns keys or inputs.\n\n" + "\n\n".join(tables))

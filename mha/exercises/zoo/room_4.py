@@ -94,7 +94,7 @@ SPECIMENS = [
         statement="Small heads learn to predict the next token. Each sentence is four throws of a die with eight "
                   "sides, and then the same four once more. Half of the tokens are throws, so no head that is blind to "
                   "the future gets below the line of the dice. Before its softmax one head has the line "
-                  "`scores.masked_fill(~causal, -inf)`. Which loss is its?",
+                  "`scores.masked_fill(~causal, -inf)`. Which curve is its loss?",
         makes=learned, sound=lambda: learned("scores = scores.masked_fill(~causal, -inf)"), draw=drawn_losses,
         options=(Case("Curve A", "That head guesses everything, half of it needlessly, because it sees only its own "
                                  "token.", "itself",
