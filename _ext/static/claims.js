@@ -34,7 +34,7 @@
     const mine = said()[number];
     card.classList.toggle("is-judged", Boolean(mine));
     if (!mine) return;
-    const came = agree(mine, verdict) ? "It came out so." : `It came out otherwise: ${verdict}.`;
+    const came = agree(mine, verdict) ? "It came out so." : "It came out otherwise."; // as the next words say
     card.querySelector(".claim-told").textContent = `You said: ${mine}. ${came}`;
   }
 
