@@ -61,7 +61,7 @@ class Specimen(Choice):
         from mha import viz
         picture = viz.heatmaps(torch.stack([map for _, map in titled]).double(), list(self.rows),
                                titles=[title for title, _ in titled], keys=list(self.columns), columns=columns,
-                               named=True, cell=min(0.55, (2.2 if len(titled) <= columns else 1.7) / len(self.rows)))
+                               named=True, cell=min(0.5, 1.5 / len(self.rows)))
         tables = [self.table(title, map.double()) for title, map in titled]
         picture.text = (f"Maps of specimen {self.id}: {', '.join(title for title, _ in titled)}. Rows are queries or "
                         "outputs, columns keys or inputs.\n\n" + "\n\n".join(tables))
