@@ -51,10 +51,10 @@ class Specimen(Choice):
 
     def drawn(self):
         """The maps of both: what should be, then what is."""
-        wanted = "should be" if len(self.titles) < 2 else "right"
+        wanted, in_a_row = ("should be", 2) if len(self.titles) < 2 else ("right", 4 if len(self.rows) < 5 else 2)
         return self.maps([(f"{word}{': ' * bool(title)}{title}", map)
                           for word, made in ((wanted, self.sound()), ("is", self.buggy()))
-                          for title, map in zip(self.titles, made)], 4 if len(self.titles) > 1 and len(self.rows) < 5 else 2)
+                          for title, map in zip(self.titles, made)], in_a_row)
 
     def maps(self, titled, columns):
         """(title, map) side by side, and as text below."""
