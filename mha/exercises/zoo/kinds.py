@@ -10,6 +10,11 @@ ROOMS = {"section 1": "the aquarium", "section 2": "the insect house", "section 
          "section 4": "the night house", "section 5": "the paddock"}  # as the page's headings call them
 
 
+def yes_or_no(map):
+    """Whether a map says of each pair only whether it is so."""
+    return bool(torch.isin(map, map.new_tensor([0, 1])).all())
+
+
 @dataclass(frozen=True)
 class Case(Option):
     """An option and the maps that it would make, a function of no arguments -> (k, n, m)."""
@@ -61,7 +66,8 @@ class Specimen(Choice):
         from mha import viz
         picture = viz.heatmaps(torch.stack([map for _, map in titled]).double(), list(self.rows),
                                titles=[title for title, _ in titled], keys=list(self.columns), columns=columns,
-                               named=True, cell=min(0.5, 1.5 / len(self.rows)))
+                               named=True, cell=min(0.5, 1.5 / len(self.rows)),
+                               alt="yes or no" if all(yes_or_no(map) for _, map in titled) else None)  # no weights
         tables = [self.table(title, map.double()) for title, map in titled]
         picture.text = (f"Maps of specimen {self.id}: {', '.join(title for title, _ in titled)}. Rows are queries or "
                         "outputs, columns keys or inputs.\n\n" + "\n\n".join(tables))
@@ -70,7 +76,7 @@ class Specimen(Choice):
     def table(self, title, map):
         """A map as text: crosses where it says yes or no, else numbers with the sums of the rows."""
         from mha import viz
-        if torch.isin(map, map.new_tensor([0, 1])).all():
+        if yes_or_no(map):
             return viz.table(title, ["", *self.columns], [[name, *("x" if yes else "." for yes in row.tolist())]
                                                           for name, row in zip(self.rows, map)])
         return viz.table(title, ["", *self.columns, "sum"],
