@@ -259,13 +259,12 @@ def test_a_claim_is_told_with_what_is_printed_what_came_out_and_the_verdict():
     ours = folklore.Claim(8, "softmax", "b > a", "right", "11_sharing_heads", lambda: ("So it is. " * 20, True))
     told = folklore.Told([quotation, ours])
     text = repr(told).splitlines()
-    assert text[:5] == ['7. "a < b", they say.', "Found: It is 3 & 4.", "Verdict: wrong (chapter 2)", "",
-                        "8. In our words: b > a"]
-    assert max(map(len, text)) <= 80 and text[-1] == "Verdict: right (chapter 11)"
+    assert text[:4] == ['7. "a < b", they say.', "Wrong. It is 3 & 4. (chapter 2)", "", "8. In our words: b > a"]
+    assert max(map(len, text)) <= 80 and text[4].startswith("Right. So it is.") and text[-1].endswith("(chapter 11)")
     card = told._repr_html_().split('<div class="claim" ')[1]
     assert card.startswith('id="claim-7" data-number="7" data-verdict="wrong" data-chapter="2">'
                            '<p><strong>7.</strong> "a &lt; b", they say.</p>')
-    assert "<p><strong>Found:</strong> It is 3 &amp; 4.</p><p><strong>Verdict:</strong> wrong (chapter 2)</p>" in card
+    assert '<div class="claim-came"><p><strong>Wrong.</strong> It is 3 &amp; 4. (chapter 2)</p></div>' in card
 
 
 def test_each_quotation_is_in_the_table_of_texts():

@@ -1,12 +1,14 @@
 """The zoo: what is shown is made by the answer, and by no other option."""
 import re
+from pathlib import Path
 
+import nbformat
 import pytest
 import torch
 
 from _ext.exercise_pages import KINDS
 from mha.exercises import zoo
-from mha.exercises.zoo.kinds import WhichBug, WhichLine, WhichPicture, WhichTest
+from mha.exercises.zoo.kinds import ROOMS, WhichBug, WhichLine, WhichPicture, WhichTest
 from mha.exercises.zoo.room_4 import learned
 from mha.exercises.zoo.staged import (
     D, H, LENGTH, REAL, W_DKV, W_K, W_Q, W_UK, X, influence, layer, merge, run, split, training, weights,
@@ -96,3 +98,11 @@ def test_a_room_never_asks_the_same_way_all_the_time():
         assert not any(len(set(kinds[i:i + 3])) == 1 for i in range(len(kinds) - 2))
     numbers = sorted(int(item.id[2:]) for item in zoo.SPECIMENS)
     assert numbers == list(range(1, len(numbers) + 1))
+
+
+def test_a_room_is_called_by_one_name_in_its_heading_in_the_contents_and_beside_its_specimens():
+    cells = nbformat.read(Path(__file__).resolve().parent.parent / "chapters" / "B_bug_zoo.ipynb", as_version=4).cells
+    for section, room in ROOMS.items():
+        title = f"{section.split()[1]}. {room.capitalize()}"
+        assert any(cell.source.startswith(f"## {title}: ") for cell in cells) and f"[{title}](#" in cells[0].source
+    assert all(f"in {ROOMS[item.after]}" in item.about for item in zoo.SPECIMENS)

@@ -14,7 +14,8 @@
 
   // ---- a card --------------------------------------------------------------------------------------
   function wake({ card, number }) {
-    const buttons = VERDICTS.map((verdict) => element("button", { type: "button", value: verdict }, verdict));
+    const buttons = VERDICTS.map((verdict) => element("button", { type: "button", value: verdict, ariaLabel: verdict },
+      verdict.replace(/^true |(?<=some heads) or runs| here$/g, ""))); // so that they fit in one row
     const ask = element("div", { className: "claim-ask", role: "group", ariaLabel: `Your verdict on claim ${number}` },
       ...buttons);
     const told = element("p", { className: "claim-told", tabIndex: -1 });
@@ -33,7 +34,7 @@
     const mine = said()[number];
     card.classList.toggle("is-judged", Boolean(mine));
     if (!mine) return;
-    const came = agree(mine, verdict) ? "It came out so." : `It came out otherwise: ${verdict}.`;
+    const came = agree(mine, verdict) ? "It came out so." : "It came out otherwise."; // as the next words say
     card.querySelector(".claim-told").textContent = `You said: ${mine}. ${came}`;
   }
 

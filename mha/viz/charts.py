@@ -61,7 +61,7 @@ def _map(axis, weights, rows, columns, title, cell):
     return image
 
 
-def heatmaps(weights, tokens, titles=None, columns=4, keys=None, alt=None, cell=0.7):
+def heatmaps(weights, tokens, titles=None, columns=4, keys=None, alt=None, cell=0.7, named=None):
     """Attention weights as maps, rows = queries, columns = keys, on the fixed scale from 0 (paper) to 1 (deep purple).
 
     Colour goes with the square root of the weight, so that a weight of 0.05 can be told from none.
@@ -74,12 +74,13 @@ def heatmaps(weights, tokens, titles=None, columns=4, keys=None, alt=None, cell=
         keys: m names of the keys, by default those of the queries.
         alt: what the picture shows, where the rows are no queries.
         cell: how wide a cell is at most, in inches.
+        named: whether the names stand beside the maps, by default where at most three are side by side.
     """
     maps = np.atleast_3d(as_array(weights)) if weights.ndim == 3 else as_array(weights)[None]
     h, n, m = maps.shape
     keys, titles = keys or tokens, titles or ([f"head {i + 1}" for i in range(h)] if h > 1 else [""])
     columns = min(columns, h)
-    rows, named = -(-h // columns), columns <= 3
+    rows, named = -(-h // columns), columns <= 3 if named is None else named
     left = LETTER * max(map(len, tokens)) + 0.3 if named else 0.3
     below = max(LETTER * max(map(len, keys)), 0.2) + 0.3 if named else 0.3
     across = columns * m + 0.3 * (columns - 1)                # cells, and a gap between two maps

@@ -16,7 +16,7 @@ def test_a_verdict_is_said_first_and_then_shown_kept_and_counted(visit, width, s
     judge(page, WRONG, "right")
     judge(page, RIGHT, "right")
     told = page.locator(f"#claim-{WRONG.number} .claim-told")
-    assert told.inner_text() == "You said: right. It came out otherwise: wrong."
+    assert told.inner_text() == "You said: right. It came out otherwise."
     assert page.locator(".claim-came:visible").count() == 2
     page.reload()
     assert page.locator(".claims-panel [role=status]").inner_text() == (

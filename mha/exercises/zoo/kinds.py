@@ -6,6 +6,14 @@ import torch
 
 from mha.exercises.engine.question import Choice, Option
 
+ROOMS = {"section 1": "the aquarium", "section 2": "the insect house", "section 3": "the aviary",
+         "section 4": "the night house", "section 5": "the paddock"}  # as the page's headings call them
+
+
+def yes_or_no(map):
+    """Whether a map says of each pair only whether it is so."""
+    return bool(torch.isin(map, map.new_tensor([0, 1])).all())
+
 
 @dataclass(frozen=True)
 class Case(Option):
@@ -41,18 +49,25 @@ class Specimen(Choice):
     def __post_init__(self):
         object.__setattr__(self, "picture", self.drawn)
 
+    @property
+    def about(self):
+        """As of any question, but with the name of its room."""
+        return super().about.replace(f"after {self.after}", f"in {ROOMS[self.after]}")
+
     def drawn(self):
         """The maps of both: what should be, then what is."""
-        wanted = "should be" if len(self.titles) < 3 else "right"
+        wanted, in_a_row = ("should be", 2) if len(self.titles) < 2 else ("right", 4 if len(self.rows) < 5 else 2)
         return self.maps([(f"{word}{': ' * bool(title)}{title}", map)
                           for word, made in ((wanted, self.sound()), ("is", self.buggy()))
-                          for title, map in zip(self.titles, made)], max(2, len(self.titles)))
+                          for title, map in zip(self.titles, made)], in_a_row)
 
     def maps(self, titled, columns):
         """(title, map) side by side, and as text below."""
         from mha import viz
         picture = viz.heatmaps(torch.stack([map for _, map in titled]).double(), list(self.rows),
-                               titles=[title for title, _ in titled], keys=list(self.columns), columns=columns)
+                               titles=[title for title, _ in titled], keys=list(self.columns), columns=columns,
+                               named=True, cell=min(0.5, 1.5 / len(self.rows)),
+                               alt="yes or no" if all(yes_or_no(map) for _, map in titled) else None)  # no weights
         tables = [self.table(title, map.double()) for title, map in titled]
         picture.text = (f"Maps of specimen {self.id}: {', '.join(title for title, _ in titled)}. Rows are queries or "
                         "outputs, columns keys or inputs.\n\n" + "\n\n".join(tables))
@@ -61,7 +76,7 @@ class Specimen(Choice):
     def table(self, title, map):
         """A map as text: crosses where it says yes or no, else numbers with the sums of the rows."""
         from mha import viz
-        if torch.isin(map, map.new_tensor([0, 1])).all():
+        if yes_or_no(map):
             return viz.table(title, ["", *self.columns], [[name, *("x" if yes else "." for yes in row.tolist())]
                                                           for name, row in zip(self.rows, map)])
         return viz.table(title, ["", *self.columns, "sum"],

@@ -1,10 +1,9 @@
-"""Room 1: the weights themselves. Rows, columns and sums are enough."""
+"""Room 1, the aquarium: the weights themselves. Rows, columns and sums are enough."""
 import torch
 
 from mha.exercises.zoo.kinds import Case, WhichBug, WhichPicture
 from mha.exercises.zoo.staged import CAUSAL, GITHUB, PADDED, REAL, SCORES, WORDS, numbers, run, weights
 
-ONE_MAP = "The maps show the weights of one head on four tokens, rows = queries."
 ROOM = "section 1"
 
 KEEP = torch.rand(4, 4, generator=torch.Generator().manual_seed(3)) > 0.2
@@ -27,68 +26,70 @@ SPECIMENS = [
     WhichBug(
         id="B.6", title="Rows that do not sum to 1", core=True, stars=1, minutes=2, after=ROOM,
         sound=lambda: weights(SCORES, CAUSAL)[None], rows=WORDS, columns=WORDS,
-        statement=f"{ONE_MAP} There is a causal mask. Which bug made the map on the right?",
-        options=(Case("The softmax runs over the queries.", "Every column sums to 1, and the rows do not.",
+        statement="This head has a causal mask. Which bug made the map on the right?",
+        options=(Case("The softmax runs over the queries.", "Every column sums to 1, and the rows do not: each key "
+                                                            "shares itself out among the queries.",
                       makes=lambda: weights(SCORES, CAUSAL, -2)[None]),
                  Case("The weights were multiplied by the mask after the softmax.",
-                      "Then the last row, which nothing is hidden from, would be right.", "mask-after-softmax",
+                      "Then the last row, which has no masked key, would be right.", "mask-after-softmax",
                       makes=lambda: (weights(SCORES) * CAUSAL)[None]),
-                 Case("The powers were not divided by their sum.",
-                      "Then the numbers in a row would still stand in the right ratios. Compare the last rows.",
+                 Case("The exponentials were not divided by their sum.",
+                      "Then the ratios within a row would still be right. Compare the two last rows.",
                       "no-normalisation", makes=lambda: (SCORES.exp() * CAUSAL)[None]),
-                 Case("The mask is transposed.", "The empty half is where it should be.", "mask-transposed",
+                 Case("The mask is transposed.", "Then the lower half would be empty, and not the upper one.",
+                      "mask-transposed",
                       makes=lambda: weights(SCORES, CAUSAL.T)[None])),
         note="\"That's a typo and a big bug!\", said the maintainer of "
              f"{GITHUB}labmlai/annotated_deep_learning_paper_implementations/issues/146 (2022). The one who found it "
-             "measured no difference in the quality of the pictures that the model draws: a metric need not notice. "
-             "And it leaks: the sum of a column runs over later queries."),
+             "measured no difference in the quality of the pictures that the model draws, so a metric need not "
+             "notice. And it leaks, because the sum of a column runs over later queries."),
     WhichBug(
         id="B.8", title="A mask that is too polite", core=True, stars=1, after=ROOM,
         sound=lambda: weights(SCORES, CAUSAL)[None], rows=WORDS, columns=WORDS,
-        statement=f"{ONE_MAP} There should be a causal mask. Which bug is it? Compare the hidden weights within one "
+        statement="This head should have a causal mask. Which bug is it? Compare the weights on later keys within one "
                   "row.",
         options=(Case("The mask was not applied at all.",
-                      "Then the hidden weights of a row would differ from each other as its scores do.", "no-mask",
+                      "Then the weights on later keys would differ from each other, as their scores do.", "no-mask",
                       makes=lambda: weights(SCORES)[None]),
-                 Case("The mask was applied after the softmax.", "Then the hidden weights would be 0.",
+                 Case("The mask was applied after the softmax.", "Then the weights on later keys would be 0.",
                       "mask-after-softmax", makes=lambda: (weights(SCORES) * CAUSAL)[None]),
                  Case("The mask came before the softmax and its fill is nearly zero.",
-                      "All hidden keys of a row have the same weight: that of a score of 0.",
+                      "All later keys of a row have the same weight, which is that of a score of 0.",
                       makes=lambda: SCORES.masked_fill(~CAUSAL, -1e-12).softmax(-1)[None]),
-                 Case("The diagonal is off by one.", "In row 1 three hidden keys have a weight, not one.",
+                 Case("The diagonal is off by one.", "Then row 1 would have one later key with a weight. It has three.",
                       "off-by-one", makes=lambda: weights(SCORES, torch.ones(4, 4).tril(1) > 0)[None])),
-        note="masked_fill(mask == 0, -e) with e = 1e-12: minus a millionth of a millionth, where minus a lot was "
-             f"meant. It stood from 2019 to 2022, {GITHUB}hyunwoongko/transformer/issues/10. The mending of specimen "
+        note="masked_fill(mask == 0, -e) with e = 1e-12 adds minus a millionth of a millionth, where minus a lot was "
+             f"meant. It stood from 2019 to 2022, {GITHUB}hyunwoongko/transformer/issues/10. The fix of specimen "
              "B.1 in FuxiCTR brought in the same slip, -1e-10, for five months."),
     WhichPicture(
-        id="B.10", title="Reading the filling", core=True, after=ROOM, rows=WORDS,
-        columns=("real", "real", "filling", "filling"), line="weights = scores.masked_fill(real, -inf).softmax(-1)",
-        statement="A sentence of two words was filled up to four places; `real` is True where a word stands. Somebody "
+        id="B.10", title="Reading the padding", core=True, after=ROOM, rows=WORDS,
+        columns=("real", "real", "padding", "padding"), line="weights = scores.masked_fill(real, -inf).softmax(-1)",
+        statement="A sentence of two words is padded to four tokens, and `real` is True for its words. Somebody "
                   "wrote `weights = scores.masked_fill(real, -inf).softmax(-1)`. Which map does this line make?",
         makes=read, sound=lambda: read("weights = scores.masked_fill(~real, -inf).softmax(-1)"),
-        options=(Case("The words are read, the filling is not.",
-                      "That is what was meant. masked_fill fills where it finds True; the line lacks a ~.", "as-meant",
+        options=(Case("The words are read, the padding is not.",
+                      "That was meant. But masked_fill fills where it finds True, so the line lacks a ~.", "as-meant",
                       makes=lambda: read("weights = scores.masked_fill(~real, -inf).softmax(-1)")),
                  Case("Everything is read, the words a little more.",
-                      "That comes of adding the mask to the scores as 0 and 1. A fill of -inf leaves nothing.",
+                      "That comes from adding the mask to the scores as 0 and 1. A fill of -inf leaves no weight.",
                       "float-mask", makes=lambda: read("weights = (scores + real).softmax(-1)")),
-                 Case("Only the filling is read.", "The fill goes where the mask is True: onto the words.")),
+                 Case("Only the padding is read.", "The fill goes where the mask is True, and that is on the words.")),
         note="scaled_dot_product_attention takes True for \"take part\", nn.MultiheadAttention for \"leave out\". "
              f"{GITHUB}InseeFrLab/torchTextClassifiers/pull/92 (2026) and {GITHUB}rasbt/LLMs-from-scratch/issues/1061 "
              "(2026) passed the one for the other. The comment in the code said what the author believed."),
     WhichBug(
         id="B.16", title="More than everything", after=ROOM, sound=lambda: weights(SCORES)[None], rows=WORDS,
         columns=WORDS,
-        statement=f"{ONE_MAP} They come from a layer in training, which returns its weights. Below, the numbers list "
-                  "what each row sums to. What happened?",
+        statement="A layer in training returned these weights. The numbers below list what each row sums to. What "
+                  "happened?",
         options=(Case("The softmax runs over the queries.", "Then the columns would sum to 1.",
                       "softmax-axis-queries", makes=lambda: weights(SCORES, axis=-2)[None]),
                  Case("Dropout was applied to the weights before they were returned.",
-                      "Some are 0, and all others are larger by the same factor.",
+                      "Some weights are 0, and all others are larger by the same factor.",
                       makes=lambda: (weights(SCORES) * KEEP / 0.8)[None]),
                  Case("A mask hides single pairs.", "With a mask before the softmax the rows would sum to 1.", "mask",
                       makes=lambda: weights(SCORES, KEEP)[None]),
-                 Case("The powers were not divided by their sum.",
+                 Case("The exponentials were not divided by their sum.",
                       "Then no weight would be 0, and each row would be off by a factor of its own.",
                       "no-normalisation", makes=lambda: SCORES.exp()[None])),
         note=f"{GITHUB}pytorch/pytorch/issues/33360 (2020): the weights that nn.MultiheadAttention returns in training "
@@ -98,14 +99,14 @@ SPECIMENS = [
         id="B.17", title="The farther the better", after=ROOM, rows=tuple("123456"), columns=tuple("123456"),
         line="scores = scores + 0.7 * (q_idx - kv_idx)",
         statement="A causal head of six tokens should prefer near tokens, so its scores get a bias: `scores = scores + "
-                  "0.7 * (q_idx - kv_idx)`, with the place of the query and that of the key. Which map is it?",
+                  "0.7 * (q_idx - kv_idx)`, with the positions of the query and of the key. Which map is it?",
         makes=near, sound=lambda: near("scores = scores + 0.7 * (kv_idx - q_idx)"),
         options=(Case("Near keys get most.",
-                      "That was meant. But here a key three places back gets 0.7 · 3, more than the token itself.",
+                      "That was meant. But here a key three back gets a bias of 0.7 · 3, the token itself none.",
                       "as-meant", makes=lambda: near("scores = scores + 0.7 * (kv_idx - q_idx)")),
-                 Case("Far keys get most.", "The distance is rewarded, where it should cost."),
+                 Case("Far keys get most.", "The line rewards the distance, which should cost."),
                  Case("Near and far keys get about the same.",
-                      "That is the head without a bias; this one adds up to 3.5.", "no-bias",
+                      "That is the head without a bias, and this line adds up to 3.5.", "no-bias",
                       makes=lambda: near("scores = scores"))),
         note=f"(q_idx - kv_idx) in place of (kv_idx - q_idx): {GITHUB}meta-pytorch/attention-gym/pull/86 (2024). The "
              "bias is ALiBi's."),

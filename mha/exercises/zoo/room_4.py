@@ -1,4 +1,4 @@
-"""Room 4: bugs that no sum shows, and the layer that leaks only when it is watched."""
+"""Room 4, the night house: bugs that no sum shows, and the layer that leaks only when it is watched."""
 import functools
 import math
 
@@ -13,7 +13,6 @@ from mha.exercises.zoo.staged import (
 
 ROOM = "section 4"
 THREE, FIVE = tuple("123"), tuple("12345")
-IN_OUT = "Two sentences of four tokens, a and b, go through a causal layer of two heads."
 PAST = torch.ones(LENGTH, LENGTH).tril() > 0
 
 
@@ -55,56 +54,56 @@ kept_unmasked = reader(False)
 SPECIMENS = [
     WhichPicture(
         id="B.13", title="One key takes all", after=ROOM, rows=THREE, columns=FIVE, line="scores = Q @ K.mT / scale",
-        statement="A new head, d_k = 64, three random queries on five random keys. It has `scale = d_k**-0.5`, and "
-                  "then `scores = Q @ K.mT / scale`. These maps show gradients: how much each weight moves when its "
+        statement="An untrained head with d_k = 64 has `scale = d_k**-0.5`, and then `scores = Q @ K.mT / scale`. The "
+                  "maps show gradients, three random queries by five random keys: how much each weight moves when its "
                   "own score does. Which is this head's?",
         makes=gradients, sound=lambda: gradients("scores = Q @ K.mT * scale"),
         options=(Case("Nearly all weights have stopped moving.",
-                      "Divided by 1 / 8 is multiplied by 8: the scores have a spread of 64, the softmax has all but "
-                      "decided, and little gradient passes."),
-                 Case("Some weights move more than others.", "That is a head whose scores have a spread near 1.",
+                      "Dividing by 1 / 8 multiplies by 8. The softmax is saturated, and little gradient passes."),
+                 Case("Some weights move more than others.", "That is a head whose scores have a standard deviation "
+                                                             "near 1.",
                       "as-meant", makes=lambda: gradients("scores = Q @ K.mT * scale")),
                  Case("All weights move about alike.",
-                      "That is a head whose weights are nearly even, its scores divided by d_k. Dividing by a number "
-                      "below 1 does not make scores smaller.",
+                      "That is a head with scores divided by d_k. Dividing by a number below 1 makes them larger.",
                       "scale-d_k", makes=lambda: gradients("scores = Q @ K.mT * scale**2"))),
         note=f"scale = dim ** -0.5, and then the scores were divided by it: {GITHUB}esceptico/perceiver-io/issues/9 "
-             "(2021). With d_k = 64 the scores of a new model have a spread of 64, where 1 is meant."),
+             "(2021). With d_k = 64 the scores of an untrained model have a standard deviation of 64, where 1 is "
+             "meant."),
     WhichBug(
-        id="B.12", title="A little too even", stars=3, minutes=5, after=ROOM, rows=THREE, columns=FIVE,
+        id="B.12", title="A little too uniform", stars=3, minutes=5, after=ROOM, rows=THREE, columns=FIVE,
         sound=lambda: even(64**0.5),
-        statement="The maps show the weights of one of eight heads, d_model = 512, three queries on five keys. Rows "
-                  "sum to 1, and the order of the keys in each row is right. Which bug is it?",
+        statement="One of eight heads, d_model = 512, attends from three queries to five keys. Its rows sum to 1, and "
+                  "the order of the keys in each row is right. Which bug is it?",
         options=(Case("The scores were divided by the root of d_model.",
-                      "It should be the root of d_k = 64. The leads are smaller by the root of 8.",
+                      "It should be the root of d_k = 64. Differences of scores are smaller by the root of 8.",
                       makes=lambda: even(512**0.5)),
-                 Case("The scores were not divided at all.", "Then the weights would be more decided, not less.",
+                 Case("The scores were not divided at all.", "Then the weights would be sharper, and not more uniform.",
                       "no-scale", makes=lambda: even(1)),
                  Case("The softmax was taken twice.", "Then no weight could be more than e times another.",
                       "softmax-twice", makes=lambda: even(64**0.5, 1)),
                  Case("The scores were divided by d_k.",
-                      "Then the leads would be smaller by 8, and the rows almost even.", "scale-d_k",
+                      "Then differences of scores would be smaller by 8, and the rows almost uniform.", "scale-d_k",
                       makes=lambda: even(64))),
         hints=("Take one row and compare the logarithms of the ratios of two weights, right and wrong.",),
-        note="Nothing in shapes or sums shows it, and with one head it is right. "
+        note="No shape and no sum shows it, and with one head it is right. "
              f"{GITHUB}lucidrains/vit-pytorch/issues/65 (2021), where the author says that he still makes rookie "
              f"mistakes after a year of attention; and {GITHUB}karpathy/ng-video-lecture/pull/6 (2023), from where it "
              "was copied."),
     WhichPicture(
         id="B.9", title="A mask that does nothing", after=ROOM, line="scores.masked_fill(~causal, -inf)",
-        statement="Small heads learn to say the next token. Each sentence is four throws of a die with eight sides, "
-                  "and then the same four once more. Before its softmax one head has the line "
-                  "`scores.masked_fill(~causal, -inf)`. Which loss is it? Half of what is to be "
-                  "said is a throw, so who cannot see the future ends no lower than the line of the dice.",
+        statement="Small heads learn to predict the next token. Each sentence is four throws of a die with eight "
+                  "sides, and then the same four once more. Half of the tokens are throws, so no head that is blind to "
+                  "the future gets below the line of the dice. Before its softmax one head has the line "
+                  "`scores.masked_fill(~causal, -inf)`. Which curve is its loss?",
         makes=learned, sound=lambda: learned("scores = scores.masked_fill(~causal, -inf)"), draw=drawn_losses,
-        options=(Case("Curve A", "It guesses everything, half of it needlessly, as a head does that hears only its own "
-                      "token.", "itself",
+        options=(Case("Curve A", "That head guesses everything, half of it needlessly, because it sees only its own "
+                                 "token.", "itself",
                       makes=lambda: learned("scores = scores.masked_fill(~(causal & causal.T), -inf)")),
-                 Case("Curve B", "It ends at the dice: it repeats what it can, and guesses the rest. Its mask works. "
-                      "masked_fill, without an underscore, changes nothing in place.",
+                 Case("Curve B", "That head repeats what it can and guesses the rest, so its mask works. masked_fill "
+                                 "returns a copy.",
                       "as-meant", makes=lambda: learned("scores = scores.masked_fill(~causal, -inf)")),
-                 Case("Curve C", "Nobody can foresee a throw. It reads what it should say: the result of the line is "
-                      "thrown away.")),
+                 Case("Curve C", "Nobody can foresee a throw, so it reads the answer: the line's result is thrown "
+                                 "away.")),
         note=f"Too good to be true. Found in {GITHUB}opendilab/DI-engine/issues/333 (2022), whose test had used a mask "
              f"that hides nothing; in {GITHUB}facebookresearch/ParlAI/pull/3068 (2020); and in "
              f"{GITHUB}lucidrains/flamingo-pytorch/issues/10 (2022). One underscore, three times."),
@@ -112,17 +111,17 @@ SPECIMENS = [
         id="B.2", title="A causal layer that sees ahead", core=True, stars=3, after=ROOM, rows=TOKENS, columns=TOKENS,
         buggy=lambda: influence(merged_by_view), sound=lambda: influence(layer(CAUSAL)), layer=merged_by_view,
         healthy=layer(CAUSAL),
-        statement=f"{IN_OUT} Its weights are right, row by row. But it merges its heads with view, without a "
+        statement="A causal layer has the right weights, row by row. But it merges its heads with view, without a "
                   "transpose, so that a row of the output holds two tokens of one head. Which of these tests would "
                   "have caught it? Pick all.",
-        options=(Check("The output has the shape of the input.", "view makes the right shape; that is its charm.",
+        options=(Check("The output has the shape of the input.", "view makes the right shape, and that is its charm.",
                        "shape", passes=keeps_the_shape),
                  Check("Change every word of sentence b; no output of a moves.", "The sentences stay apart.",
                        "sentences", passes=keeps_sentences_apart),
                  Check("Change the last token of a; no earlier output moves.",
-                       "One moves: output 2 is made of tokens 3 and 4 of head 1.", passes=hides_the_future),
+                       "One moves, because output 2 is made of tokens 3 and 4 of head 1.", passes=hides_the_future),
                  Check("With one head it gives what somebody else's layer gives.",
-                       "It does: with one head there is nothing to transpose.", "one-head",
+                       "It does, because with one head there is nothing to transpose.", "one-head",
                        passes=equals_with_one_head(layer(CAUSAL)))),
         note="Row 1 of the output is made of tokens 1 and 2 of head 1, and row 3 of head 2's. The training test had "
              f"passed, \"probably because the copy task is too easy\": {GITHUB}jsbaan/transformer-from-scratch/pull/6 "
@@ -130,18 +129,18 @@ SPECIMENS = [
     WhichBug(
         id="B.18", title="A layer with two paths", core=True, stars=3, minutes=5, after=ROOM, rows=TOKENS,
         columns=TOKENS, titles=("plain", "weights asked for"), sound=lambda: both(CAUSAL, CAUSAL),
-        statement=f"{IN_OUT} It can be asked to return its weights as well. What is wrong? This time you need both "
-                  "maps.",
+        statement="A causal layer can be asked to return its weights as well. What is wrong? This time you need both "
+                  "paths.",
         options=(Case("The layer has no causal mask.", "Then the plain path would see the future as well.", "no-mask",
                       makes=lambda: both(None, None)),
                  Case("The layer forgets its causal mask unless its weights are asked for.",
-                      "It is the other way round: look at which map is the full one.", "plain-path",
+                      "It is the other way round. Look at which map is the full one.", "plain-path",
                       makes=lambda: both(None, CAUSAL)),
                  Case("The layer forgets its causal mask on the path that returns weights.",
-                      "The fast path has the mask built in; the other has to make it, and does not.",
+                      "The fast path has the mask built in. The other has to make it, and does not.",
                       makes=lambda: both(CAUSAL, None)),
                  Case("On the path that returns weights the diagonal of the mask is off by one.",
-                      "Then output 1 would depend on tokens 1 and 2, and not on all four.", "off-by-one",
+                      "Then output 1 would depend on tokens 1 and 2 only, and not on all four.", "off-by-one",
                       makes=lambda: both(CAUSAL, torch.ones(N, N).tril(1) > 0))),
         note="\"In particular, dropout=0 is not safe — a layer with no dropout still leaks the moment it is called "
              f"with return_attention_scores=True\", says {GITHUB}keras-team/keras/issues/23038 (2026), a regression. "
@@ -152,24 +151,27 @@ SPECIMENS = [
         id="B.19", title="A cache that needs no mask", stars=3, minutes=5, after=ROOM, rows=TOKENS, columns=TOKENS,
         buggy=lambda: influence(kept_unmasked), sound=lambda: influence(reader(True)), layer=kept_unmasked,
         healthy=reader(True),
-        statement=f"{IN_OUT} It can keep keys and values in a cache, and then uses its mask no more: who writes a text "
-                  "token by token has nothing later to hide. The maps show a prompt of four tokens, read at once, with "
-                  "a cache. Which of these tests would have caught it? Pick all.",
+        statement="A causal layer drops its mask when it has a KV cache, because a decoder that adds one token at a "
+                  "time has nothing later to mask. The maps show a prompt of four tokens, read at once, with a cache. "
+                  "Which of these tests would have caught it? Pick all.",
         options=(Check("Without a cache, change the last token of a; no earlier output moves.",
-                       "Without a cache it has its mask.", "without-cache", passes=hides_the_future_without_a_cache),
+                       "Without a cache the layer still has its mask.", "without-cache",
+                       passes=hides_the_future_without_a_cache),
                  Check("With a cache, token by token, it gives what it gives without one.",
-                       "It does: a single new token may see all that is there.", "token-by-token",
+                       "It does, because a single new token may see all that is there.", "token-by-token",
                        passes=like_without_a_cache(1, 1, 1, 1)),
                  Check("With a cache, the whole prompt at once, its last output is what it is without one.",
-                       "It is: the last token of a prompt may see all of it. In a model of several layers it would "
-                       "not be, for the others have been spoilt below.", "last-output",
+                       "In one layer it is, because the last token of a prompt may see all of it.", "last-output",
                        passes=like_without_a_cache(N, rows=slice(N - 1, None))),
                  Check("With a cache, the whole prompt at once, it gives what it gives without one.",
-                       "Output 1 has seen tokens 2, 3 and 4.", passes=like_without_a_cache(N)),
+                       "It does not, because output 1 has seen tokens 2, 3 and 4.", passes=like_without_a_cache(N)),
                  Check("With a cache, two tokens and then two more, it gives what it gives without one.",
-                       "Output 1 has seen token 2, and output 3 token 4.", passes=like_without_a_cache(2, 2))),
-        note=f"`if cache is None:` stood before the mask in {GITHUB}Mikyx-1/TinyLLM/pull/18 (2026). Training never "
-             "passes a cache, so it was never affected, while each prompt was read with one. Four models of one "
+                       "It does not, because output 1 has seen token 2, and output 3 token 4.",
+                       passes=like_without_a_cache(2, 2))),
+        note=f"`if cache is None:` stood before the mask in {GITHUB}Mikyx-1/TinyLLM/pull/18 (2026). Training "
+             "passes no cache, so it was not affected, while each prompt was read with one. In a model of several "
+             "layers the last output is wrong too, because the layers below have spoilt what it reads. Four models of "
+             "one "
              f"library had the same fault of their own, {GITHUB}lablup/mlxcel/pull/1001 (2026). So compare with and "
              "without a cache in parts of several tokens, not only token by token."),
 ]

@@ -1,4 +1,4 @@
-"""Room 5: positions. Everything runs, and a token stands somewhere else than it should."""
+"""Room 5, the paddock: positions. Everything runs, and a token stands somewhere else than it should."""
 import torch
 from torch.nn.functional import normalize
 
@@ -32,7 +32,7 @@ def walked(line, turn_key=True):
 def drawn_walks(made):
     """A curve for each option."""
     from mha import viz
-    return viz.curves(PLACES, "place", "product", points=5, **{letter: maps[0, 0] for letter, maps in
+    return viz.curves(PLACES, "position", "product", points=5, **{letter: maps[0, 0] for letter, maps in
                                                                          made.items()})
 
 
@@ -52,46 +52,47 @@ def asked(queries=NEW, keys=NEW, again=0, hidden=NEW):
 SPECIMENS = [
     WhichPicture(
         id="B.21", title="Angles for neighbours", after=ROOM, line="emb = freqs.repeat_interleave(2, -1)",
-        statement="A token's query and key are equal, and of length 1: their product is 1. Then both are turned at the "
-                  "token's place, by `x * emb.cos() + rotate_half(x) * emb.sin()`, where `rotate_half(x)` is minus the "
-                  "second half of x and behind it the first. `freqs` holds place times speed, a number for each pair, "
-                  "and is laid out by `emb = freqs.repeat_interleave(2, -1)`. The token walks through the text. Which "
+        statement="A token's query and key are the same vector of length 1, so their product is 1. Both are rotated "
+                  "for "
+                  "the token's position by `x * emb.cos() + rotate_half(x) * emb.sin()`, where `rotate_half(x)` is "
+                  "minus the second half of x, then the first. `freqs` holds position times frequency for each pair, "
+                  "and is laid out by `emb = freqs.repeat_interleave(2, -1)`. The token moves through the text. Which "
                   "curve is the product of its query and key?",
         makes=walked, sound=lambda: walked("emb = torch.cat([freqs, freqs], -1)"), draw=drawn_walks,
-        options=(Case("Curve A", "It stays at 1, as it should: both are turned by the same angles. For that the two "
-                      "numbers that meet, here i and i + 4, need one angle.", "as-meant",
+        options=(Case("Curve A", "That was meant. It needs one angle for the two coordinates that meet, here i and i "
+                                 "+ 4.", "as-meant",
                       makes=lambda: walked("emb = torch.cat([freqs, freqs], -1)")),
-                 Case("Curve B", "repeat_interleave gives neighbours one angle, and rotate_half brings halves "
-                      "together. Numbers that meet have two angles: no turn, and lengths change, to more than 1 too."),
-                 Case("Curve C", "That is a turned query with a key that was not turned. Two vectors of length 1 have "
-                      "no product above 1.", "key-not-turned",
+                 Case("Curve B", "Neighbours get one angle, but rotate_half pairs halves, so lengths change, even to "
+                                 "more than 1."),
+                 Case("Curve C", "That is a rotated query with a key that was not. Here lengths stay 1, so no product "
+                                 "exceeds 1.", "key-not-turned",
                       makes=lambda: walked("emb = torch.cat([freqs, freqs], -1)", turn_key=False))),
-        note="Neighbours are one convention and halves another. Each is right, and the mixture is none: at every "
-             "place the distance 0, like any other, gets another score. "
+        note="Pairs of neighbours are one convention, and halves another. Each is right, but with the mixture, offset "
+             "0, like any other, scores differently at every position. "
              f"{GITHUB}raiyanyahya/how-to-train-your-gpt/issues/6 (2026). The test is one line: shift all positions, "
-             "and no score may move. (Some reports that a rotate_half is wrong find only the other convention.)"),
+             "and no score may move. Some reports that a rotate_half is wrong have only met the other convention."),
     WhichBug(
         id="B.22", title="Nearer than it should", after=ROOM, stars=3, minutes=5, rows=("5", "6"),
         columns=tuple("123456"), sound=asked,
-        statement="All tokens are alike, and this rotary head looks three back. Keys 1 to 4 were turned and kept. Now "
-                  "tokens 5 and 6 come together: their queries and keys are turned, the keys join the kept ones, and a "
-                  "causal mask hides what is later. Which bug made the map on the right?",
-        options=(Case("The new queries and keys were turned as if they were tokens 1 and 2.",
+        statement="All tokens are alike, and this head with RoPE looks three back. Keys 1 to 4 are in the cache, "
+                  "rotated. Now tokens 5 and 6 arrive together: their queries and keys are rotated, the keys are "
+                  "appended to the cache, and a causal mask is applied. Which bug made the map on the right?",
+        options=(Case("The new queries and keys were rotated as if they were tokens 1 and 2.",
                       "Then 5 would look for a key three before the first, and 6 for one two before it.", "from-zero",
                       makes=lambda: asked(NEW - 4, NEW - 4)),
-                 Case("The keys joined before the queries were turned, by an offset that had grown with them.",
-                      "The queries stand two places further on than their tokens: three back from there is one back "
-                      "from here.", makes=lambda: asked(queries=NEW + 2)),
-                 Case("The kept keys were turned a second time.",
-                      "Then kept keys would stand at twice their places, and the new ones, where they should.",
+                 Case("The keys were appended first, and the queries rotated by the new length of the cache.",
+                      "The queries are rotated two positions too far, and three back from there is one back from here.",
+                      makes=lambda: asked(queries=NEW + 2)),
+                 Case("The cached keys were rotated a second time.",
+                      "Then cached keys would be at twice their positions, and the new ones where they should.",
                       "turned-again", makes=lambda: asked(again=1)),
                  Case("The mask starts at the top left.",
                       "Then 5 would see the first key alone, and 6 the first two.", "top-left",
                       makes=lambda: asked(hidden=NEW - 4))),
-        hints=("How far back does each of the two look now, and how far should it?",),
-        note="An offset is read before the append or after it, and both run. In "
-             f"{GITHUB}ml-explore/mlx-swift-lm/pull/234 (2026) 44 of 45 layers asked in the right order; the one that "
-             "did not wrote random tokens. Another way to stand too far on: "
+        hints=("How far back does each of the two look now, and how far should it look?",),
+        note="The length of the cache can be read before the append or after it, and both run. In "
+             f"{GITHUB}ml-explore/mlx-swift-lm/pull/234 (2026) 44 of 45 layers read it in the right order; the one "
+             "that did not wrote random tokens. Another way to get too far: "
              f"{GITHUB}skyzh/tiny-llm/pull/46 (2025), where the prompt of 6 was counted twice and the second token "
              "came at offset 12."),
 ]

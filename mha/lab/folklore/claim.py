@@ -82,15 +82,15 @@ class Told:
 
 
 def _lines(claim, found):
-    """The three lines of a claim: what is printed, what came out, what follows."""
+    """The two lines of a claim: what is printed; the verdict, what came out, and where it is shown."""
     said = claim.printed if claim.quoted else f"In our words: {claim.printed}"
-    return f"{claim.number}. {said}", f"Found: {found}", f"Verdict: {claim.verdict} ({_where(claim.chapter)})"
+    return f"{claim.number}. {said}", f"{claim.verdict.capitalize()}. {found} ({_where(claim.chapter)})"
 
 
-def _card(claim, said, found, verdict):
+def _card(claim, said, came):
     return (f'<div class="claim" id="claim-{claim.number}" data-number="{claim.number}" data-verdict="{claim.verdict}" '
             f'data-chapter="{_number(claim.chapter)}"><p>{said}</p>'
-            f'<div class="claim-came"><p>{found}</p><p>{verdict}</p></div></div>')
+            f'<div class="claim-came"><p>{came}</p></div></div>')
 
 
 def _number(chapter):
@@ -104,9 +104,9 @@ def _where(chapter):
 
 
 def _marked(line):
-    """A line for a page, its first word in bold: the number of the claim, "Found:" or "Verdict:"."""
-    lead, rest = line.split(" ", 1)
-    return f"<strong>{escape(lead)}</strong> {escape(rest, quote=False)}"
+    """A line for a page, all before the first full stop in bold: the number of the claim, or the verdict."""
+    lead, rest = line.split(". ", 1)
+    return f"<strong>{escape(lead)}.</strong> {escape(rest, quote=False)}"
 
 
 def tell(part: str) -> Told:

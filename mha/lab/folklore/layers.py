@@ -19,9 +19,9 @@ def one_thing():
     stuck, solved = 0.4, 0.2
     one_layer, two_layers = (fit_layers(layers, 1, steps=300, runs=2, batch=48)[0] for layers in (1, 2))
     mixed = [float(torch.tensor([0.5, 0.5]) @ torch.tensor(values)) for values in ([2.0, 6], [4.0, 4])]
-    return (f"It may look at many places, and hands on one mixture of them: half of 2 and half of 6 is {mixed[0]:.0f}, "
-            f"half of 4 and half of 4 is {mixed[1]:.0f}. Trained on two relations, one layer of one head keeps an "
-            f"error above {stuck} in both runs; two such layers, with as many parameters, here below {solved}.",
+    return ("A head may attend to many tokens, but it returns one weighted mean of them: half of 2 and half of 6 is "
+            f"{mixed[0]:.0f}, as half of 4 and half of 4 is. Trained on two relations, one layer of one head keeps an "
+            f"error above {stuck}, and two such layers end below {solved}, in both runs.",
             mixed[0] == mixed[1] and one_layer.min() > stuck and two_layers.max() < solved)
 
 
@@ -45,11 +45,9 @@ def average():
     wide, mean = maps(first, 1)[0, it, because], maps(first)[:, it, because].mean()
     lost, none, rows = decided_by(first), decided_by(last).max(), len(first.tokens)
     tip, to_start = decided_by(last, slice(1, -1)), maps(last).mean(0).argmax(-1).eq(0).sum()
-    return ("Scores add, so weights multiply, up to the scale. Twelve trained heads of layer 0 in one softmax: \"it\" "
-            f"gives \"because\" {wide:.2f}, where the mean of the heads is {mean:.2f}; and without head "
-            f"0.{lost.argmax()} {lost.max()} of {rows} rows look elsewhere. In layer 5 {to_start} of {rows} rows look "
-            f"at {last.tokens[0]}, in the mean of the maps as in one softmax, whichever head is missing. Among the "
-            f"words alone one head tips up to {tip.max()} of {rows - 2}.",
+    return ("Scores add, so weights multiply. With the twelve heads of our encoder's layer 0 in one softmax, \"it\" "
+            f"gives \"because\" {wide:.2f}, where the mean of the heads is {mean:.2f}; in layer 5 all {to_start} of "
+            f"{rows} rows go to {last.tokens[0]} either way.",
             wide > 2 * mean and lost.max() > rows / 2 and none == 0 and to_start == rows
             and maps(last, 1)[0].argmax(-1).eq(0).all() and tip.max() > 3)
 
@@ -62,8 +60,8 @@ def ends_with_concatenation():
     layer, heads = MultiHeadAttention(D_MODEL, H, bias=False), torch.randn(3, D_MODEL, requires_grad=True)
     reach = [torch.autograd.grad(out[0, 0], heads)[0][0].view(H, -1).any(-1).sum()
              for out in (heads * 1, layer.W_O(heads))]
-    return (f"W_O is missing. Without it the first number of the output depends on {reach[0]} of {H} heads, with it on "
-            f"{reach[1]}.",
+    return (f"W_O is missing. Without it the first coordinate of the output depends on {reach[0]} of {H} heads, and "
+            f"with it on {reach[1]}.",
             reach == [1, H])
 
 
@@ -75,9 +73,9 @@ def output_matrix():
     loop, x = MultiHeadLoop([Head(D_MODEL, D_MODEL // H) for _ in range(H)]).double(), torch.randn(3, D_MODEL).double()
     outs = [head(x)[0] for head in loop.heads]
     total = sum(out @ W for out, W in zip(outs, loop.W_O.weight.T.split(D_MODEL // H)))
-    return (f"Only where h d_v is not d_model. With 64 numbers a head it fits before: {torch.cat(outs, -1).shape[-1]} "
-            f"numbers for {x.shape[-1]}. W_O mixes: the layer is the sum of its heads, each times its own block of "
-            f"W_O, to {ROUNDING:.0e}.",
+    return (f"It is needed for that only where h d_v is not d_model, and here {torch.cat(outs, -1).shape[-1]} "
+            f"coordinates come in and {x.shape[-1]} stand before W_O. What it does is mix: the layer is the sum of "
+            f"its heads, each times its own block of W_O, to {ROUNDING:.0e}.",
             torch.cat(outs, -1).shape == x.shape and (total - loop(x)[0]).abs().max() < ROUNDING)
 
 
@@ -90,9 +88,9 @@ def without_output_matrix():
     outs = merge_heads(torch.stack([layer.head(i)(x)[0] for i in range(6)]))
     gap = (layer(x)[0] @ next_map - outs @ (layer.W_O.weight.T @ next_map)).abs().max()
     without, with_it = (fit_output("mixed", W_O=W_O, steps=350, runs=2, batch=48) for W_O in (False, True))
-    return (f"If a linear map follows directly: W_O and that map are one, to {ROUNDING:.0e}. Not if nothing linear "
-            "follows, and an answer mixes what several heads found. Trained on such a task, with as many parameters, "
-            f"both runs here without W_O end above {stuck}, and both with it below {solved}; 1 is knowing nothing.",
+    return (f"If a linear map follows directly, the two are one map, to {ROUNDING:.0e}. If nothing linear follows and "
+            f"an answer mixes what several heads found, both runs without W_O end above {stuck}, and both with it "
+            f"below {solved}, at equal parameters.",
             gap < ROUNDING and without.min() > stuck and with_it.max() < solved)
 
 
@@ -104,9 +102,8 @@ def parameters():
         return sum(p.numel() for p in MultiHeadAttention(D_MODEL, h, device="meta", **options).parameters())
     plain, biased = count(H, bias=False), count(H)
     wide = count(H + 1, d_k=64, bias=False) - count(H, d_k=64, bias=False)
-    return (f"With d_k = d_model / h and no biases it is {plain:,}, for one head as well. With biases it is "
-            f"{biased:,}. With d_k kept at 64 each head adds {wide:,}. And the weights themselves grow with h, always: "
-            f"{H} x 100 x 100 = {H * 100**2:,} for 100 tokens.",
+    return (f"With d_k = d_model / h and no biases, {H} heads have {plain:,} parameters, as many as one head has. "
+            f"With biases it is {biased:,}, and with d_k kept at 64 each further head adds {wide:,}.",
             plain == count(1, bias=False) == 1_048_576 and biased > plain and wide > 0)
 
 
@@ -115,8 +112,8 @@ def width_of_a_head():
     x, default = torch.randn(3, D_MODEL), MultiHeadAttention(D_MODEL, H)
     shapes = [tuple(MultiHeadAttention(D_MODEL, H, d_k=d_k, d_v=d_v)(x)[0].shape)
               for d_k, d_v in ((64, 64), (50, 64), (7, 13))]
-    return (f"A default: here, too, d_k is {default.d_k}. But d_k = 50, or d_k = 7 with d_v = 13, give the same output "
-            f"shape, {shapes[1]}. Three numbers that a convention makes equal.",
+    return (f"64 is the default here too, d_k = {default.d_k}. But d_k = 50, or d_k = 7 with d_v = 13, give the same "
+            f"output shape, {shapes[1]}, so only a convention makes the three numbers equal.",
             default.d_k == default.d_v == 64 and set(shapes) == {tuple(x.shape)})
 
 
@@ -126,8 +123,8 @@ def stacking():
     y = x
     for layer in layers:
         y, weights = layer(y, need_weights=True)
-    return (f"{tuple(x.shape)} goes in and {tuple(y.shape)} comes out of three layers. The weights are "
-            f"{tuple(weights.shape)}, whatever the width.",
+    return (f"{tuple(x.shape)} goes into three layers, and {tuple(y.shape)} comes out. The weights are "
+            f"{tuple(weights.shape)}, at any width.",
             y.shape == x.shape)
 
 
@@ -137,9 +134,9 @@ def slices():
     x = torch.randn(3, D_MODEL, dtype=torch.double, requires_grad=True)
     seen, = torch.autograd.grad(split_heads(layer.W_Q(x), H)[0, 0].sum(), x)
     apart = merge_heads(torch.stack([layer.head(i)(x)[0] for i in range(H)]))
-    return ("It projects, then cuts the projection: the query of the first head depends on "
-            f"{int((seen[0] != 0).sum())} of {D_MODEL} numbers of its token. {H} separate projections give the same "
-            f"layer, to {ROUNDING:.0e}.",
+    return ("It projects first, and splits the projection, so the query of the first head depends on "
+            f"{int((seen[0] != 0).sum())} of {D_MODEL} coordinates of its token. With {H} separate projections the "
+            f"layer is the same, to {ROUNDING:.0e}.",
             bool((seen[0] != 0).all()) and (layer.W_O(apart) - layer(x)[0]).abs().max() < ROUNDING)
 
 
@@ -148,9 +145,8 @@ def a_letter():
     layer, x = MultiHeadAttention(D_MODEL, H, bias=False).double(), torch.randn(3, D_MODEL).double()
     names, before = sorted(name.partition(".")[0] for name, _ in layer.named_parameters()), layer(x)[0]
     layer.W_Q = layer.W_K
-    return (f"A slip: the paper writes W_i^Q. A layer has {', '.join(names)}, and none is called A. It matters which "
-            "one stands there: with the matrix of the keys in its place, the outputs move by up to "
-            f"{(layer(x)[0] - before).abs().max():.2f}.",
+    return (f"The paper writes W_i^Q, and a layer has {', '.join(names)}. The letter matters: with the matrix of the "
+            f"keys in its place, the outputs move by up to {(layer(x)[0] - before).abs().max():.2f}.",
             names == ["W_K", "W_O", "W_Q", "W_V"] and (layer(x)[0] - before).abs().max() > 0.01)
 
 
@@ -164,9 +160,9 @@ def projected_twice():
         answer = "refuses"
     gap = (attention(one.W_Q(x), one.W_K(x), one.W_V(x))[0] @ one.W_O.weight.T - one(x)[0]).abs().max()
     twice = attention(*(W(W(x)) for W in (one.W_Q, one.W_K, one.W_V)))[0] @ one.W_O.weight.T
-    return (f"If Q in the second is the input, which the first calls X: then both are the layer, to {ROUNDING:.0e}. "
-            "Whoever reads it as the query of the first projects twice. With 8 heads torch refuses, (3, 64) times "
-            f"(512, 64); with one the shapes fit, and the outputs move by up to {(twice - one(x)[0]).abs().max():.2f}.",
+    return ("Both hold if Q in the second is the input that the first calls X, and then they agree to "
+            f"{ROUNDING:.0e}. Taken as the query, it is projected twice: with 8 heads torch {answer}, and with one "
+            f"head the outputs move by up to {(twice - one(x)[0]).abs().max():.2f}.",
             answer == "refuses" and gap < ROUNDING and (twice - one(x)[0]).abs().max() > 0.01)
 
 
@@ -174,8 +170,8 @@ def projected_twice():
 def rows_of_the_output_matrix():
     plain, unequal = MultiHeadAttention(D_MODEL, H), MultiHeadAttention(D_MODEL, H, d_k=7, d_v=13)
     rows = [layer.W_O.in_features for layer in (plain, unequal)]
-    return (f"Where d_v is d_k, as here: {rows[0]} rows. It is h d_v: with d_k = 7 and d_v = 13, {H} heads put out "
-            f"{rows[1]} numbers, and h d_k is {H * 7}.",
+    return (f"It has h d_v rows, which are {rows[0]} where d_v = d_k, as here. With d_k = 7 and d_v = 13 it has "
+            f"{rows[1]} rows, and h d_k is {H * 7}.",
             rows == [H * 64, H * 13])
 
 
@@ -187,10 +183,9 @@ def diversity():
         where = layer(x, need_weights=True)[1].flatten(1)  # (h, n n)
         what = torch.stack([layer.ov(i).flatten() for i in range(h)])  # (h, d d)
         ranks.append(int(torch.linalg.matrix_rank(where.T @ what)))
-    return ("In one layer. With its weights held, a head is one map of places times one map of contents, however wide "
-            f"it is. Layers of 1, 2 and 8 heads are sums that need {', '.join(map(str, ranks))} such products. But "
-            "layers of one head, one after the other, get further, as the first claim of this part found. Liu et al. "
-            "(2021) report that 384 layers of one head did better than 24 layers of 16, once they could be trained.",
+    return (f"In one layer with its weights held fixed, 1, 2 and 8 heads are sums of {', '.join(map(str, ranks))} "
+            "products of a map over positions with one over contents. Several layers of one head get further: Liu et "
+            "al. (2021) report that 384 of them did better than 24 layers of 16 heads, once they could be trained.",
             ranks == [1, 2, 8])
 
 
@@ -202,9 +197,9 @@ def best_number():
     errors = torch.stack([torch.stack([trained_heads(r, h)[0] for h in HEADS]) for r in RELATIONS])  # (r, h, runs)
     best = torch.tensor(HEADS)[errors.argmin(1)]  # (r, runs)
     hits = best.eq(torch.tensor(RELATIONS)[:, None]).sum()
-    return ("Up to the number of relations. On a task with r of them, at equal parameters, one rate and 600 steps, the "
-            f"best h of {list(HEADS)} is r in {hits} of {best.numel()} runs, for r = {list(RELATIONS)}. At h = "
-            f"{HEADS[-1]} every run is worse than at its best by more than {margin}.",
+    return ("It holds up to the number of relations, r. At equal parameters, one rate and 600 steps, the best h of "
+            f"{list(HEADS)} is r in {hits} of {best.numel()} runs, and with h = {HEADS[-1]} every run is worse than "
+            f"at its best by more than {margin}.",
             hits >= 0.9 * best.numel() and (errors[:, -1] - errors.amin(1)).min() > margin)
 
 
@@ -213,10 +208,9 @@ def floor():
     near, under, task = 0.03, 0.1, KeyTask(2, 2, names=8, d_name=15, n=3, content=1, seed=4)
     gaps = torch.stack([trained_heads(r, h)[0] - (1 - h / r) for r in RELATIONS for h in HEADS if h < r])
     through, _ = fit_heads(1, 2, task=task, steps=800, runs=2, batch=32, seed=4)
-    return (f"That is the floor for heads whose scores do not see what they fetch, read linearly; all {gaps.numel()} "
-            f"runs with h < r end within {near} of it. Scores that see the contents can break it: in a small task with "
-            f"a floor of {1 - 1 / 2}, one head can end below {under}. (Of {len(through)} runs here at least one does. "
-            "With other seeds none may.)",
+    return (f"Where scores do not see what they retrieve and the output is read linearly, all {gaps.numel()} runs "
+            f"with h < r end within {near} of it. Where scores see it, at least one of {len(through)} runs of one "
+            f"head ends below {under}, though 1 - h / r is {1 - 1 / 2}.",
             gaps.abs().max() < near and through.min() < under)
 
 
@@ -225,9 +219,9 @@ def too_many():
     bound, low = 0.1, 0.05
     shared, wide = trained_heads(4, 16)[0], trained_heads(4, 16, d_k=16)[0]
     patient = trained_heads(4, 16, long=True)[0]
-    return ("Too narrow heads are. Four relations, 16 heads, 600 steps: with d_k = 64 / 16 all runs stay above "
-            f"{bound}; with d_k kept at 16 all end below {bound}. And narrow heads are slow: after five times as many "
-            f"steps the first end below {low}.",
+    return ("Heads that are too narrow are slow. Of 16 heads on four relations, all runs with d_k = 4 stay above "
+            f"{bound} after 600 steps and end below {low} after five times as many, and with d_k = 16 all end below "
+            f"{bound} after 600.",
             shared.min() > bound > wide.max() and patient.max() < low)
 
 
@@ -237,10 +231,10 @@ def own_relation():
     clean, most, all_ = ((shares.argmax(-1).sort(-1).values == torch.arange(shares.shape[-1])).all(-1).sum()
                          for shares in (four, eight, late))  # (runs, h, r) each
     busy, then = ((trained_heads(4, 16, long=long)[1] > 0.5).any(-1).sum(-1) for long in (False, True))
-    return ("Given time, where there are as many as relations. After 600 steps four heads on four relations take one "
-            f"each in {clean} of {len(four)} runs, eight on eight in {most}, after 3000 steps in {all_}. Of 16 heads "
-            f"on four, {busy.min()} to {busy.max()} give more than half of their weight to one relation, after 3000 "
-            f"steps {then.min()} to {then.max()}: several then have the same.",
+    return (f"Where there are as many heads as relations, each ends with its own: four on four in {clean} of "
+            f"{len(four)} runs after 600 steps, and eight on eight in {most}, after 3000 steps in {all_}. Of 16 heads "
+            f"on four relations, {then.min()} to {then.max()} give one relation more than half of their weight after "
+            "3000 steps, so several share one.",
             clean == all_ == len(four) and most < all_ and busy.max() < 8 and then.min() > 4)
 
 
@@ -249,7 +243,7 @@ def to_spare():
     rise, free = 0.1, 0.05
     # (2, h + 1): the error with 0, 1, ... heads left
     needed, spare = (prune_heads(h, r, steps=400, runs=2)[0] for h, r in ((4, 4), (8, 2)))
-    return ("If there were more than enough. Four heads trained on four relations: without the most dispensable the "
-            f"error rises by more than {rise} in both runs here. Eight heads on two: in both three can go for less "
-            f"than {free}. Nothing was trained again after that.",
+    return ("In both runs, and without further training, three of eight heads on two relations can go for less than "
+            f"{free}. But of four heads on four relations even the most dispensable one raises the error by more than "
+            f"{rise}.",
             (needed[:, 3] - needed[:, 4]).min() > rise and (spare[:, 5] - spare[:, 8]).max() < free)

@@ -18,8 +18,8 @@ def first_example():
     # a lead over a temperature is the logarithm of a ratio
     low = leads / ((printed[:-1] + rounding) / (printed[1:] - rounding)).log()
     high = leads / ((printed[:-1] - rounding) / (printed[1:] + rounding)).log()
-    return (f"It is {row(weights)}. If the scores are exact, no temperature mends it: the first two weights need one "
-            f"from {low[0]:.3f} to {high[0]:.3f}, the last two one from {low[1]:.3f} to {high[1]:.3f}.",
+    return (f"The weights are {row(weights)}. No temperature explains the printed ones: with these scores the first "
+            f"two need one of at least {low[0]:.3f}, and the last two one of at most {high[1]:.3f}.",
             (weights - printed).abs().max() > rounding and low[0] > high[1])
 
 
@@ -27,8 +27,9 @@ def first_example():
 def second_example():
     scores, printed = torch.tensor([0.05, 0.11, 0.06]), torch.tensor([0.3, 0.5, 0.2])
     weights = scores.softmax(-1)
-    return (f"It is {row(weights)}, almost even. The printed weights are those of no softmax: the third score is "
-            f"larger than the first, {scores[2]:.2f} against {scores[0]:.2f}, and gets the smaller weight.",
+    return (f"The weights are {row(weights)}, almost uniform. A softmax keeps the order of its scores, but here the "
+            f"third score is larger than the first, {scores[2]:.2f} against {scores[0]:.2f}, and gets the smaller "
+            "weight.",
             torch.equal(scores.argsort(), weights.argsort()) and not torch.equal(scores.argsort(), printed.argsort()))
 
 
@@ -37,8 +38,8 @@ def two_words():
     Q, K, V = torch.tensor([[[0.9, 0.3], [0.6, 0.8]], [[0.8, 0.4], [0.5, 0.9]], [[1.2, 0.7], [0.9, 1.1]]])
     out, weights = attention(Q, K, V, need_weights=True)
     first = float(Q[0] @ K[0]) / 2**0.5
-    return (f"Scores {row(Q @ K.T, 2)}, weights {row(weights)}, outputs {row(out)}. On the way the "
-            f"root is rounded to 1.41 first: the first scaled score, {first:.3f}, is printed as 0.60.",
+    return (f"From its queries and keys come {row(weights)}, so both rows are rounded correctly. On the way the first "
+            f"scaled score, {first:.3f}, is printed as 0.60, because the root of 2 was rounded first.",
             torch.equal(weights.mul(100).round(), torch.tensor([[52.0, 48], [46, 54]])) and first < 0.595)
 
 
@@ -47,9 +48,9 @@ def rows_sum_to_one():
     scores = 2 * torch.randn(7, 11)
     weights = scores.softmax(-1)
     rows, columns = weights.sum(-1), weights.sum(-2)
-    return (f"7 queries, 11 keys: the rows sum to {rows.min():.3f} to {rows.max():.3f}. The columns need not: "
-            f"{columns.min():.2f} to {columns.max():.2f}. (Probabilities of nothing: nothing is drawn, they are shares "
-            "of a mixture.)",
+    return (f"With 7 queries and 11 keys every row sums to {rows.min():.3f}, and its weights are in the order of its "
+            f"scores, while the columns sum to {columns.min():.2f} to {columns.max():.2f}. Nothing is sampled, so "
+            "read \"probabilities\" as shares.",
             torch.allclose(rows, torch.ones(7)) and columns.max() > 1.1
             and torch.equal(scores.argsort(-1), weights.argsort(-1)))
 
@@ -57,8 +58,8 @@ def rows_sum_to_one():
 @claim("softmax", "Ten queries and ten keys of 64 numbers give a table of 10 x 10 scores.", RIGHT, ONE)
 def shapes():
     scores, unequal = torch.randn(10, 64) @ torch.randn(10, 64).T, torch.randn(7, 64) @ torch.randn(11, 64).T
-    return (f"{tuple(scores.shape)}. Equal numbers hide an exchange of queries and keys; 7 and 11 do not: "
-            f"{tuple(unequal.shape)}.",
+    return (f"The table is {tuple(scores.shape)}. It would be the same with queries and keys exchanged, which 7 "
+            f"queries and 11 keys would show: {tuple(unequal.shape)}.",
             scores.shape == (10, 10) and unequal.shape == (7, 11))
 
 
@@ -70,8 +71,8 @@ def a_set():
     v = torch.randn(11, 3).double()
     order = torch.randperm(11)
     out, together, alone = attention(q, k, v)[0], attention(q, k[order], v[order])[0], attention(q, k[order], v)[0]
-    return (f"Both permuted: the outputs move by less than {ROUNDING:.0e}. Only the keys permuted: by up to "
-            f"{(alone - out).abs().max():.2f}.",
+    return (f"Permute 11 keys with their values, and the outputs move by less than {ROUNDING:.0e}. Permute only the "
+            f"keys, and they move by up to {(alone - out).abs().max():.2f}.",
             (together - out).abs().max() < ROUNDING and (alone - out).abs().max() > 0.1)
 
 
@@ -81,8 +82,8 @@ def closeness():
     q, near, far = torch.tensor([1.0, 0]), torch.tensor([1.0, 0]), torch.tensor([3.0, 3])
     scores = torch.stack([near, far]) @ q
     weights = scores.softmax(-1)
-    return ("For keys of one length. A dot product is no distance: one key stands on the query, another "
-            f"{(q - far).norm():.2f} away: they score {scores[0]:.0f} and {scores[1]:.0f}, and the far one gets "
+    return ("It holds for keys of equal length. Otherwise a far key can win: here the key that equals the query "
+            f"scores {scores[0]:.0f}, and one {(q - far).norm():.2f} away scores {scores[1]:.0f} and gets "
             f"{weights[1]:.2f} of the weight.",
             (q - near).norm() == 0 and weights[1] > weights[0])
 
@@ -93,9 +94,9 @@ def a_book():
     query = torch.tensor([[2.0, -1.2]])
     warm, cold, none = (attention(q, keys, values, scale=scale, need_weights=True)[1].max()
                         for q, scale in ((query, 1.0), (query, 4.0), (0 * query, 1.0)))
-    return (f"It returns a mixture of all: the best of five books gets {warm:.2f} of the weight, and {none:.2f} where "
-            f"nothing is asked. With scores four times as large it gets {cold:.2f}: one book needs a cold "
-            "softmax.",
+    return (f"It returns a weighted mean of all books, in which the best of our five gets {warm:.2f}, and {none:.2f} "
+            f"if nothing is asked. With scores four times as large the best gets {cold:.2f}, so one book needs a "
+            "sharp softmax.",
             warm < 0.9 < 0.98 < cold and (none - 0.2).abs() < 1e-6)
 
 
@@ -127,9 +128,9 @@ def spread():
         return torch.stack([(draw(20_000, d) * draw(20_000, d)).sum(-1) for d in widths.tolist()])
     std, mean = products(torch.randn).std(-1), products(torch.randn).mean(-1)
     grown = products(torch.rand).mean(-1)
-    return (f"With numbers of mean 0 the products' mean does not grow: it stays within {near} of 0. Their standard "
-            f"deviation does, as the root of d_k: {row(std, 1)} for d_k = {widths.tolist()}. With numbers between 0 "
-            f"and 1 the products' mean grows too: {row(grown, 1)}.",
+    return (f"For coordinates of mean 0 the standard deviation grows like the root of d_k, to {std[-1]:.1f} at d_k = "
+            f"{int(widths[-1])}, while the mean stays within {near} of 0. For coordinates between 0 and 1 the mean "
+            f"grows as well, to {grown[-1]:.1f}.",
             mean.abs().max() < near and (std / widths.sqrt() - 1).abs().max() < 0.03
             and (grown / widths - 0.25).abs().max() < 0.02)
 
@@ -138,11 +139,9 @@ def spread():
 def large_gradients():
     cold, warm, wide = pulls(64, 1.0), pulls(64), pulls(1024, 1.0)
     few, calm = (pulls(64, scale, sets=5000, m=8) for scale in (1.0, None))
-    return (f"At a query, and in the mean. At d_k = 64, among 64 keys, its gradient is {cold.mean():.2f} in the mean "
-            f"without the root and {warm.mean():.2f} with it, and {cold.median():.2f} and {warm.median():.2f} in the "
-            f"median. Among 8 keys the mean is {few.mean():.2f} and {calm.mean():.2f}, but the median "
-            f"{few.median():.2f} and {calm.median():.2f}. And at d_k = 1024 few make the mean: without the root it is "
-            f"{wide.mean():.1f}, the median {wide.median():.3f}.",
+    return (f"On average it is so at a query: with d_k = 64 and 64 keys the gradient is {cold.mean():.2f} without the "
+            f"root and {warm.mean():.2f} with it. The median can say the opposite: with 8 keys it is "
+            f"{few.median():.2f} without the root and {calm.median():.2f} with it.",
             min(cold.mean(), wide.mean()) > 4 * warm.mean() and cold.median() > 2 * warm.median()
             and few.mean() > calm.mean() and few.median() < calm.median() and wide.median() < 0.1 * warm.median())
 
@@ -153,11 +152,10 @@ def small_gradients():
     widths = (16, 64, 256, 1024)
     cold, warm = (torch.stack([slopes(d, scale, 128_000 // d).median() for d in widths]) for scale in (1.0, None))
     query, scaled = pulls(64, 1.0).median(), pulls(64).median()
-    return ("For large d_k, as its authors suspect, and at the scores, which the softmax gets. Among 64 keys "
-            f"the median of the gradient there is {row(cold)} without the root for d_k = {list(widths)}, and "
-            f"{row(warm)} with it: smaller at their own width, 64, and almost nothing at the last. At the "
-            f"query, one product further back, it is larger without the root at 64, {query:.2f} against "
-            f"{scaled:.2f}: two texts, two gradients.",
+    return (f"It is so at the scores, for large d_k: among 64 keys the median gradient there is {cold[1]:.3f} without "
+            f"the root and {warm[1]:.3f} with it at d_k = 64, and {cold[3]:.3f} against {warm[3]:.3f} at 1024. At d_k "
+            f"= 16 it is {cold[0]:.3f} against {warm[0]:.3f}, and one step back, at the query, it is larger without "
+            f"the root, {query:.2f} against {scaled:.2f} at 64.",
             cold[0] > 0.9 * warm[0] and (cold[1:] < 0.8 * warm[1:]).all() and cold[3] < 0.05 and query > 2 * scaled)
 
 
@@ -167,10 +165,9 @@ def training_without():
     narrow, wide, scaled, more = (fit_lookup(d, scale=s) for d, s in ((4, 1.0), (64, 1.0), (64, None), (64, 1 / 64)))
     again = fit_lookup(64, scale=1.0, start=64**-0.25, rate=0.01 * 64**-0.25)
     on_weights = fit_lookup(64, scale=1.0, loss="weights")
-    return (f"In wide heads whose error comes back through the mixture. At d_k = 4 all {len(narrow)} runs here end "
-            f"below an error of {easy}. At 64 all end above {high}, with the root below {low}, divided by d_k itself "
-            f"below {lower}. With a loss on the weights themselves the undivided heads learn too: all end below "
-            f"{lower}. And with a smaller start and smaller steps they end as with the root, to {close:.0e}.",
+    return (f"On a lookup task with d_k = 4, all {len(narrow)} runs learn without the root, to errors below {easy}, "
+            f"while with d_k = 64 all stay above {high}. The root is one cure, with errors below {low}, and a smaller "
+            f"start with smaller steps is another, which ends within {close:.0e} of it.",
             narrow.max() < easy and wide.min() > high and scaled.max() < low and more.max() < lower
             and on_weights.max() < lower and (again - scaled).abs().max() < close)
 
@@ -199,8 +196,8 @@ def path_lengths():
     everyone = torch.ones(100, 100, dtype=torch.bool)
     recurrent = everyone.tril(-1).triu(-1)                                                # word i hears from word i - 1
     slow, fast = rounds(recurrent), rounds(everyone)
-    return (f"{slow} against {fast}. The price: {int(everyone.sum()):,} scores in place of {int(recurrent.sum())} "
-            "links.",
+    return (f"Word 1 reaches word 100 in {slow} steps of a recurrent network, and in {fast} of attention. The price "
+            f"is {int(everyone.sum()):,} scores in place of {int(recurrent.sum())} links.",
             (slow, fast) == (99, 1))
 
 
@@ -212,9 +209,8 @@ def long_distances():
     torch.nn.init.constant_(opened.bias_hh_l0[16:32], 5)                                       # of the forget gates
     layers = (lambda x: attention(x @ W_Q, x @ W_K, x @ W_V)[0], lambda x: lstm(x)[0], lambda x: opened(x)[0])
     head, recurrent, kept = (sum(influence(layer) for _ in range(20)) / 20 for layer in layers)
-    return ("Here, before training, 100 words back: an LSTM's output, as torch makes it, depends on a word by less "
-            f"than {nothing:.0e}, a head's by {head[100]:.4f}. But with its forget gates open at the start it is "
-            f"{kept[100]:.4f}. One word back, the LSTM's is larger than the head's, which shares its weight.",
+    return (f"Before training, a head's output depends on the word 100 back by {head[100]:.4f}, and that of torch's "
+            f"LSTM by less than {nothing:.0e}. But an LSTM whose forget gates start open has {kept[100]:.4f}.",
             recurrent[100] < nothing < 1e-4 < min(head[100], kept[100]) and recurrent[1] > head[1])
 
 
@@ -225,9 +221,9 @@ def a_hundred_times():
                   for layer in (torch.nn.LSTM(d, d, bias=False), MultiHeadAttention(d, 1, bias=False)))
     # a product with a matrix multiplies once for each of its numbers
     ratio = {n: n * lstm / (n * head + 2 * n * n * d) for n in (short, long)}
-    return ("Wrong as a constant: the counts depend on the length. Steps that wait for each other: n against 1, so "
-            f"{short} and {long:,} at these lengths. Multiplications of an LSTM against those of a layer of attention, "
-            f"both {d} wide: {ratio[short]:.2f} at n = {short}, {ratio[long]:.2f} at n = {long:,}.",
+    return (f"No constant is right, because the counts depend on the length. At width {d} an LSTM multiplies "
+            f"{ratio[short]:.2f} times as often as attention for {short} tokens, and {ratio[long]:.2f} times for "
+            f"{long:,}, but it needs as many sequential steps as there are tokens, against 1.",
             ratio[short] > 1 > ratio[long])
 
 
@@ -239,8 +235,8 @@ def alternative():
         return attention(states[-1:], states, states)[0]
     plain, with_attention = (sum(influence(layer)[100] for _ in range(20)) / 20
                              for layer in (lambda x: lstm(x)[0], looks_back))
-    return ("Translating by it alone dates from 2017. It is older (Cheng, Dong and Lapata 2016, inside an LSTM), and "
-            "attention older still: Bahdanau, Cho and Bengio (2015) put it into a recurrent translator, whose states "
-            "it reads. Here an LSTM's last state asks all 200: what comes out depends on the "
-            f"word 100 places back by {with_attention:.4f}, the state alone by less than {nothing:.0e}.",
+    return ("Translation by attention alone dates from 2017, but Bahdanau, Cho and Bengio (2015) added attention to a "
+            "recurrent translator, and Cheng, Dong and Lapata (2016) put self-attention inside an LSTM. It helps "
+            f"there: an LSTM's last state depends on the word 100 back by less than {nothing:.0e}, and with attention "
+            f"over its 200 states by {with_attention:.4f}.",
             plain < nothing < 1e-4 < with_attention)

@@ -34,11 +34,11 @@ def specialization():
     gap = (padded(Q) @ merge_heads(K).T - Q @ K.mT).abs().max()
     orders = list(permutations([(0, 0), (0, 1), (1, 0), (1, 1)]))
     one, both = (sum(all(serves(order, mark) for mark in marks) for order in orders) for marks in ((0,), (0, 1)))
-    return (f"At one width. On one key the four heads here look at more than one of 32 tokens in {apart} of 32 rows, "
-            "for their queries are their own. And 4 private keys of 5 numbers, not turned, are a shared one of 20, "
-            f"with zeros in the queries: scores are the same, to {ROUNDING:.0e}. What is lost is room: of the "
-            f"{len(orders)} orders of four tokens by a key of one number, {one} keep all with a mark on one side of "
-            f"the others, {both} do so for two marks.", gap < ROUNDING and apart > 16 and one > both == 0)
+    return ("Queries stay private: on one key of 5 coordinates four heads attend to more than one of 32 tokens in "
+            f"{apart} of 32 rows, and one key of 20 does all that four of 5 do, to {ROUNDING:.0e}. A narrow key lacks "
+            f"room: of {len(orders)} orders of four tokens by a key of one coordinate, {one} serve one mark and "
+            f"{both} serve two.",
+            gap < ROUNDING and apart > 16 and one > both == 0)
 
 
 def kept(layer):
@@ -63,11 +63,10 @@ def without_sacrifice():
     parts, memory = (count(private) / count(shared) for count in (parameters, kept))  # widths of Llama 3 8B
     scores = MultiHeadAttention(48, 6, num_kv_heads=2)(torch.randn(7, 48), need_weights=True)[1].shape
     lost = torch.stack([unread(g) for g in (4, 2, 1)])
-    return ("If the heads want the same of a token, and the shared key is wide enough. Memory, yes: with 8 keys and "
-            f"values for 32 heads {memory:.0f} times less is kept. Compute in the projections only, which are "
-            f"{parts:.1f} times smaller: there is a score for each query head still, {tuple(scores)} of 6 heads with 2 "
-            "keys. And where four heads want four numbers each, 16 independent ones of a token, 4, 2 and 1 values of 4 "
-            f"leave a share of {row(lost, 2)} unread, unless the scores bring it.",
+    return (f"With 8 KV heads for 32 query heads the cache is {memory:.0f} times smaller, but of the compute only the "
+            f"projections shrink, {parts:.1f} times, because every query head keeps its scores. Quality depends on "
+            "the task: where four heads want 16 independent numbers, 4, 2 and 1 KV heads of width 4 leave "
+            f"{row(lost, 2)} unread, unless scores bring it.",
             memory == 4 and scores == (6, 7, 7) and lost.tolist() == [0, 0.5, 0.75])
 
 
@@ -78,10 +77,9 @@ def smaller_cache():
     latent, private, one = (kept(layer) for layer in (
         MultiHeadLatentAttention(d_c=512, d_r=64, **V2), MultiHeadAttention(**V2),
         MultiHeadAttention(num_kv_heads=1, **V2)))
-    return ("If its latent and its turned key are together narrower than one key and one value. In DeepSeek-V2, which "
-            f"brought it, they are not: {latent} numbers for each token and layer, 512 + 64, where one key and one "
-            f"value of its heads' width are {one}, {latent / one} times fewer. Private ones of 128 heads would be "
-            f"{private:,}.",
+    return (f"In DeepSeek-V2 it is larger: MLA caches {latent} numbers for each token and layer, one KV head of that "
+            f"width would cache {one}, and 128 of them {private:,}. It is smaller only where the latent and its "
+            "rotated key are together narrower than one key and one value.",
             (latent, one, private) == (576, 256, 32768))
 
 
@@ -108,10 +106,10 @@ def approximation():
     narrow.W_DKV.weight.data = U[:, :32] * S[:32] @ V[:32]  # what a latent of 32 numbers can hold of it
     gap = (exact(x)[0] - shared(x)[0]).abs().max()
     lost = (narrow(x)[0] - private(x)[0]).square().mean() / private(x)[0].square().mean()
-    return ("If keys and values were there first, and are compressed. Of the keys and values of 6 private heads, drawn "
-            f"at random, the best 32 numbers by their singular values leave the output {lost:.2f} of its square "
-            "short. Trained as what it is, MLA approximates nothing, and it can do what sharing does: 6 heads with 2 "
-            f"keys and values, {kept(shared)} numbers a token, are a latent of {kept(exact)}, to {ROUNDING:.0e}.",
+    return (f"Trained as MLA it approximates nothing, and it can equal GQA: 6 heads with 2 KV heads, {kept(shared)} "
+            f"numbers a token, are a latent of {kept(exact)}, to {ROUNDING:.0e}. Compression afterwards does cost: "
+            f"the best 32 numbers for the keys and values of 6 random heads leave the output {lost:.2f} of its square "
+            "short.",
             gap < ROUNDING and kept(exact) == kept(shared) and lost > 0.01)
 
 
@@ -130,10 +128,10 @@ def absorption():
     gap = (layer(x)[0] - written).abs().max()
     layer.W_Q.weight.data *= (8 / 12) ** 0.5  # what the scale 1 / sqrt(d_c) would make of the scores
     moved = (layer(x)[0] - written).abs().max()
-    return (f"Before RoPE. Without a turn between them the outputs are the same, to {ROUNDING:.0e}, if the scale stays "
-            f"that of the heads' width; the latent's width would move them by up to {moved:.3f}. The matrices of 40 "
-            f"distances are sums of {all_of_them} fixed ones, d_k, where {one} was enough. So the model turns other "
-            "numbers: one key for all heads, beside the latent.",
+    return (f"Before the rotation it can: the outputs agree to {ROUNDING:.0e}, if scores are still divided by the "
+            "root of the heads' width. After it no one matrix will do, because those of 40 offsets span "
+            f"{all_of_them} dimensions, d_k, and without a rotation {one}; so MLA rotates one extra key that all "
+            "heads share.",
             gap < ROUNDING < 0.001 < moved and (one, all_of_them) == (1, 8))
 
 
@@ -153,11 +151,9 @@ def linear_decoding():
     with torch.inference_mode():
         short, long = (decoded(layer, torch.randn(1, n, 8))[1] for n in lengths)
     anew, slow = sum(range(lengths[1] + 1)), [sum(i * i for i in range(n + 1)) for n in lengths]
-    return (f"If only the making of keys and values is counted: of {lengths[1]} tokens {lengths[1]} keys, in place of "
-            f"{anew:,}. The scores of a head, too, are O(T) for one token, and O(T^2) for a sequence: all tokens of a "
-            f"text of {lengths[0]} need {short:,}, of {lengths[1]} {long:,}, {long / short:.1f} times as many for "
-            f"twice the length. Without a cache it is {slow[0]:,} and {slow[1]:,}, {slow[1] / slow[0]:.1f} times as "
-            "many: O(T^3).",
+    return (f"Making keys and values is linear: {lengths[1]} keys for {lengths[1]} tokens, in place of {anew:,}. A "
+            f"head's scores for a whole text are not: {long:,} for {lengths[1]} tokens are {long / short:.1f} times "
+            f"as many as for {lengths[0]}, where without a cache they are {slow[1] / slow[0]:.1f} times as many.",
             3.9 < long / short < 4 and 7.8 < slow[1] / slow[0] < 8 and short == 64 * 65 / 2)
 
 
@@ -170,8 +166,7 @@ def to_the_bit():
             full, one_by_one = layer(x, need_weights=True)[0], decoded(layer, x)[0]
         gaps.append((full - one_by_one).abs().max())
         equal.append((full == one_by_one).double().mean())
-    return ("In exact arithmetic. On a computer sums are taken in another order, and a layer's outputs are equal to "
-            f"rounding: to {bounds[0]:.0e} in float64, {bounds[1]:.0e} in float32. In this layer, with 50 "
-            "tokens, less than half are equal bit for bit. So, of words with nearly equal scores, another can win: "
-            "Chodavarapu and Xu (2026) report that in float16 the texts of three models part.",
+    return ("In exact arithmetic it is so. On a computer sums run in another order: a layer's outputs for 50 tokens "
+            f"agree to {bounds[0]:.0e} in float64 and to {bounds[1]:.0e} in float32, and less than half are equal bit "
+            "for bit; Chodavarapu and Xu (2026) report that in float16 the texts of three models part.",
             all(gap < bound for gap, bound in zip(gaps, bounds)) and max(equal) < 0.5)

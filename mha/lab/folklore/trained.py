@@ -22,11 +22,9 @@ def the_animal():
     animal = [int((end[:, 0] > end[:, 1]).sum()) for end in (tired, wide)]
     famous = wide[findings.number_of("3.1")]
     like = int(((tired - torch.tensor([0.7, 0.2])).abs() <= 0.05).all(-1).sum())
-    return (f"No model is named. Printed to one decimal, the three weights leave at most {3 * 0.05:.2f} for all other "
-            f"words; of 72 heads here {like} give the animal and the street what is printed. And where the sentence "
-            f"ends in \"wide\", so that \"it\" is the street, head 3.1 still gives the animal {famous[0]:.2f}, the "
-            f"street {famous[1]:.2f}. The animal gets more than the street from {animal[0]} heads after \"tired\", "
-            f"from {animal[1]} after \"wide\".",
+    return (f"No model is named, and {like} of our encoder's 72 heads give the animal and the street what is printed. "
+            "In this sentence they do not follow the meaning either: the animal gets more than the street from "
+            f"{animal[0]} heads after \"tired\", and from {animal[1]} after \"wide\", where \"it\" is the street.",
             like == 0 and famous[0] > famous[1] and abs(animal[0] - animal[1]) < 8)
 
 
@@ -36,12 +34,10 @@ def pronouns():
     right, twins = int(findings.pronouns().right[head].sum()), int(findings.twins()[head].all(-1).sum())
     later, rule = int(again.right[head].sum()), int(again.embedding.sum())
     far = max(item.pronoun - item.antecedent for item in items)
-    return (f"Where grammar decides, head 1.3 goes to the right mention for {right} of {len(items)} pronouns, and "
-            f"{later} of {again.right.shape[-1]} written later, where a rule on embeddings gets {rule}. Where the end "
-            f"of the sentence decides, it is right on both endings in {twins} of 16 pairs. The longest way in our "
-            f"sentences is {far} words: about long distances they say nothing. Clark et al. (2019) report one such "
-            "head of BERT, right in about two of three cases, a little less often than a system of rules, on texts cut "
-            "after 128 tokens. The three functions of heads in Voita et al. (2019) do not include it.",
+    return (f"Where grammar decides, head 1.3 of our encoder finds the right mention for {right} of {len(items)} "
+            f"pronouns, and for {later} of {again.right.shape[-1]} written later, where a rule on embeddings finds "
+            f"{rule}. Where meaning decides, it is right on both endings in {twins} of 16 pairs, and no distance here "
+            f"is longer than {far} words.",
             right == len(items) and twins == 0 and later > rule)
 
 
@@ -52,12 +48,10 @@ def rare_tokens():
     unknown = sum(tokens.count("[UNK]") for tokens in kept)
     bank = next(tokens for tokens in kept if "bank" in tokens and "river" in tokens)
     pieces, share, untrained = bank[bank.index("river") + 1:-2], found.held_out.mean(), found.best_untrained.max()
-    return (f"If rare is what is meant. Head {found.best} looks most at the rarest word of the sentence, by its number "
-            f"in the vocabulary, from {share:.2f} of the other words, in sentences that did not choose it; the best "
-            f"offset gets {found.offset[1]:.2f}, the best of the untrained heads {untrained:.2f}. (Voita et al. 2019 "
-            "found such heads in translation.) But a word of known letters that is not in the vocabulary is cut into "
-            f"pieces that are: \"overflowed\" is {' '.join(pieces)}. Unknown tokens in our {len(kept)} stored "
-            f"sentences: {unknown}.",
+    return (f"Head {found.best} attends most to the rarest word of a sentence, by its index in the vocabulary, from "
+            f"{share:.2f} of the other words, where the best offset gets {found.offset[1]:.2f} and the best untrained "
+            f"head {untrained:.2f}. Unknown tokens are another matter: our {len(kept)} stored sentences hold "
+            f"{unknown}, because unknown words are split into known pieces, such as {' '.join(pieces)}.",
             share > 1.5 * untrained and found.lead[0] > 0.1 and unknown == 0 and len(pieces) > 1)
 
 
@@ -66,14 +60,11 @@ def rare_tokens():
 def syntax():
     found = findings.relations()
     told = {name: f"{f.held_out.mean():.2f} against {f.offset[1]:.2f}" for name, f in found.items()}
-    there, back = found["nsubj"].beyond, found["from nsubj"].beyond
     to_noun, to_object, *others = (found[name].lead for name in ("det", "from dobj", "from nsubj", "from amod"))
-    return ("Against the rule \"always k words away\", the best head scores, on sentences that did not choose it: from "
-            f"a determiner to its noun {told['det']}; from a verb to its object {told['from dobj']}, to its subject "
-            f"{told['from nsubj']}; from a noun to its adjective {told['from amod']}. Draw the sentences anew, and "
-            f"the middle 95 % of leads begin at {to_noun[0]:.2f} for the first, at {to_object[0]:.2f} for the second. "
-            f"Where the rule is wrong, the best heads are right in {there[0]} of {there[2]} from a subject to its verb "
-            f"and in {back[0]} of {back[2]} the other way, where another gets {back[1]}.",
+    return (f"From a determiner to its noun the best head scores {told['det']} for the best fixed offset, on "
+            "sentences that did not choose it, and the middle 95 % of its resampled leads begins at "
+            f"{to_noun[0]:.2f}. From a verb to its object that begins at {to_object[0]:.2f}, and from a verb to its "
+            f"subject, {told['from nsubj']}, or a noun to its adjective, {told['from amod']}, there is no lead.",
             to_noun[0] > 0.1 > to_object[0] and max(high for _, high in others) < 0.05)
 
 
@@ -83,10 +74,9 @@ def positions():
     steady = int(((tops.before > 0.9) | (tops.itself > 0.9) | (tops.after > 0.9)).sum())
     (before, after), (first, last) = zip(*((top.values, findings.name_of(top.indices[0]))
                                            for top in (near.before.topk(2), near.after.topk(2))))
-    return (f"One does, to the token before: head {first} gives it {before[0]:.2f} of its weight, the next best head "
-            f"{before[1]:.2f}. To the token after there is a tendency only: {after[0]:.2f} in head {last}, "
-            f"{after[1]:.2f} in the next. Heads that look at one such place in nine rows of ten: {steady} of "
-            f"{len(near.before)}.",
+    return (f"One head of 72 does: {first} gives the token before {before[0]:.2f} of its weight, and the next best "
+            f"head {before[1]:.2f}. To the token after there is a tendency, {after[0]:.2f} in head {last} and "
+            f"{after[1]:.2f} in the next.",
             steady == 1 and before[0] > 0.9 > 0.5 > before[1] and 0.9 > after[0] > 0.4 > after[1])
 
 
@@ -97,11 +87,10 @@ def jobs():
     wins = [f.best for f in found.values() if f.lead[0] > 0]
     most, kitchen = max(wins, key=wins.count), findings.apart("det")
     table = kitchen[findings.number_of(most)].sum()
-    return (f"If a job may be several. At {len(wins)} of {len(found)} relations the best head beats the best offset: "
-            f"with the sentences drawn anew, the middle 95 % of its leads are above 0. {len(set(wins))} heads share "
-            f"these, and head {most} has {wins.count(most)}. It does not just take the next noun: in \"the kitchen "
-            f"table\" and the like \"the\" gives \"table\" more than \"kitchen\", in {table} of {kitchen.shape[1]}. "
-            f"The best at pronouns, {pronouns}, has none.",
+    return (f"One head may do several. At {len(wins)} of {len(found)} relations the best head beats the best fixed "
+            f"offset with the middle 95 % of resampled leads above 0, scored on sentences not drawn; {len(set(wins))} "
+            f"heads share these, of which {most} has {wins.count(most)}, and the best at pronouns, {pronouns}, has "
+            "none.",
             wins.count(most) > 1 and 1 < len(set(wins)) < len(wins) and table > 0.8 * kitchen.shape[1]
             and pronouns not in wins)
 
@@ -109,8 +98,8 @@ def jobs():
 @claim("language", "A head that is right in 80 % of the cases has been found to do the task.", SETTINGS, EIGHT)
 def luck():
     best, one = (measure.luckiest(heads=heads, questions=30) for heads in (72, 1))
-    return (f"Not if it was searched for. The luckiest of 72 heads that toss coins gets {round(30 * best)} or more of "
-            f"30 right in one try of twenty; one head that was chosen before, {round(30 * one) + 1} or more.",
+    return ("It has if the head was chosen before. The luckiest of 72 heads that toss coins gets at least "
+            f"{round(30 * best)} of 30 right in one try of twenty, and a single one at least {round(30 * one) + 1}.",
             best >= 0.8 > one)
 
 
@@ -120,10 +109,9 @@ def sinks():
     rank = real_heads().carried_rank
     words, every = rank.words.mean(), rank.all_tokens.mean()
     other = CLS_HANDED_ON["mean of row shares"][0]
-    return (f"Among words. Within a row, weight and length handed on have a rank correlation of {words:.2f}, in the "
-            f"mean of the 72 heads; with [CLS] and [SEP] it is {every:.2f}. [CLS], which stands for no word, gets "
-            f"{got:.2f} of all weight, and hands on {handed:.2f} of the length as a ratio of sums, {other:.2f} as a "
-            "mean of row shares: its values are short. Whether a token matters is another question: take it away.",
+    return ("Among words it does: on average over our encoder's 72 heads, weight and the length handed on have a rank "
+            f"correlation of {words:.2f} within a row. But [CLS] gets {got:.2f} of all weight and hands on "
+            f"{handed:.2f} of the length, or {other:.2f} as a mean over rows, because its values are short.",
             got > 0.4 and handed < 0.1 and words > 0.85 and words - every > 0.05)
 
 
@@ -133,9 +121,9 @@ def a_fraud():
     honest, fraud = (induction_runs(kind) for kind in ("two layers", "one layer, fixed period"))
     prefix = fraud.at_period(16).prefix.amax(-1).amax(-1)
     far, near = fraud.at_period(10).accuracy, honest.at_period(10).accuracy
-    return ("If it survives a change. A model trained on patterns that repeat after 16 tokens has the map of an "
-            f"induction head, with a score above {high} in all {len(prefix)} runs. After 10 tokens its share of right "
-            f"answers is below {low}, that of an honest model above {high}: it counts and does not compare.",
+    return ("One layer trained on text that repeats after 16 tokens has the map of an induction head, with a score "
+            f"above {high} in all {len(prefix)} runs. Let the text repeat after 10, and it answers less than {low} "
+            f"right, where two layers answer above {high}: it counts, and does not compare.",
             prefix.min() > high and far.max() < low and near.min() > high)
 
 
@@ -144,9 +132,9 @@ def two_layers():
     high, low, good = 0.9, 0.6, 0.8
     two, one, smeared = (induction_runs(kind).at_period(16).accuracy
                          for kind in ("two layers", "one layer", "one layer, smeared keys"))
-    return (f"If keys hold no neighbour, in our runs of one size. The share of right answers is above {high} in all "
-            f"{len(two)} runs of two layers, and below {low} in all of one layer; but one layer whose keys are mixed "
-            f"with the key before them gets above {good}.",
+    return (f"They do in our runs of one size, if keys hold no neighbour: all {len(two)} runs of two layers answer "
+            f"above {high} right, and all of one layer below {low}. One layer whose keys are mixed with the key "
+            f"before them answers above {good}.",
             two.min() > high and one.max() < low and smeared.min() > good)
 
 
@@ -158,11 +146,10 @@ def causality():
         seen.append((given[:, one.tokens.index(end)], given[:, kept].argmax(-1) == kept.index(one.tokens.index(end))))
     (tired, first), (_, last) = seen
     piece = real_heads().browsed[0].maps[:, :, 3:6, 13].amax(-1).flatten() / 255   # "didn", "'" and "t" to "tired"
-    return (f"The most that a head here gives \"tired\" is {tired.max():.2f} from \"cross\" and {piece.max():.2f} from "
-            f"a piece of \"didn't\" ({findings.name_of(int(piece.argmax()))}). From \"cross\" it gets more than any "
-            f"word or mark but \"cross\" itself in {int(first.sum())} of 72, \"wide\" in {int(last.sum())}, each in "
-            f"its sentence, and in {int((first & last).sum())} both. One sentence and its twin prove nothing. Neither "
-            "Clark et al. nor Voita et al. (2019) report such heads.",
+    return (f"No head of our encoder gives \"tired\" more than {tired.max():.2f} from \"cross\", or more than "
+            f"{piece.max():.2f} from a piece of \"didn't\". From \"cross\" the last word gets more than any but "
+            f"\"cross\" itself in {int(first.sum())} of 72 heads if it is \"tired\", in {int(last.sum())} if it is "
+            f"\"wide\", and in {int((first & last).sum())} in both cases.",
             max(tired.max(), piece.max()) < 0.4 and first.sum() < 18)
 
 
@@ -181,15 +168,14 @@ def gone_by_chance(kind):
 
 @claim("pruning", '"Studies find that pruning many heads has minimal impact"', SETTINGS, NINE)
 def many_heads():
-    greedy, costly, (drawn, low, middle, high) = gone("greedy"), gone("most costly first"), gone_by_chance("random")
+    greedy, costly, (drawn, _, middle, high) = gone("greedy"), gone("most costly first"), gone_by_chance("random")
     random = pruning().curves["random"].mean                                                   # (73,)
     found, whole, half, none = random.found[-1], *(random.loss[heads] for heads in (0, 36, 72))
-    return (f"It depends on the order and on the test. Sentence vectors keep a cosine of 0.9 while {greedy} of 72 "
-            f"heads go in the greedy order, chosen on some of these sentences, {middle} in the median of {drawn} "
-            f"random ones (nine in ten from {low} to {high}), {costly} with the costliest first. With no head at all "
-            f"{found:.2f} of the sentences still find their counterpart, so a count of hits hides the harm. The loss "
-            f"of the same task shows it: {whole:.3f} with all heads, {half:.3f} without a random half, in the mean of "
-            f"five, {none:.3f} with none.",
+    return (f"It depends on the order: our encoder's sentence vectors keep a cosine of 0.9 while {greedy} of 72 heads "
+            f"go in an order chosen greedily on some of these sentences, {middle} in the median of {drawn} random "
+            f"ones, and {costly} with the costliest first. It depends on the test, too: with no head at all "
+            f"{found:.2f} of the sentences still find their counterpart, while the loss rises from {whole:.3f} to "
+            f"{none:.3f}.",
             greedy > high and greedy > 2 * middle and found > 0.8 and 2 * whole < half < none / 2)
 
 
@@ -197,15 +183,11 @@ def many_heads():
 def unequal():
     alone = pruning().alone
     costly, by_loss = (cost.flatten().topk(12).indices // 12 for cost in (alone, pruning().rises.mean(0)))
-    size, (drawn, _, middle, _) = gone("mean size of the gradient"), gone_by_chance("random")
-    _, low, in_place, high = gone_by_chance("random, last layer last")
+    (*_, middle, _), (*_, in_place, _) = map(gone_by_chance, ("random", "random, last layer last"))
     spread = (alone.amax(-1) / alone.amin(-1)).min()
-    return ("By the cosine with the whole model's vectors much of it is place: the twelve of 72 heads that cost most "
-            f"alone are the twelve of layer 5, the last (by the matching loss, {int((by_loss == 5).sum())} of twelve "
-            "are). Within each layer, too, the costliest head costs, in cosine, at least "
-            f"{math.floor(spread)} times as much as the cheapest. Of {drawn} orders that spare the last layer and are "
-            f"random but for that the median lets {in_place} heads go at a cosine of 0.9 (nine in ten from {low} to "
-            f"{high}); of wholly random orders {middle}; the mean size of the gradient {size}.",
+    return ("By the cosine of sentence vectors the twelve costliest of 72 heads are those of the last layer, and by "
+            f"the matching loss {int((by_loss == 5).sum())} of twelve are. Position is not all: within each layer the "
+            f"costliest head costs at least {math.floor(spread)} times as much, in cosine, as the cheapest.",
             set(costly.tolist()) == {5} and spread > 3 and in_place > 1.5 * middle)
 
 
@@ -217,9 +199,8 @@ def derivative():
     rises, mean = stored.rises, stored.slope.abs()
     (each, by_mean), (of_mean, mean_by_mean) = ([together(score, rise) for score in (stored.size, mean)]
                                                 for rise in (rises.abs().mean(0), rises.mean(0).abs()))
-    return ("If sizes are averaged where sizes are meant, of a loss that is not at its best. With the mean size of "
-            f"the rise of a sentence's loss the mean of the sizes has a rank correlation of {each:.2f}, the size of "
-            f"the mean {by_mean:.2f}; with the size of the mean rise {of_mean:.2f} and {mean_by_mean:.2f}. For the "
-            f"cosine with the whole model's own vectors all derivatives are below {nothing:.0e}: at its best a loss is "
-            "flat.",
+    return ("It does if sizes are averaged and the loss is not at its best: the mean size has a rank correlation of "
+            f"{each:.2f} with the mean size of the rise in the loss, and the size of the mean {by_mean:.2f}. At its "
+            "best a loss is flat: for the cosine with the model's own vectors all derivatives are below "
+            f"{nothing:.0e}.",
             each > 0.9 > 0.7 > by_mean and mean_by_mean > of_mean and stored.flat_gradient.abs().max() < nothing)
