@@ -28,7 +28,8 @@ from mha.lab.assets.encoder import (
 from mha.lab.assets.interventions import INTERVENTIONS, switched_off, without_cls
 from mha.lab.assets.paths import PATHS, PathRuns, path_runs
 from mha.lab.assets.longer import LONGER_RUNS, AlibiRuns, LongerRuns, alibi_runs, longer_runs
-from mha.lab.assets.removal import PRUNING, PRUNING_ORDERS, RANDOM_ORDERS, Kept, Pruning, Retrieval, pruning
+from mha.lab.assets.removal import (MEAN_ORDERS, PRUNING, PRUNING_ORDERS, RANDOM_ORDERS, SCALES, Kept, Means, Pruning,
+                                    Retrieval, pruning)
 from mha.lab.assets.trainings import (
     FIXED_HEADS, FIXED_VALUES, FIXED_WIDTHS, HEADS, INDUCTION, KINDS, LONG_HEADS, LONG_PAIRS, LONG_SHARING, LOOKUP_FILE,
     LOOKUP_POWERS, LOOKUP_RATES, LOOKUP_WIDTHS, PAIRS, PAIRS_FILE, POSITION_RUNS, RELATIONS, SHARING, SHARING_FILE,
