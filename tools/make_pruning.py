@@ -218,7 +218,8 @@ def scales(found):
     losses = [torch.stack([matching(triples(gates), scale).mean() for scale in SCALES]) for gates in (ones, *half)]
     without = 1 - torch.eye(LAYERS * HEADS)[[3 * HEADS + 4, HEADS]].view(2, LAYERS, HEADS)     # 3.4, 1.0
     in_float32 = torch.stack([(rounded(gates) - rounded(ones)).sign() for gates in without], -1)
-    return {"rounded_at": in_float32.to(torch.int8), "signs_at": torch.stack(signs, -1).unflatten(-1, (LAYERS, HEADS)).to(torch.int8),
+    signs = torch.stack(signs, -1).unflatten(-1, (LAYERS, HEADS))
+    return {"rounded_at": in_float32.to(torch.int8), "signs_at": signs.to(torch.int8),
             "half_at": torch.stack(losses).float()}
 
 
@@ -256,7 +257,7 @@ class Means(Sentences):
 
 @torch.no_grad()
 def means(found):
-    """The costs of single heads, what no heads get, and how many heads go in random orders, with means in place of 0."""
+    """The costs of single heads, what no heads get, and how many heads go at random, with means in place of 0."""
     found = Means(found.model)
     alone = torch.stack([1 - found.cosine(1 - gone.view(LAYERS, HEADS)) for gone in torch.eye(LAYERS * HEADS)])
     print("alone", flush=True)

@@ -106,8 +106,8 @@ class Pruning:
     signs_at: Tensor
     """(5, 60, 6, 12), 1 where a sentence's matching loss at each of SCALES rises without a head, -1 where it falls."""
     rounded_at: Tensor
-    """(5, 60, 2), the same without head 3.4 and without 1.0, if the loss is computed in float32: 0 where both losses are
-    the same number."""
+    """(5, 60, 2), the same without head 3.4 and without 1.0, with the loss in float32: 0 where both losses are the same
+    number."""
     half_at: Tensor
     """(6, 5), the mean matching loss at each of SCALES: of the whole model, then with 36 heads gone, in the orders kept
     of "random"."""
@@ -134,5 +134,5 @@ def pruning():
     return Pruning(
         orders={kind: heads.long() for kind, heads in by_kind("orders").items()},
         curves={kind: Kept.columns(scores) for kind, scores in by_kind("curves").items()},
-        chance=chance, means=means, whole_layers=Kept.columns(stored.pop("whole_layers")), words=Retrieval(*stored.pop("words")),
-        **stored)
+        chance=chance, means=means, whole_layers=Kept.columns(stored.pop("whole_layers")),
+        words=Retrieval(*stored.pop("words")), **stored)
