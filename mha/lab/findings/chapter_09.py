@@ -91,13 +91,6 @@ def half_gone() -> viz.Table:
                           "times, most of 5": [f"{x:.1f}" for x in times.amax(0)]})
 
 
-def by_sentence(*heads: str) -> viz.Table:
-    """For how many of the 60 sentences the loss falls, and for how many it rises, without a head such as "3.4"."""
-    rises = [pruning().rises[:, layer, head] for layer, head in (map(int, name.split(".")) for name in heads)]
-    return viz.columns([f"without {name}" for name in heads], loss_falls=[(rise < 0).sum() for rise in rises],
-                       loss_rises=[(rise > 0).sum() for rise in rises])
-
-
 def layers() -> viz.Table:
     """What the heads of each layer cost in cosine: the sum of the twelve, one by one, and all twelve at once."""
     one_by_one, at_once = pruning().alone.sum(-1), 1 - pruning().whole_layers.cosine
@@ -208,14 +201,6 @@ def hits() -> str:
     found = {"all heads": random[0], "36 gone at random, mean of five orders": random[36], "no heads": random[72],
              "mean of the word embeddings": stored.words.found, **least}
     return "\n".join(f"share found, {name}: {share:.2f}" for name, share in found.items())
-
-
-def share_found() -> viz.Table:
-    """How often the counterpart is the nearest of 60, with all heads, with none, and with less than heads."""
-    curves, least = _curves("found")
-    all_on, off = curves["greedy"][0, [0, 72]]
-    found = {"all heads": all_on, "no heads": off, "mean of the word embeddings alone": pruning().words.found, **least}
-    return viz.columns(found, found=found.values())
 
 
 def nearer_than_decoy() -> viz.Table:
