@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from mha.lab import measure
-from mha.lab.assets import pruning
+from mha.lab.assets import SCALES, pruning
 from mha.lab.findings import chapter_07, chapter_08, chapter_09, heads as findings
 from mha.lab.findings.bounds import said
 
@@ -103,14 +103,29 @@ def test_it_prefers_the_animal_in_two_heads_whatever_the_ending():
 
 
 def test_the_tables_of_chapter_9_add_up():
-    falls, rises = map(int, chapter_09.by_sentence("3.4").rows[1][1:])
-    assert (falls, rises) == ((pruning().rises[:, 3, 4] < 0).sum(), (pruning().rises[:, 3, 4] > 0).sum())
     gone = dict(chapter_09.heads_gone().rows[1:])
     assert len(gone) == 9 and all(gone[kind] == heads for kind, heads, _ in chapter_09.beside_place().rows[1:])
     halves = torch.stack([torch.arange(30), torch.arange(30, 60)])
     there, back = chapter_09.between_halves(*halves[:, None]), chapter_09.between_halves(*halves.flip(0)[:, None])
     symmetric = [i for i, (label, _) in enumerate(there.rows) if label.startswith(("mean rise", "median"))]
     assert len(symmetric) == 2 and all(there.rows[i] == back.rows[i] for i in symmetric)
+    beside = dict(chapter_09.beside_chance().rows[1:])
+    assert all(gone[kind] == heads for kind, heads in beside.items() if "median" not in kind)
+
+
+def test_halves_of_the_sentences_share_none_and_are_the_same_each_time():
+    one, other = chapter_09.halves(3)
+    assert torch.equal(torch.cat([one, other], 1).sort(-1).values, torch.arange(60).expand(3, 60))
+    assert torch.equal(one, chapter_09.halves(3)[0])
+
+
+def test_a_head_helps_at_every_scale_of_the_loss_and_another_hinders_at_some():
+    rows = {row[0]: [int(n) for n in row[1:]] for row in chapter_09.by_scale().rows[1:]}
+    assert all(needed > 40 for needed, _ in rows.values())
+    assert rows["5"][1] > rows["20"][1] > rows["40"][1] > 30
+    stored, at_20 = pruning(), SCALES.index(20)
+    clear = stored.rises.abs() > 1e-4                                    # the others may be rounded
+    assert torch.equal(stored.signs_at[at_20][clear], stored.rises.sign()[clear].long())
 
 
 @pytest.mark.parametrize("bound, word", [(1.0, "above"), (1e-7, "below")])

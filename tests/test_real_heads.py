@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from mha.lab import measure, real, sentences, surgery
-from mha.lab.assets import BROWSED, PRUNING_ORDERS, pruning, real_heads
+from mha.lab.assets import BROWSED, PRUNING_ORDERS, SCALES, pruning, real_heads
 from tools import make_interventions
 
 
@@ -117,6 +117,30 @@ def test_what_a_head_does_to_a_sentence_is_stored(model, some):
     slope = torch.autograd.grad(each[sentence], gates)[0]
     assert (slope - stored.slopes[sentence]).abs().max() < 1e-3
     assert (found.matching(without) - each - stored.rises[:, layer, head]).detach().abs().max() < 1e-3
+
+
+def test_what_a_head_does_at_another_scale_of_the_loss_is_stored(model, some):
+    from tools.make_pruning import Sentences, behind
+
+    found, number, layer, head = Sentences(model), some.randrange(5), some.randrange(6), some.randrange(12)
+    without = torch.ones(6, 12)
+    without[layer, head] = 0
+    with torch.no_grad():
+        after, before = (behind(found.vectors(gates).unflatten(0, (-1, 3)), SCALES[number])
+                         for gates in (without, torch.ones(6, 12)))
+    clear = (after - before).abs() > 1e-2
+    assert torch.equal((after - before).sign()[clear].long(), pruning().signs_at[number, clear, layer, head])
+
+
+def test_what_a_head_costs_with_its_mean_in_its_place_is_stored(model, some):
+    from tools.make_pruning import Means
+
+    found, layer, head = Means(model), some.randrange(6), some.randrange(12)
+    without = torch.ones(6, 12)
+    without[layer, head] = 0
+    with torch.no_grad():
+        assert abs(1 - float(found.cosine(without)) - float(pruning().means.alone[layer, head])) < 1e-4
+        assert float(found.cosine(torch.ones(6, 12))) == pytest.approx(1, abs=1e-5)
 
 
 def test_scores_of_the_matching_loss_are_means_of_what_is_stored_for_each_sentence():

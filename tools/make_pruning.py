@@ -6,6 +6,7 @@ of them take up to two hours on one core.
 """
 import copy
 import sys
+from contextlib import contextmanager
 
 import numpy as np
 import torch
@@ -13,7 +14,7 @@ import torch
 from mha import masks
 from mha.lab import measure, real, sentences
 from mha.lab.assets import PRUNING, RANDOM_ORDERS
-from mha.lab.assets.removal import CHANCES
+from mha.lab.assets.removal import CHANCES, MEAN_ORDERS, SCALES
 from tools.make_real_heads import retrieval
 
 LAYERS, HEADS = 6, 12
@@ -52,12 +53,12 @@ class Sentences:
         return [(vectors * self.own).sum(-1).mean(), *tests(vectors.unflatten(0, (-1, 3)))]
 
 
-def matching(triples):
-    """(60, 3, d) -> (60,), cross entropy of finding each sentence's counterpart among 60, with scores 20 times the
+def matching(triples, scale=20):
+    """(60, 3, d) -> (60,), cross entropy of finding each sentence's counterpart among 60, with scores `scale` times the
     cosine (van den Oord et al. 2018, section 2.3).
     """
     first, second, _ = triples.unbind(1)
-    return torch.nn.functional.cross_entropy(20 * first @ second.T, torch.arange(len(first)), reduction="none")
+    return torch.nn.functional.cross_entropy(scale * first @ second.T, torch.arange(len(first)), reduction="none")
 
 
 def tests(triples):
@@ -189,7 +190,84 @@ def chance(found):
     return {"chance": torch.tensor(gone).view(2, CHANCES).to(torch.uint8)}
 
 
-PARTS = {"costs": costs, "words": mean_embeddings, "chance": chance}
+def behind(triples, scale):
+    """(60,), how far each counterpart is behind the 59 others together: the matching loss rises with it and with
+    nothing else, and never rounds to 0 where it is small.
+    """
+    scores = scale * triples[:, 0] @ triples[:, 1].T
+    others = scores.masked_fill(torch.eye(len(scores), dtype=torch.bool), -torch.inf)
+    return others.logsumexp(-1) - scores.diagonal()
+
+
+@torch.no_grad()
+def scales(found):
+    """Which sentences lose by each head, and what half of the heads are worth, at other scales of the loss."""
+    ones = torch.ones(LAYERS, HEADS)
+    def triples(gates):
+        return found.vectors(gates).unflatten(0, (-1, 3)).double()
+    def at_all(gates):
+        vectors = triples(gates)
+        return torch.stack([behind(vectors, scale) for scale in SCALES])
+    def rounded(gates):
+        vectors = found.vectors(gates).unflatten(0, (-1, 3))
+        return torch.stack([matching(vectors, scale) for scale in SCALES])
+    whole = at_all(ones)
+    signs = [(at_all(1 - gone.view(LAYERS, HEADS)) - whole).sign() for gone in torch.eye(LAYERS * HEADS)]
+    half = [torch.ones(LAYERS * HEADS).index_fill(0, order[:36], 0).view(LAYERS, HEADS)
+            for order in drawn(RANDOM_ORDERS, seed=0)[0]]
+    losses = [torch.stack([matching(triples(gates), scale).mean() for scale in SCALES]) for gates in (ones, *half)]
+    without = 1 - torch.eye(LAYERS * HEADS)[[3 * HEADS + 4, HEADS]].view(2, LAYERS, HEADS)     # 3.4, 1.0
+    in_float32 = torch.stack([(rounded(gates) - rounded(ones)).sign() for gates in without], -1)
+    signs = torch.stack(signs, -1).unflatten(-1, (LAYERS, HEADS))
+    return {"rounded_at": in_float32.to(torch.int8), "signs_at": signs.to(torch.int8),
+            "half_at": torch.stack(losses).float()}
+
+
+class Means(Sentences):
+    """A head that is off gives its mean over all tokens of these texts, in the place of 0."""
+
+    def __init__(self, model):
+        super().__init__(model)
+        seen, real_tokens = [], torch.arange(self.ids.shape[1]) < self.lengths[:, None]
+        hooks = [layer.attention.W_O.register_forward_pre_hook(lambda _, given: seen.append(given[0][real_tokens]))
+                 for layer in model.layers]
+        with torch.no_grad():
+            self.vectors(torch.ones(LAYERS, HEADS))
+        for hook in hooks:
+            hook.remove()
+        self.means = torch.stack(seen).mean(1)                                     # (6, d_model), head beside head
+
+    @contextmanager
+    def in_place(self, gates):
+        """What heads that are off still give is a part of the bias of W_O."""
+        kept = [layer.attention.W_O.bias.clone() for layer in self.model.layers]
+        for layer, mean, on in zip(self.model.layers, self.means, gates):
+            W_O = layer.attention.W_O
+            W_O.bias += W_O.weight @ (mean.unflatten(0, (HEADS, -1)) * (1 - on)[:, None]).flatten()
+        yield
+        for layer, bias in zip(self.model.layers, kept):
+            layer.attention.W_O.bias.copy_(bias)
+
+    def vectors(self, gates, chosen=slice(None)):
+        if not hasattr(self, "means"):
+            return super().vectors(gates, chosen)
+        with self.in_place(gates):
+            return super().vectors(gates, chosen)
+
+
+@torch.no_grad()
+def means(found):
+    """The costs of single heads, what no heads get, and how many heads go at random, with means in place of 0."""
+    found = Means(found.model)
+    alone = torch.stack([1 - found.cosine(1 - gone.view(LAYERS, HEADS)) for gone in torch.eye(LAYERS * HEADS)])
+    print("alone", flush=True)
+    none = torch.tensor([float(score) for score in found.scores(torch.zeros(LAYERS, HEADS))])
+    gone = [heads_gone(found, order) for each in drawn(50, seed=1) for order in each[:MEAN_ORDERS]]
+    return {"mean_alone": alone.view(LAYERS, HEADS), "mean_none": none,
+            "mean_chance": torch.tensor(gone).view(2, MEAN_ORDERS).to(torch.uint8)}
+
+
+PARTS = {"costs": costs, "words": mean_embeddings, "chance": chance, "scales": scales, "means": means}
 
 
 def main(folder=None, part=None):

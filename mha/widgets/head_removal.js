@@ -135,7 +135,8 @@ export default figure(({ orders, subsets }, { root, now, change, when }) => {
     set(fan, { d: off.map((_, head) => lineTo(head)).join("") });
     set(nowDot, { cx: x(gone), cy: y(cosine(subset)) });
     const end = gone < 10; // near the edge it stands at the left
-    set(nowText, { x: x(gone) + (end ? 12 : -12), y: y(cosine(subset)) - 14, "text-anchor": end ? "start" : "end" });
+    const over = Math.max(13, y(cosine(subset)) - 14); // and at the top beside the dot, not on the title
+    set(nowText, { x: x(gone) + (end ? 12 : -12), y: over, "text-anchor": end ? "start" : "end" });
     write(nowText, cosine(subset).toFixed(3));
   }
 

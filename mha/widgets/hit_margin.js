@@ -34,6 +34,7 @@ export default figure(({ cosines, rest, scale }, { change }) => {
     bars.show([own, other, rest[0]]);
     const fine = tabulate(71, (i) => [0.3 + i / 100, lossAt(0.3 + i / 100, other)]);
     set(lost, { width: right.x(other) - right.x(0.3) });
+    write(lostName, other > 0.35 ? "hit lost" : ""); // at 0.3 no counterpart is behind, and no room for the words
     set(line, { d: right.path(fine) });
     set(edge, { x1: right.x(other), x2: right.x(other) });
     for (const disc of [dot, held]) set(disc, { cx: right.x(own), cy: right.y(now) });

@@ -109,7 +109,7 @@ def case(seed, B, h, n, d_v, d_model, gates):
 
 
 EXERCISE = Exercise(
-    id="9.1", name="gated", chapter="09_pruning", stars=2, minutes=10, after="section 1",
+    id="9.1", name="gated", chapter="09_pruning_lab", stars=2, minutes=10, after="section 1",
     signature="gated(y, gates, W_O)",
     statement="A gate is a factor for the output of a head: 1 leaves it alone, 0 switches it off, and any number in "
               "between or beyond will do. Write `gated(y, gates, W_O)`: y is `(B, h, n, d_v)`, what the heads bring; "

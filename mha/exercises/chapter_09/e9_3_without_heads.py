@@ -179,7 +179,7 @@ class OfHeads(Exercise):
 
 
 EXERCISE = OfHeads(
-    id="9.3", name="without_heads", chapter="09_pruning", stars=2, minutes=15, after="section 1",
+    id="9.3", name="without_heads", chapter="09_pruning_lab", stars=2, minutes=15, after="section 1",
     signature="without_heads(W_Q, W_K, W_V, W_O, keep, h)",
     statement="A head with gate 0 still costs time. Take it out. W_Q and W_K are `(d_model, h*d_k)`, W_V is "
               "`(d_model, h*d_v)`, W_O is `(h*d_v, d_model)`, for x @ W, the first head owning the first columns; d_k "

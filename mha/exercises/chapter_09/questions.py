@@ -2,7 +2,7 @@
 from mha.exercises.engine.question import Choice, Explanation, Option
 
 the_zero_gradient = Choice(
-    id="9.4", title="Scores that are all zero", chapter="09_pruning", stars=2, minutes=5, after="section 3",
+    id="9.4", title="Scores that are all zero", chapter="09_pruning_lab", stars=2, minutes=5, after="section 6",
     statement="Somebody scores each head by the size of d loss / d gate where all gates are 1. The loss is 1 minus "
               "the cosine between a sentence's vector and the vector that the whole model gives it. All scores come "
               "out as 0, up to rounding. Why, and what helps?",
@@ -29,13 +29,13 @@ the_zero_gradient = Choice(
     hints=("What is the loss worth at gates 1? Can it be worth less anywhere?",),
     note="A smooth function is flat at its minimum: the first thing that a change of the gates adds to this loss is "
          "of second order. Removal, one head at a time, has no such blind spot. What comes out instead of 0 is "
-         "rounding. Its order may go with the heads' effects all the same, as in section 3, since each head's move "
+         "rounding. Its order may go with the heads' effects all the same, as in section 6, since each head's move "
          "multiplies it. So before you rank anything by a gradient, ask whether the point where you take it is a "
          "minimum.",
 )
 
 find_the_floor = Choice(
-    id="9.5", title="The number that is missing", chapter="09_pruning", stars=2, minutes=5, after="section 5",
+    id="9.5", title="The number that is missing", chapter="09_pruning", stars=2, minutes=5, after="section 4",
     core=True,
     statement="A report says: \"Five heads of six are superfluous. Without them our model still finds the paraphrase "
               "of a sentence, among sixty candidates, nearly as often as the whole model does.\" One more number "
@@ -65,7 +65,7 @@ find_the_floor = Choice(
     note="Draw the score with no heads into every figure on pruning. (It is a reference, no lower bound: some heads "
          "alone may do worse than none.) Where the whole model is hardly above it, the test cannot show much. Then "
          "look for one that tells the two apart: a harder task, or the same task with a margin in place of hits, as "
-         "in section 5.",
+         "in section 4.",
 )
 
 explain_pruning = Explanation(

@@ -11,6 +11,8 @@ from mha.lab.assets._load import FOLDER, arrays
 PRUNING = FOLDER / "pruning.npz"
 RANDOM_ORDERS = 5                                   # of each of the two random kinds, with curves
 CHANCES = 30                                        # of each of them, with the count only
+SCALES = (5, 10, 20, 40, 80)                        # of the matching loss; all else is measured at 20
+MEAN_ORDERS = 10                                    # the first of CHANCES, with means in place of 0
 PRUNING_ORDERS = {                                  # kind: how many orders of it are stored, one after the other
     "greedy": 1,
     "cosine lost alone": 1,
@@ -61,6 +63,18 @@ class Kept(Retrieval):
 
 
 @dataclass(frozen=True)
+class Means:
+    """A head that is off gives its mean over all tokens of the 180 texts, in the place of 0."""
+    alone: Tensor
+    """(6, 12), 1 - cosine with the whole model's sentence vectors, for each head switched off alone."""
+    none: Kept
+    """One number each, with all heads off."""
+    chance: dict[str, Tensor]
+    """Kind of RANDOM_KINDS -> (MEAN_ORDERS,), how many heads can go while the cosine is 0.9 or more, in the first of
+    the same orders."""
+
+
+@dataclass(frozen=True)
 class Pruning:
     """What it costs to switch off single heads, heads in some order, layers, and all sets of heads of one layer."""
     alone: Tensor
@@ -89,6 +103,16 @@ class Pruning:
     """(6,), with all heads of one layer gone."""
     words: Retrieval
     """One number each, of the mean of the words' own embeddings, with nothing added and no model above them."""
+    signs_at: Tensor
+    """(5, 60, 6, 12), 1 where a sentence's matching loss at each of SCALES rises without a head, -1 where it falls."""
+    rounded_at: Tensor
+    """(5, 60, 2), the same without head 3.4 and without 1.0, with the loss in float32: 0 where both losses are the same
+    number."""
+    half_at: Tensor
+    """(6, 5), the mean matching loss at each of SCALES: of the whole model, then with 36 heads gone, in the orders kept
+    of "random"."""
+    means: Means
+    """What it costs to switch heads off in another way."""
     subsets: Tensor
     """(6, 4096), the cosine on every seventh text with any set of one layer's heads gone: bit i of the number is set
     where head i is off."""
@@ -105,9 +129,10 @@ def pruning():
     def by_kind(name):
         return dict(zip(PRUNING_ORDERS, stored.pop(name).split(list(PRUNING_ORDERS.values()))))
 
-    chance = dict(zip(RANDOM_KINDS, stored.pop("chance").long()))
+    chance, mean_chance = (dict(zip(RANDOM_KINDS, stored.pop(name).long())) for name in ("chance", "mean_chance"))
+    means = Means(alone=stored.pop("mean_alone"), none=Kept.columns(stored.pop("mean_none")), chance=mean_chance)
     return Pruning(
         orders={kind: heads.long() for kind, heads in by_kind("orders").items()},
         curves={kind: Kept.columns(scores) for kind, scores in by_kind("curves").items()},
-        chance=chance, whole_layers=Kept.columns(stored.pop("whole_layers")), words=Retrieval(*stored.pop("words")),
-        **stored)
+        chance=chance, means=means, whole_layers=Kept.columns(stored.pop("whole_layers")),
+        words=Retrieval(*stored.pop("words")), **stored)

@@ -1,9 +1,9 @@
-"""The tables of chapter 9, from what is stored of heads that are off (`mha.lab.assets.pruning`)."""
+"""The tables of chapter 9 and of its lab, from what is stored of heads that are off (`mha.lab.assets.pruning`)."""
 import torch
 from torch import Tensor
 
 from mha import viz
-from mha.lab.assets import pruning
+from mha.lab.assets import SCALES, pruning
 from mha.lab.measure import rank_correlation
 
 LEAST = 0.9                                              # the cosine that is to stay
@@ -43,11 +43,52 @@ def between_halves(one: Tensor, other: Tensor) -> viz.Table:
                                                 for a, b in found.values()])
 
 
-def by_sentence(*heads: str) -> viz.Table:
-    """For how many of the 60 sentences the loss falls, and for how many it rises, without a head such as "3.4"."""
-    rises = [pruning().rises[:, layer, head] for layer, head in (map(int, name.split(".")) for name in heads)]
-    return viz.columns([f"without {name}" for name in heads], loss_falls=[(rise < 0).sum() for rise in rises],
-                       loss_rises=[(rise > 0).sum() for rise in rises])
+def halves(ways: int = 200) -> tuple[Tensor, Tensor]:
+    """So many ways to halve the 60 sentences: (ways, 30) twice, drawn anew from the same seed each time."""
+    g = torch.Generator().manual_seed(0)
+    return torch.stack([torch.randperm(60, generator=g) for _ in range(ways)]).split(30, dim=1)
+
+
+def agreement() -> str:
+    """How well halves of the 60 sentences agree which heads the matching loss needs, and who makes its changes."""
+    rises = pruning().rises
+    one, other = (rises[half] for half in halves())                                  # (ways, 30, 6, 12)
+    found = {"mean": (one.mean(1), other.mean(1)), "median": (one.median(1).values, other.median(1).values)}
+    lines = [f"{name} rise, two halves: rank correlation {rank_correlation(a.flatten(1), b.flatten(1)).mean():.2f}"
+             for name, (a, b) in found.items()]
+    moved = rises.abs().mean((1, 2)).sort(descending=True).values                    # by sentence
+    return "\n".join([*lines, f"ten of 60 sentences make {moved[:10].sum() / moved.sum():.2f} of all changes"])
+
+
+def by_scale() -> viz.Table:
+    """For how many of 60 sentences the loss rises without head 3.4, and falls without head 1.0, at five scales."""
+    signs = pruning().signs_at
+    return viz.columns(SCALES, corner="scale of the loss",
+                       **{"rises without 3.4": (signs[:, :, 3, 4] > 0).sum(1), "falls without 1.0":
+                          (signs[:, :, 1, 0] < 0).sum(1)})
+
+
+def in_float32() -> viz.Table:
+    """Without head 1.0, at five scales: sentences whose loss falls, and what float32 makes of them."""
+    exact, rounded = pruning().signs_at[:, :, 1, 0], pruning().rounded_at[..., 1]
+    return viz.columns(SCALES, corner="scale of the loss", falls=(exact < 0).sum(1), **{
+        f"float32: {name}": (rounded == sign).sum(1) for name, sign in (("falls", -1), ("rises", 1), ("neither", 0))})
+
+
+def most_sentences(least: int = 41) -> viz.Table:
+    """Heads without which the loss rises, or falls, for at least so many of 60 sentences, at five scales and at all."""
+    up, down = ((pruning().signs_at == sign).sum(1) >= least for sign in (1, -1))    # (5, 6, 12)
+    return viz.columns([*SCALES, "at all five"], corner="scale of the loss", **{
+        name: [*one.sum((1, 2)), one.all(0).sum()] for name, one in (("rises for most", up), ("falls for most", down))})
+
+
+def half_gone() -> viz.Table:
+    """How many times larger the mean loss is with 36 heads gone at random, at five scales."""
+    whole, *half = pruning().half_at                                                 # (5,) each, one for each scale
+    times = torch.stack(half) / whole
+    return viz.columns(SCALES, corner="scale of the loss", all_heads=[f"{loss:.2g}" for loss in whole],
+                       **{"times, least of 5": [f"{x:.1f}" for x in times.amin(0)],
+                          "times, most of 5": [f"{x:.1f}" for x in times.amax(0)]})
 
 
 def layers() -> viz.Table:
@@ -77,6 +118,30 @@ def with_cosine() -> viz.Table:
                         for score in scores.values()])
 
 
+# --- Another way to be off ------------------------------------------------------------------------------------------
+
+def one_head_off() -> viz.Picture:
+    """What each head costs alone, in cosine, with 0 in the place of its output and with its mean: a dot for each."""
+    stored = pruning()
+    return viz.dots([f"layer {i}" for i in range(6)], "cosine lost", grain=0.01, zero_in_its_place=stored.alone,
+                    mean_in_its_place=stored.means.alone)
+
+
+def means_for_zeros() -> viz.Table:
+    """What it costs to put 0, or a head's mean, in the place of its output."""
+    stored = pruning()
+    none, off = stored.curves["greedy"], stored.means.none
+    kinds = {"random order": "random", "last layer last": "random, last layer last"}
+    same = {kind: stored.chance[kind][:len(gone)] for kind, gone in stored.means.chance.items()}
+    chance = [[int(gone[kind].double().quantile(0.5, interpolation="nearest")) for kind in kinds.values()]
+              for gone in (same, stored.means.chance)]
+    return viz.columns(
+        ["no heads: cosine", "no heads: share found", "no heads: matching loss",
+         *(f"heads gone, {kind}, median of {len(stored.means.chance['random'])}" for kind in kinds)],
+        digits=3, zero=[*(f"{x[0, 72]:.3f}" for x in (none.cosine, none.found, none.loss)), *chance[0]],
+        mean=[*(f"{x:.3f}" for x in (off.cosine, off.found, off.loss)), *chance[1]])
+
+
 # --- Orders ---------------------------------------------------------------------------------------------------------
 
 def _gone():
@@ -99,6 +164,17 @@ def by_chance() -> viz.Table:
         for name, q in quantiles.items()})
 
 
+def beside_chance() -> viz.Table:
+    """How many heads go in four orders and, in the median, in random ones while the cosine stays, the most first."""
+    stored, gone = pruning(), _gone()
+    middle = {f"{kind} (median of {len(found)})": int(found.double().quantile(0.5, interpolation="nearest"))
+              for kind, found in stored.chance.items()}
+    found = {kind: gone[kind] for kind in ("greedy", "mean size of the gradient", "cosine lost alone",
+                                           "most costly first")} | middle
+    found = dict(sorted(found.items(), key=lambda pair: -pair[1]))
+    return viz.columns(found, corner=f"cosine {LEAST} or more", heads_gone=found.values())
+
+
 def beside_place() -> viz.Table:
     """How many heads go in five orders, and how many random orders that spare the last layer do as well."""
     place, gone = pruning().chance["random, last layer last"], _gone()
@@ -118,12 +194,13 @@ def _curves(test):
     return curves, {f"least of the {len(every)} curves kept": every.min()}
 
 
-def share_found() -> viz.Table:
-    """How often the counterpart is the nearest of 60, with all heads, with none, and with less than heads."""
-    curves, least = _curves("found")
-    all_on, off = curves["greedy"][0, [0, 72]]
-    found = {"all heads": all_on, "no heads": off, "mean of the word embeddings alone": pruning().words.found, **least}
-    return viz.columns(found, found=found.values())
+def hits() -> str:
+    """How often the counterpart is found, in words, with all heads, with half of them and with none."""
+    stored, (_, least) = pruning(), _curves("found")
+    random = stored.curves["random"].mean.found
+    found = {"all heads": random[0], "36 gone at random, mean of five orders": random[36], "no heads": random[72],
+             "mean of the word embeddings": stored.words.found, **least}
+    return "\n".join(f"share found, {name}: {share:.2f}" for name, share in found.items())
 
 
 def nearer_than_decoy() -> viz.Table:

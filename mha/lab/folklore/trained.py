@@ -9,7 +9,7 @@ from mha.lab.findings import heads as findings
 from mha.lab.folklore.choices import CLS_HANDED_ON
 from mha.lab.folklore.claim import HERE, NOT_FOUND, READING, RIGHT, SETTINGS, SOME, claim
 
-EIGHT, NINE = "08_what_heads_do", "09_pruning"
+EIGHT, NINE, NINE_LAB = "08_what_heads_do", "09_pruning", "09_pruning_lab"
 
 
 # --- What heads do ----------------------------------------------------------------------------------------------------
@@ -191,7 +191,7 @@ def unequal():
             set(costly.tolist()) == {5} and spread > 3 and in_place > 1.5 * middle)
 
 
-@claim("pruning", "The derivative of the loss at a head's gate tells how much the head matters.", READING, NINE)
+@claim("pruning", "The derivative of the loss at a head's gate tells how much the head matters.", READING, NINE_LAB)
 def derivative():
     nothing, stored = 1e-6, pruning()
     def together(a, b):
