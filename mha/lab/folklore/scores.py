@@ -169,8 +169,9 @@ def training_without():
     on_weights = fit_lookup(64, scale=1.0, loss="weights")
     return (f"In wide heads whose error comes back through the mixture. At d_k = 4 all {len(narrow)} runs here end "
             f"below an error of {easy}. At 64 all end above {high}, with the root below {low}, divided by d_k itself "
-            f"below {lower}. With a loss on the weights themselves the undivided heads learn too: all end below "
-            f"{lower}. And with a smaller start and smaller steps they end as with the root, to {close:.0e}.",
+            f"below {lower}. With a loss on the weights themselves, at the same rate of 0.01, the undivided heads "
+            f"learn too: all end below {lower}. And with a smaller start and smaller steps they end as with the root, "
+            f"to {close:.0e}.",
             narrow.max() < easy and wide.min() > high and scaled.max() < low and more.max() < lower
             and on_weights.max() < lower and (again - scaled).abs().max() < close)
 
