@@ -47,6 +47,12 @@ def test_the_first_step_grows_with_the_width_unless_the_scores_are_divided_by_it
     assert torch.allclose(start[1], torch.ones(2), atol=0.05)
 
 
+def test_a_softer_start_moves_the_scores_less_and_softer_queries_alone_do_so_by_less():
+    starts = (1.0, 1.0), (64**-0.25, 64**-0.25), (1 / 8, 1.0)
+    start, step = torch.tensor([first_step(64, 0.5, start=pair) for pair in starts]).unbind(-1)
+    assert torch.allclose(start[1:], start[:1] / 8) and step[1] < 0.4 * step[0] and 0.5 < step[2] / step[0] < 0.7
+
+
 def test_without_adam_the_first_step_does_not_grow_with_the_root_and_shrinks_divided_by_the_width():
     step = torch.tensor([[first_step(d_k, power, rate=0.1, adam=False)[1] for d_k in (64, 1024)] for power in (0.5, 1)])
     growth = step[:, 1] / step[:, 0]

@@ -84,6 +84,12 @@ def test_a_head_of_matrices_has_the_scale_in_its_start_and_its_step_too():
     torch.testing.assert_close(scaled, again, rtol=1e-3, atol=1e-4)
 
 
+def test_the_start_may_differ_for_queries_and_keys():
+    both, pair, queries = (train.fit_lookup(16, steps=30, runs=3, tokens=8, start=start)
+                           for start in (0.5, (0.5, 0.5), (0.25, 1.0)))
+    assert torch.equal(both, pair) and not torch.allclose(both, queries)
+
+
 def test_a_loss_that_there_is_not_is_named():
     with pytest.raises(ValueError, match="loss must be one of 'mixture', 'weights', got 'scores'"):
         train.fit_lookup(4, loss="scores")

@@ -38,15 +38,15 @@ def rates_and_widths(learned="matrices", loss="mixture"):
     return Picture(figure, table(alt, ["", *(f"rate {rate:g}" for rate in LOOKUP_RATES)], text))
 
 
-def first_step(d_k, power, *, rate=0.01, adam=True, tokens=64, m=32, runs=16, seed=0):
+def first_step(d_k, power, *, start=(1.0, 1.0), rate=0.01, adam=True, tokens=64, m=32, runs=16, seed=0):
     """How far the scores of a head lie apart at the start, and how far Adam's first step moves them: two numbers.
 
-    Both are root mean squares of divided scores, of heads as `fit_lookup` starts them on tokens of that width. Without
-    `adam` it is a step of plain gradient descent.
+    Both are root mean squares of divided scores, of heads as `fit_lookup` starts them on tokens of that width; `start`
+    has the standard deviations of queries and of keys. Without `adam` it is a step of plain gradient descent.
     """
     g = torch.Generator().manual_seed(seed)
     asking, asked = torch.randn(2, runs, m, tokens, generator=g)
-    W_Q, W_K = (normal(g, runs, tokens, d_k, std=tokens**-0.5) for _ in range(2))
+    W_Q, W_K = (normal(g, runs, tokens, d_k, std=std * tokens**-0.5) for std in start)
     values, wanted = torch.randn(2, runs, m, 8, generator=g)
 
     def scores():

@@ -24,7 +24,7 @@ def fit_lookup(d_k, *, scale=None, start=1.0, rate=0.01, steps=300, tokens=None,
     Args:
         d_k: width of a query and of a key.
         scale: of the scores; 1 / sqrt(d_k) by default.
-        start: standard deviation of the first queries and keys.
+        start: standard deviation of the first queries and keys, or a pair, of queries and of keys.
         rate, steps: of Adam; the rate is constant.
         tokens: None, and the tables Q and K themselves are learned; else the width of 2 m fixed random tokens of
             variance 1, of which two learned matrices W_Q and W_K make queries and keys.
@@ -42,8 +42,9 @@ def fit_lookup(d_k, *, scale=None, start=1.0, rate=0.01, steps=300, tokens=None,
     if loss not in LOOKUP_LOSSES:
         raise ValueError(f"loss must be one of {', '.join(map(repr, LOOKUP_LOSSES))}, got {loss!r}")
     g = torch.Generator().manual_seed(seed)
-    rows, std = (m, start) if tokens is None else (tokens, start * tokens**-0.5)
-    W_Q, W_K = (normal(g, runs, rows, d_k, std=std, device=device) for _ in range(2))
+    starts = start if isinstance(start, tuple) else (start, start)
+    rows, unit = (m, 1.0) if tokens is None else (tokens, tokens**-0.5)
+    W_Q, W_K = (normal(g, runs, rows, d_k, std=std * unit, device=device) for std in starts)
     values = torch.randn(runs, m, 8, generator=g).to(device)
     assigned = torch.rand(runs, m, generator=g).argsort(-1)[..., None].to(device)
     wanted = values.take_along_dim(assigned, 1)
