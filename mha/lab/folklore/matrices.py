@@ -82,9 +82,10 @@ def narrow_patterns():
     shared = (torch.eye(8).roll(1, 1) + torch.eye(8).roll(3, 1)) / 2
     kl = {d_k: torch.where(shared > 0, shared * (shared / fit_pattern(shared, d_k)).log(), 0).sum(-1).mean(-1)
           for d_k in (2, 3)}
-    return (f"Where each of eight tokens wants another key, at most {right[1].max()} get it with d_k = 1, in "
-            f"{len(right[1])} runs, but all {right[2].min()} do with d_k = 2. Where each wants two keys, half and "
-            "half, d_k = 2 stays above 0.1 nats in all runs, and the best run with d_k = 3 ends below 0.01.",
+    return ("If queries and keys are free, and not made of tokens, and each of eight queries wants a key that no other "
+            f"wants, at most {right[1].max()} get it with d_k = 1, in {len(right[1])} runs, but all {right[2].min()} "
+            "do with d_k = 2. If each wants the key 1 further on and the one 3 further on, half and half, "
+            "d_k = 2 stays above 0.1 nats in all runs, and the best run with d_k = 3 ends below 0.01.",
             right[1].max() == 2 and right[2].min() == 8 and kl[2].min() > 0.1 and kl[3].min() < 0.01)
 
 
@@ -140,8 +141,8 @@ def value_matrix():
     a, b = torch.randn(2, 100_000)
     lost = (a - (a + b) / 2).square().mean()
     return (f"One head does not need it, because a matrix after the weighted mean does the same, to {ROUNDING:.0e}. "
-            "Two heads do: if both return plain tokens into one matrix, their sum loses "
-            f"{lost:.2f} of the variance of two contents in the same coordinates.",
+            "Two heads need a map each, which W_V or a block of W_O can be: one matrix for both gets the sum of what "
+            f"they return, and {lost:.2f} of the variance of two contents in the same coordinates is lost.",
             gap < ROUNDING and (lost - 0.5).abs() < 0.02)
 
 

@@ -34,10 +34,10 @@ def specialization():
     gap = (padded(Q) @ merge_heads(K).T - Q @ K.mT).abs().max()
     orders = list(permutations([(0, 0), (0, 1), (1, 0), (1, 1)]))
     one, both = (sum(all(serves(order, mark) for mark in marks) for order in orders) for marks in ((0,), (0, 1)))
-    return ("Queries stay private: on one key of 5 coordinates four heads attend to more than one of 32 tokens in "
-            f"{apart} of 32 rows, and one key of 20 does all that four of 5 do, to {ROUNDING:.0e}. A narrow key lacks "
-            f"room: of {len(orders)} orders of four tokens by a key of one coordinate, {one} serve one mark and "
-            f"{both} serve two.",
+    return ("Queries stay private: on one key of 5 coordinates four heads disagree about the best of 32 tokens in "
+            f"{apart} of 32 rows. Without rotary positions one key of 20 does what four of 5 do, to {ROUNDING:.0e}. "
+            "A narrow key lacks room: one coordinate puts the four tokens of two yes-or-no properties in an order, "
+            f"and of {len(orders)} orders {one} set one property's yes apart from its no, and {both} do so for both.",
             gap < ROUNDING and apart > 16 and one > both == 0)
 
 
@@ -128,10 +128,10 @@ def absorption():
     gap = (layer(x)[0] - written).abs().max()
     layer.W_Q.weight.data *= (8 / 12) ** 0.5  # what the scale 1 / sqrt(d_c) would make of the scores
     moved = (layer(x)[0] - written).abs().max()
-    return (f"Before the rotation it can: the outputs agree to {ROUNDING:.0e}, if scores are still divided by the "
-            "root of the heads' width. After it no one matrix will do, because those of 40 offsets span "
-            f"{all_of_them} dimensions, d_k, and without a rotation {one}; so MLA rotates one extra key that all "
-            "heads share.",
+    return (f"It can if no rotation stands between the two: then the outputs agree to {ROUNDING:.0e}, if scores are "
+            "still divided by the root of the heads' width. With RoPE between them no one matrix will do, because "
+            f"those of 40 offsets span {all_of_them} dimensions, d_k, and without a rotation {one}; so MLA rotates one "
+            "extra key that all heads share.",
             gap < ROUNDING < 0.001 < moved and (one, all_of_them) == (1, 8))
 
 

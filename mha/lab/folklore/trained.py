@@ -147,9 +147,9 @@ def causality():
     (tired, first), (_, last) = seen
     piece = real_heads().browsed[0].maps[:, :, 3:6, 13].amax(-1).flatten() / 255   # "didn", "'" and "t" to "tired"
     return (f"No head of our encoder gives \"tired\" more than {tired.max():.2f} from \"cross\", or more than "
-            f"{piece.max():.2f} from a piece of \"didn't\". From \"cross\" the last word gets more than any but "
-            f"\"cross\" itself in {int(first.sum())} of 72 heads if it is \"tired\", in {int(last.sum())} if it is "
-            f"\"wide\", and in {int((first & last).sum())} in both cases.",
+            f"{piece.max():.2f} from a piece of \"didn't\". With [CLS] and [SEP] left out, the last word gets more "
+            f"from \"cross\" than any token but \"cross\" itself in {int(first.sum())} of 72 heads if it is "
+            f"\"tired\", in {int(last.sum())} if it is \"wide\", and in {int((first & last).sum())} in both cases.",
             max(tired.max(), piece.max()) < 0.4 and first.sum() < 18)
 
 
