@@ -92,14 +92,16 @@ def narrow_patterns():
 @claim("matrices", "Two matrices, and so asymmetry, let a head tell subject from object.", SETTINGS, THREE)
 def subject_and_object():
     head, words, places = AsymmetricHead(8, 4).double(), torch.randn(3, 8).double(), torch.randn(3, 8).double()
-    def bites(order, places, mask):
-        return head(words[order] + places, mask=mask)[0][1]
+    def bites(places, mask):
+        return torch.stack([head(words[order] + places, mask=mask)[0][1] for order in ([0, 1, 2], [2, 1, 0])])
     cases = (0, None), (places, None), (0, masks.causal(3))
-    same, apart, causal = ((bites([0, 1, 2], *case) - bites([2, 1, 0], *case)).abs().max() for case in cases)
-    return ("It takes positions or a causal mask. From \"dog bites man\" to \"man bites dog\" the output of \"bites\" "
-            f"moves by {apart:.2f} with positions and by {causal:.2f} with a causal mask, but by less than "
-            f"{ROUNDING:.0e} without either, because then the head sees a set.",
-            same < ROUNDING and min(apart, causal) > 0.01)
+    same, apart, causal = (bites(*case).diff(dim=0).abs().max() for case in cases)
+    head.W_K = head.W_Q
+    blind, one_apart, one_causal = (bites(*case).diff(dim=0).abs().max() for case in cases)
+    return ("Positions or a causal mask do, even with one matrix. From \"dog bites man\" to \"man bites dog\" the "
+            f"output of \"bites\" moves by {apart:.2f} with positions and by {causal:.2f} with a causal mask, with one "
+            f"matrix by {one_apart:.2f} and {one_causal:.2f}, but by less than {ROUNDING:.0e} without either.",
+            max(same, blind) < ROUNDING and min(apart, causal, one_apart, one_causal) > 0.01)
 
 
 @claim("matrices", "Query and key must be made by different matrices.", SOME, EIGHT)
@@ -125,7 +127,7 @@ def hull():
     x = torch.randn(4, 8)
     outs = torch.stack([AsymmetricHead(8, 4)(10 * x)[0] / 10 for _ in range(500)])  # (500, 4, 8); 10: sharp weights
     inside = ((outs <= x.amax(0) + 1e-5) & (outs >= x.amin(0) - 1e-5)).all()
-    return ("A weighted mean never leaves the hull of its inputs. In the first coordinate these are "
+    return ("A weighted mean never leaves the hull of its inputs. In the first coordinate the inputs are "
             f"{row(x[:, 0], 2)}, and the outputs of 500 random heads run from {outs[..., 0].min():.2f} to "
             f"{outs[..., 0].max():.2f}.",
             bool(inside))
@@ -173,8 +175,8 @@ def padding_mask():
     leaked, held = ((weights * (natural[:, None, None] == 0)).sum(-1).max() for weights in (trap, right))
     alone = scores[1:2].masked_fill(natural[1:2] == 0, -math.inf).softmax(-1)[..., 2:].max()
     return (f"For one sentence it does, and {alone:.0f} of the weight is on padding. With four sentences of four "
-            f"tokens torch reads (batch, length) as (queries, keys) without a word, and a row puts {leaked:.2f} of "
-            f"its weight on padding; with shape (batch, 1, 1, length) it is {held:.0f}.",
+            f"tokens torch reads (batch, length) as (queries, keys) without an error, and a row puts {leaked:.2f} "
+            f"of its weight on padding; with shape (batch, 1, 1, length) it is {held:.0f}.",
             leaked > 0.5 and held == alone == 0)
 
 
@@ -189,8 +191,8 @@ def large_number():
     except RuntimeError as error:
         answer = str(error)
     return ("In float32 it is safe for rows that see something, but a row that sees nothing becomes "
-            f"{row(wide[0], 2)}, so what is masked is read. In float16 masked_fill refuses the number, and adding it "
-            f"gives {added.max():.0f} without a word.",
+            f"{row(wide[0], 2)}, so what is masked is read. In float16 masked_fill refuses the number, and if added "
+            f"it becomes {added.max():.0f} without an error, so that a row that sees nothing is {half.max():.0f}.",
             torch.equal(wide, torch.full((1, 4), 0.25)) and "overflow" in answer and half.isnan().all())
 
 

@@ -66,7 +66,7 @@ def without_sacrifice():
     return (f"With 8 KV heads for 32 query heads the cache is {memory:.0f} times smaller, but of the compute only the "
             f"projections shrink, {parts:.1f} times, because every query head keeps its scores. Quality depends on "
             "the task: where four heads want 16 independent numbers, 4, 2 and 1 KV heads of width 4 leave "
-            f"{row(lost, 2)} unread, unless scores bring it.",
+            f"{row(lost, 2)} unread, unless the attention weights carry it.",
             memory == 4 and scores == (6, 7, 7) and lost.tolist() == [0, 0.5, 0.75])
 
 
@@ -106,10 +106,10 @@ def approximation():
     narrow.W_DKV.weight.data = U[:, :32] * S[:32] @ V[:32]  # what a latent of 32 numbers can hold of it
     gap = (exact(x)[0] - shared(x)[0]).abs().max()
     lost = (narrow(x)[0] - private(x)[0]).square().mean() / private(x)[0].square().mean()
-    return (f"Trained as MLA it approximates nothing, and it can equal GQA: 6 heads with 2 KV heads, {kept(shared)} "
-            f"numbers a token, are a latent of {kept(exact)}, to {ROUNDING:.0e}. Compression afterwards does cost: "
-            f"the best 32 numbers for the keys and values of 6 random heads leave the output {lost:.2f} of its square "
-            "short.",
+    return ("Trained as MLA it approximates nothing, and without rotary positions and biases it can equal GQA: 6 heads "
+            f"with 2 KV heads, {kept(shared)} numbers a token, are a latent of {kept(exact)}, to {ROUNDING:.0e}. "
+            "Compression afterwards does cost: the best 32 numbers for the keys and values of 6 random heads leave a "
+            f"squared error of {lost:.2f} of the output's mean square.",
             gap < ROUNDING and kept(exact) == kept(shared) and lost > 0.01)
 
 
@@ -168,5 +168,5 @@ def to_the_bit():
         equal.append((full == one_by_one).double().mean())
     return ("In exact arithmetic it is so. On a computer sums run in another order: a layer's outputs for 50 tokens "
             f"agree to {bounds[0]:.0e} in float64 and to {bounds[1]:.0e} in float32, and less than half are equal bit "
-            "for bit; Chodavarapu and Xu (2026) report that in float16 the texts of three models part.",
+            "for bit; Chodavarapu and Xu (2026) report that in float16 three models write other texts with a cache.",
             all(gap < bound for gap, bound in zip(gaps, bounds)) and max(equal) < 0.5)
