@@ -100,9 +100,9 @@ def jobs():
 @claim("language", "A head that is right in 80 % of the cases has been found to do the task.", SETTINGS, EIGHT)
 def luck():
     best, one = (measure.luckiest(heads=heads, questions=30) for heads in (72, 1))
-    return ("Luck is ruled out if the head was chosen before, but a fixed offset still is not. Where there are two answers, "
-            f"the luckiest of 72 heads that toss coins gets at least {round(30 * best)} of 30 right in one try of "
-            f"twenty, and a single one at least {round(30 * one) + 1}.",
+    return ("Luck is ruled out if the head was chosen before, but a fixed offset still is not. Where there are two "
+            f"answers, the luckiest of 72 heads that toss coins gets at least {round(30 * best)} of 30 right in one "
+            f"try of twenty, and a single one at least {round(30 * one) + 1}.",
             best >= 0.8 > one)
 
 
