@@ -100,7 +100,8 @@ def subject_and_object():
     blind, one_apart, one_causal = (bites(*case).diff(dim=0).abs().max() for case in cases)
     return ("Positions or a causal mask do, even with one matrix. From \"dog bites man\" to \"man bites dog\" the "
             f"output of \"bites\" moves by {apart:.2f} with positions and by {causal:.2f} with a causal mask, with one "
-            f"matrix by {one_apart:.2f} and {one_causal:.2f}, but by less than {ROUNDING:.0e} without either.",
+            f"matrix by {one_apart:.2f} and {one_causal:.2f}, but by less than {ROUNDING:.0e} without "
+            "either, because then the head sees a set.",
             max(same, blind) < ROUNDING and min(apart, causal, one_apart, one_causal) > 0.01)
 
 
