@@ -168,6 +168,6 @@ def to_the_bit():
         equal.append((full == one_by_one).double().mean())
     return ("In exact arithmetic it is so. On a computer sums run in another order: a layer's outputs for 50 tokens "
             f"agree to {bounds[0]:.0e} in float64 and to {bounds[1]:.0e} in float32, and less than half are equal bit "
-            "for bit; Chodavarapu and Xu (2026) report that in float16 three models write other texts with a cache than "
-            "without.",
+            "for bit; Chodavarapu and Xu (2026) report that in float16 three models write other texts with a cache "
+            "than without.",
             all(gap < bound for gap, bound in zip(gaps, bounds)) and max(equal) < 0.5)
