@@ -33,13 +33,14 @@ class Specimen(Choice):
 
     Args:
         buggy, sound: functions of no arguments that give the maps, (k, n, m).
-        rows, columns: names. titles: of the maps.
+        rows, columns: names. titles: of the maps. sums: whether the sum of a row means something.
     """
     buggy: Callable | None = field(default=None, repr=False)
     sound: Callable | None = field(default=None, repr=False)
     rows: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     titles: tuple[str, ...] = ("",)
+    sums: bool = True
     options: tuple[Option, ...] = ()
     chapter: str = "B_bug_zoo"
     hints: tuple[str, ...] = ()
@@ -74,13 +75,15 @@ class Specimen(Choice):
         return picture
 
     def table(self, title, map):
-        """A map as text: crosses where it says yes or no, else numbers with the sums of the rows."""
+        """A map as text: crosses where it says yes or no, else numbers, with the sums of the rows where these mean
+        something."""
         from mha import viz
         if yes_or_no(map):
             return viz.table(title, ["", *self.columns], [[name, *("x" if yes else "." for yes in row.tolist())]
                                                           for name, row in zip(self.rows, map)])
-        return viz.table(title, ["", *self.columns, "sum"],
-                         [[name, *row.tolist(), float(row.sum())] for name, row in zip(self.rows, map)], digits=2)
+        return viz.table(title, ["", *self.columns, *["sum"] * self.sums],
+                         [[name, *row.tolist(), *[float(row.sum())] * self.sums]
+                          for name, row in zip(self.rows, map)], digits=2)
 
     @property
     def answer(self):

@@ -58,9 +58,10 @@ SPECIMENS = [
                       makes=lambda: SCORES.masked_fill(~CAUSAL, -1e-12).softmax(-1)[None]),
                  Case("The diagonal is off by one.", "Then row 1 would have one later key with a weight. It has three.",
                       "off-by-one", makes=lambda: weights(SCORES, torch.ones(4, 4).tril(1) > 0)[None])),
-        note="masked_fill(mask == 0, -e) with e = 1e-12 adds minus a millionth of a millionth, where minus a lot was "
-             f"meant. It stood from 2019 to 2022, {GITHUB}hyunwoongko/transformer/issues/10. The fix of specimen "
-             "B.1 in FuxiCTR brought in the same slip, -1e-10, for five months."),
+        note="masked_fill(mask == 0, -e) with e = 1e-12 puts minus a millionth of a millionth in place of each masked "
+             f"score, where a very negative number was meant. It stood from 2019 to 2022, {GITHUB}hyunwoongko/"
+             "transformer/issues/10. The fix of specimen B.1 in FuxiCTR brought in the same slip, -1e-10, for five "
+             "months."),
     WhichPicture(
         id="B.10", title="Reading the padding", core=True, after=ROOM, rows=WORDS,
         columns=("real", "real", "padding", "padding"), line="weights = scores.masked_fill(real, -inf).softmax(-1)",
@@ -70,13 +71,13 @@ SPECIMENS = [
         options=(Case("The words are read, the padding is not.",
                       "That was meant. But masked_fill fills where it finds True, so the line lacks a ~.", "as-meant",
                       makes=lambda: read("weights = scores.masked_fill(~real, -inf).softmax(-1)")),
-                 Case("Everything is read, the words a little more.",
+                 Case("Everything is read, the words more than without a mask.",
                       "That comes from adding the mask to the scores as 0 and 1. A fill of -inf leaves no weight.",
                       "float-mask", makes=lambda: read("weights = (scores + real).softmax(-1)")),
                  Case("Only the padding is read.", "The fill goes where the mask is True, and that is on the words.")),
         note="scaled_dot_product_attention takes True for \"take part\", nn.MultiheadAttention for \"leave out\". "
              f"{GITHUB}InseeFrLab/torchTextClassifiers/pull/92 (2026) and {GITHUB}rasbt/LLMs-from-scratch/issues/1061 "
-             "(2026) passed the one for the other. The comment in the code said what the author believed."),
+             "(2026) passed the one for the other."),
     WhichBug(
         id="B.16", title="More than everything", after=ROOM, sound=lambda: weights(SCORES)[None], rows=WORDS,
         columns=WORDS,
@@ -85,7 +86,8 @@ SPECIMENS = [
         options=(Case("The softmax runs over the queries.", "Then the columns would sum to 1.",
                       "softmax-axis-queries", makes=lambda: weights(SCORES, axis=-2)[None]),
                  Case("Dropout was applied to the weights before they were returned.",
-                      "Some weights are 0, and all others are larger by the same factor.",
+                      "Some weights are 0, and all others are larger by one factor, 1 / 0.8, so a row may sum to more "
+                      "than 1.",
                       makes=lambda: (weights(SCORES) * KEEP / 0.8)[None]),
                  Case("A mask hides single pairs.", "With a mask before the softmax the rows would sum to 1.", "mask",
                       makes=lambda: weights(SCORES, KEEP)[None]),
@@ -99,7 +101,8 @@ SPECIMENS = [
         id="B.17", title="The farther the better", after=ROOM, rows=tuple("123456"), columns=tuple("123456"),
         line="scores = scores + 0.7 * (q_idx - kv_idx)",
         statement="A causal head of six tokens should prefer near tokens, so its scores get a bias: `scores = scores + "
-                  "0.7 * (q_idx - kv_idx)`, with the positions of the query and of the key. Which map is it?",
+                  "0.7 * (q_idx - kv_idx)`, with the positions of the query and of the key. Which map does this bias "
+                  "make?",
         makes=near, sound=lambda: near("scores = scores + 0.7 * (kv_idx - q_idx)"),
         options=(Case("Near keys get most.",
                       "That was meant. But here a key three back gets a bias of 0.7 · 3, the token itself none.",

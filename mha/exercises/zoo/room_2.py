@@ -22,7 +22,8 @@ def reads(line):
 SPECIMENS = [
     WhichLine(
         id="B.7", title="Two heads that share", after=ROOM, rows=WORDS, columns=WORDS, titles=("head 1", "head 2"),
-        statement="These six lines make the weights of two heads on four tokens. Which line is wrong?",
+        statement="These six lines are a layer of two heads, and the maps show its weights on four tokens. Which line "
+                  "is wrong?",
         makes=lambda program: run(program, x=X)["weights"][0], mended="weights = scores.softmax(-1)",
         options=(Option("`Q, K, V = (split(x @ W) for W in (W_Q, W_K, W_V))  # (B, h, n, d)`",
                         "If the heads were split wrongly, the weights of each row would still sum to 1.", "split"),
@@ -45,7 +46,7 @@ SPECIMENS = [
         makes=reads, sound=lambda: reads("k = k.repeat_interleave(2, 1)"),
         options=(Case("1 1 2 2", "That was meant, and repeat_interleave(2, 1) makes it. repeat copies the whole axis "
                       "twice.", "as-meant", makes=lambda: reads("k = k.repeat_interleave(2, 1)")),
-                 Case("1 2 1 2", "repeat copies both heads, and then both again, so neighbours get different ones."),
+                 Case("1 2 1 2", "repeat puts kv 1, kv 2 twice in a row, so heads 1 and 2 read different KV heads."),
                  Case("2 2 1 1", "Nothing in the line reverses the order of the heads.", "exchanged",
                       makes=lambda: reads("k = k.flip(1).repeat_interleave(2, 1)"))),
         note="It is right with one KV head, and with as many as query heads, and wrong in between: "
@@ -94,8 +95,8 @@ SPECIMENS = [
              f"{GITHUB}pytorch/pytorch/issues/144858 (2025)."),
     WhichLine(
         id="B.20", title="Narrower than it looks", after=ROOM, rows=WORDS, columns=WORDS, titles=("head 1", "head 2"),
-        statement="Two heads of latent attention cache one vector c of 16 coordinates for each token, from which the "
-                  "keys c W_UK could be made, d = 4 coordinates for each head. Here W_UK is absorbed into the queries, "
+        statement="Two heads of latent attention cache one vector c of 16 coordinates for each token, from which each "
+                  "head could make its keys, d = 4 coordinates of c W_UK. Here W_UK is absorbed into the queries, "
                   "which should change nothing. But the weights come out too uniform. Which line is wrong?",
         makes=lambda program: run(program, x=X)["weights"][0], mended="scores = Q @ c.mT / d**0.5  # (B, h, n, n)",
         options=(Option("`Q = split(x @ W_Q)  # (B, h, n, d)`", "These are the queries of any other layer.", "queries"),

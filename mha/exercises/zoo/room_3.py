@@ -52,8 +52,8 @@ SPECIMENS = [
         id="B.4", title="Every token for itself", after=ROOM, rows=TOKENS, columns=TOKENS,
         line="Q, K, V = ((x @ W).unflatten(-1, (h, d)) for W in (W_Q, W_K, W_V))",
         statement="This layer splits its heads by `Q, K, V = ((x @ W).unflatten(-1, (h, d)) for W in (W_Q, W_K, "
-                  "W_V))`, and takes `(Q @ K.mT / d**0.5).softmax(-1) @ V`. Which map is it? Write down the shape of "
-                  "`Q @ K.mT` first.",
+                  "W_V))`, and takes `(Q @ K.mT / d**0.5).softmax(-1) @ V`. Which map does this layer make? Write down "
+                  "the shape of `Q @ K.mT` first.",
         makes=heads, sound=lambda: influence(layer()),
         options=(Case("Every output depends on its sentence.",
                       "That needs tensors of shape (B, h, n, d), which are a transpose away from what the line makes.",

@@ -53,10 +53,11 @@ kept_unmasked = reader(False)
 
 SPECIMENS = [
     WhichPicture(
-        id="B.13", title="One key takes all", after=ROOM, rows=THREE, columns=FIVE, line="scores = Q @ K.mT / scale",
+        id="B.13", title="One key takes all", after=ROOM, rows=THREE, columns=FIVE, sums=False,
+        line="scores = Q @ K.mT / scale",
         statement="An untrained head with d_k = 64 has `scale = d_k**-0.5`, and then `scores = Q @ K.mT / scale`. The "
                   "maps show gradients, three random queries by five random keys: how much each weight moves when its "
-                  "own score does. Which is this head's?",
+                  "own score does. Which map belongs to this head?",
         makes=gradients, sound=lambda: gradients("scores = Q @ K.mT * scale"),
         options=(Case("Nearly all weights have stopped moving.",
                       "Dividing by 1 / 8 multiplies by 8. The softmax is saturated, and little gradient passes."),
@@ -92,9 +93,9 @@ SPECIMENS = [
     WhichPicture(
         id="B.9", title="A mask that does nothing", after=ROOM, line="scores.masked_fill(~causal, -inf)",
         statement="Small heads learn to predict the next token. Each sentence is four throws of a die with eight "
-                  "sides, and then the same four once more. Half of the tokens are throws, so no head that is blind to "
-                  "the future gets below the line of the dice. Before its softmax one head has the line "
-                  "`scores.masked_fill(~causal, -inf)`. Which curve is its loss?",
+                  "sides, and then the same four once more. Half of the tokens are throws that nothing predicts, so no "
+                  "head that does not see the future ends below the line \"the dice\". Before its softmax one head "
+                  "has the line `scores.masked_fill(~causal, -inf)`. Which curve is its loss?",
         makes=learned, sound=lambda: learned("scores = scores.masked_fill(~causal, -inf)"), draw=drawn_losses,
         options=(Case("Curve A", "That head guesses everything, half of it needlessly, because it sees only its own "
                                  "token.", "itself",
@@ -114,7 +115,7 @@ SPECIMENS = [
         statement="A causal layer has the right weights, row by row. But it merges its heads with view, without a "
                   "transpose, so that a row of the output holds two tokens of one head. Which of these tests would "
                   "have caught it? Pick all.",
-        options=(Check("The output has the shape of the input.", "view makes the right shape, and that is its charm.",
+        options=(Check("The output has the shape of the input.", "view makes the right shape, so this test passes.",
                        "shape", passes=keeps_the_shape),
                  Check("Change every word of sentence b; no output of a moves.", "The sentences stay apart.",
                        "sentences", passes=keeps_sentences_apart),
@@ -129,8 +130,7 @@ SPECIMENS = [
     WhichBug(
         id="B.18", title="A layer with two paths", core=True, stars=3, minutes=5, after=ROOM, rows=TOKENS,
         columns=TOKENS, titles=("plain", "weights asked for"), sound=lambda: both(CAUSAL, CAUSAL),
-        statement="A causal layer can be asked to return its weights as well. What is wrong? This time you need both "
-                  "paths.",
+        statement="A causal layer can be asked to return its weights as well. Compare the two paths. Which bug is it?",
         options=(Case("The layer has no causal mask.", "Then the plain path would see the future as well.", "no-mask",
                       makes=lambda: both(None, None)),
                  Case("The layer forgets its causal mask unless its weights are asked for.",

@@ -67,16 +67,17 @@ SPECIMENS = [
                  Case("Curve C", "That is a rotated query with a key that was not. Here lengths stay 1, so no product "
                                  "exceeds 1.", "key-not-turned",
                       makes=lambda: walked("emb = torch.cat([freqs, freqs], -1)", turn_key=False))),
-        note="Pairs of neighbours are one convention, and halves another. Each is right, but with the mixture, offset "
-             "0, like any other, scores differently at every position. "
+        note="Pairs of neighbours are one convention, and halves another. Each is right, but if the two are mixed, the "
+             "score at any offset, even 0, changes with the position. "
              f"{GITHUB}raiyanyahya/how-to-train-your-gpt/issues/6 (2026). The test is one line: shift all positions, "
              "and no score may move. Some reports that a rotate_half is wrong have only met the other convention."),
     WhichBug(
         id="B.22", title="Nearer than it should", after=ROOM, stars=3, minutes=5, rows=("5", "6"),
         columns=tuple("123456"), sound=asked,
-        statement="All tokens are alike, and this head with RoPE looks three back. Keys 1 to 4 are in the cache, "
-                  "rotated. Now tokens 5 and 6 arrive together: their queries and keys are rotated, the keys are "
-                  "appended to the cache, and a causal mask is applied. Which bug made the map on the right?",
+        statement="All tokens have the same query and the same key before rotation, and this head with RoPE attends "
+                  "to the token three back. Keys 1 to 4 are in the cache, rotated. Now tokens 5 and 6 arrive "
+                  "together: their queries and keys are rotated, the keys are appended to the cache, and a causal mask "
+                  "is applied. Which bug made the map on the right?",
         options=(Case("The new queries and keys were rotated as if they were tokens 1 and 2.",
                       "Then 5 would look for a key three before the first, and 6 for one two before it.", "from-zero",
                       makes=lambda: asked(NEW - 4, NEW - 4)),
@@ -89,7 +90,7 @@ SPECIMENS = [
                  Case("The mask starts at the top left.",
                       "Then 5 would see the first key alone, and 6 the first two.", "top-left",
                       makes=lambda: asked(hidden=NEW - 4))),
-        hints=("How far back does each of the two look now, and how far should it look?",),
+        hints=("How far back does each of the two queries attend in the right map, and how far in the other?",),
         note="The length of the cache can be read before the append or after it, and both run. In "
              f"{GITHUB}ml-explore/mlx-swift-lm/pull/234 (2026) 44 of 45 layers read it in the right order; the one "
              "that did not wrote random tokens. Another way to get too far: "

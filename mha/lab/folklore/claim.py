@@ -99,8 +99,9 @@ def _number(chapter):
 
 
 def _where(chapter):
-    """What a notebook is called, by its name: 02_one_head is chapter 2, 06b_what_attention_buys chapter 6b."""
-    return "only here" if chapter == HERE else f"chapter {_number(chapter)}"
+    """What a notebook is called, by its name: 02_one_head is chapter 2, 06b_what_attention_buys_lab lab 6b."""
+    kind = "lab" if chapter.endswith("_lab") else "chapter"
+    return "only here" if chapter == HERE else f"{kind} {_number(chapter)}"
 
 
 def _marked(line):
@@ -123,9 +124,7 @@ def where(part: str) -> str:
     numbers = {}
     for item in _of(part):
         numbers.setdefault(item.chapter, []).append(str(item.number))
-    names = {chapter: _where(chapter).replace("chapter", "lab" if chapter.endswith("_lab") else "chapter")
-             for chapter in numbers}
-    links = {chapter: f"[{name}]({chapter}.ipynb)" for chapter, name in names.items()} | {HERE: _where(HERE)}
+    links = {chapter: f"[{_where(chapter)}]({chapter}.ipynb)" for chapter in numbers} | {HERE: _where(HERE)}
     return " · ".join(f"{links[chapter]}: {', '.join(found)}" for chapter, found in numbers.items())
 
 

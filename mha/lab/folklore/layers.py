@@ -45,9 +45,9 @@ def average():
     wide, mean = maps(first, 1)[0, it, because], maps(first)[:, it, because].mean()
     lost, none, rows = decided_by(first), decided_by(last).max(), len(first.tokens)
     tip, to_start = decided_by(last, slice(1, -1)), maps(last).mean(0).argmax(-1).eq(0).sum()
-    return ("Scores add, so weights multiply. With the twelve heads of our encoder's layer 0 in one softmax, \"it\" "
-            f"gives \"because\" {wide:.2f}, where the mean of the heads is {mean:.2f}; in layer 5 all {to_start} of "
-            f"{rows} rows go to {last.tokens[0]} either way.",
+    return ("Scores add, so up to the scale weights multiply. With the twelve heads of our encoder's layer 0 in one "
+            f"softmax, \"it\" gives \"because\" {wide:.2f}, where the mean of the heads is {mean:.2f}; in layer 5 "
+            f"{last.tokens[0]} gets most in {to_start} of {rows} rows either way.",
             wide > 2 * mean and lost.max() > rows / 2 and none == 0 and to_start == rows
             and maps(last, 1)[0].argmax(-1).eq(0).all() and tip.max() > 3)
 
@@ -74,8 +74,8 @@ def output_matrix():
     outs = [head(x)[0] for head in loop.heads]
     total = sum(out @ W for out, W in zip(outs, loop.W_O.weight.T.split(D_MODEL // H)))
     return (f"It is needed for that only where h d_v is not d_model, and here {torch.cat(outs, -1).shape[-1]} "
-            f"coordinates come in and {x.shape[-1]} stand before W_O. What it does is mix: the layer is the sum of "
-            f"its heads, each times its own block of W_O, to {ROUNDING:.0e}.",
+            f"coordinates come in and {x.shape[-1]} stand before W_O. W_O mixes: the layer is the sum of its "
+            f"heads, each times its own block of W_O, to {ROUNDING:.0e}.",
             torch.cat(outs, -1).shape == x.shape and (total - loop(x)[0]).abs().max() < ROUNDING)
 
 
@@ -102,9 +102,9 @@ def parameters():
         return sum(p.numel() for p in MultiHeadAttention(D_MODEL, h, device="meta", **options).parameters())
     plain, biased = count(H, bias=False), count(H)
     wide = count(H + 1, d_k=64, bias=False) - count(H, d_k=64, bias=False)
-    return (f"With d_k = d_model / h and no biases, {H} heads have {plain:,} parameters, as many as one head has. "
-            f"With biases it is {biased:,}, and with d_k kept at 64 each further head adds {wide:,}.",
-            plain == count(1, bias=False) == 1_048_576 and biased > plain and wide > 0)
+    return (f"With d_k = d_model / h, {H} heads have as many parameters as one, {plain:,} without biases and "
+            f"{biased:,} with. With d_k kept at 64 each further head adds {wide:,}.",
+            plain == count(1, bias=False) == 1_048_576 and biased == count(1) > plain and wide > 0)
 
 
 @claim("layers", '"d_model / h = 512 / 8 = 64 per head", for d_k and d_v.', SIZES, SIX)
@@ -113,7 +113,7 @@ def width_of_a_head():
     shapes = [tuple(MultiHeadAttention(D_MODEL, H, d_k=d_k, d_v=d_v)(x)[0].shape)
               for d_k, d_v in ((64, 64), (50, 64), (7, 13))]
     return (f"64 is the default here too, d_k = {default.d_k}. But d_k = 50, or d_k = 7 with d_v = 13, give the same "
-            f"output shape, {shapes[1]}, so only a convention makes the three numbers equal.",
+            f"output shape, {shapes[1]}, so only a convention makes d_k, d_v and d_model / h equal.",
             default.d_k == default.d_v == 64 and set(shapes) == {tuple(x.shape)})
 
 
@@ -170,7 +170,7 @@ def projected_twice():
 def rows_of_the_output_matrix():
     plain, unequal = MultiHeadAttention(D_MODEL, H), MultiHeadAttention(D_MODEL, H, d_k=7, d_v=13)
     rows = [layer.W_O.in_features for layer in (plain, unequal)]
-    return (f"It has h d_v rows, which are {rows[0]} where d_v = d_k, as here. With d_k = 7 and d_v = 13 it has "
+    return (f"It has h d_v rows, which are {rows[0]} where d_v = d_k = 64. With d_k = 7 and d_v = 13 it has "
             f"{rows[1]} rows, and h d_k is {H * 7}.",
             rows == [H * 64, H * 13])
 
@@ -183,7 +183,7 @@ def diversity():
         where = layer(x, need_weights=True)[1].flatten(1)  # (h, n n)
         what = torch.stack([layer.ov(i).flatten() for i in range(h)])  # (h, d d)
         ranks.append(int(torch.linalg.matrix_rank(where.T @ what)))
-    return (f"In one layer with its weights held fixed, 1, 2 and 8 heads are sums of {', '.join(map(str, ranks))} "
+    return (f"In one layer with its weights held fixed, 1, 2 and 8 heads need {ranks[0]}, {ranks[1]} and {ranks[2]} "
             "products of a map over positions with one over contents. Several layers of one head get further: Liu et "
             "al. (2021) report that 384 of them did better than 24 layers of 16 heads, once they could be trained.",
             ranks == [1, 2, 8])
@@ -209,8 +209,8 @@ def floor():
     gaps = torch.stack([trained_heads(r, h)[0] - (1 - h / r) for r in RELATIONS for h in HEADS if h < r])
     through, _ = fit_heads(1, 2, task=task, steps=800, runs=2, batch=32, seed=4)
     return (f"Where scores do not see what they retrieve and the output is read linearly, all {gaps.numel()} runs "
-            f"with h < r end within {near} of it. Where scores see it, at least one of {len(through)} runs of one "
-            f"head ends below {under}, though 1 - h / r is {1 - 1 / 2}.",
+            f"with h < r end within {near} of it. Where scores see it, in a small task of two relations, at least one "
+            f"of {len(through)} runs of one head ends below {under}, though 1 - h / r is {1 - 1 / 2}.",
             gaps.abs().max() < near and through.min() < under)
 
 
@@ -231,10 +231,10 @@ def own_relation():
     clean, most, all_ = ((shares.argmax(-1).sort(-1).values == torch.arange(shares.shape[-1])).all(-1).sum()
                          for shares in (four, eight, late))  # (runs, h, r) each
     busy, then = ((trained_heads(4, 16, long=long)[1] > 0.5).any(-1).sum(-1) for long in (False, True))
-    return (f"Where there are as many heads as relations, each ends with its own: four on four in {clean} of "
-            f"{len(four)} runs after 600 steps, and eight on eight in {most}, after 3000 steps in {all_}. Of 16 heads "
-            f"on four relations, {then.min()} to {then.max()} give one relation more than half of their weight after "
-            "3000 steps, so several share one.",
+    return (f"With as many heads as relations, up to eight, each ends with its own in time: four on four in {clean} "
+            f"of {len(four)} runs after 600 steps, and eight on eight in {most}, after 3000 steps in {all_}. Of 16 "
+            f"heads on four relations, {then.min()} to {then.max()} give one relation more than half of their weight "
+            "after 3000 steps, so several share one.",
             clean == all_ == len(four) and most < all_ and busy.max() < 8 and then.min() > 4)
 
 
@@ -243,7 +243,7 @@ def to_spare():
     rise, free = 0.1, 0.05
     # (2, h + 1): the error with 0, 1, ... heads left
     needed, spare = (prune_heads(h, r, steps=400, runs=2)[0] for h, r in ((4, 4), (8, 2)))
-    return ("In both runs, and without further training, three of eight heads on two relations can go for less than "
-            f"{free}. But of four heads on four relations even the most dispensable one raises the error by more than "
-            f"{rise}.",
+    return ("In both runs, and without further training, three of eight heads on two relations can be ablated for an "
+            f"error less than {free} larger. But of four heads on four relations even the most dispensable one raises "
+            f"the error by more than {rise}.",
             (needed[:, 3] - needed[:, 4]).min() > rise and (spare[:, 5] - spare[:, 8]).max() < free)

@@ -82,23 +82,27 @@ def narrow_patterns():
     shared = (torch.eye(8).roll(1, 1) + torch.eye(8).roll(3, 1)) / 2
     kl = {d_k: torch.where(shared > 0, shared * (shared / fit_pattern(shared, d_k)).log(), 0).sum(-1).mean(-1)
           for d_k in (2, 3)}
-    return (f"Where each of eight tokens wants another key, at most {right[1].max()} get it with d_k = 1, in "
-            f"{len(right[1])} runs, but all {right[2].min()} do with d_k = 2. Where each wants two keys, half and "
-            "half, d_k = 2 stays above 0.1 nats in all runs, and the best run with d_k = 3 ends below 0.01.",
+    return ("If queries and keys are free, and not made of tokens, and each of eight queries wants a key that no other "
+            f"wants, at most {right[1].max()} get it with d_k = 1, in {len(right[1])} runs, but all {right[2].min()} "
+            "do with d_k = 2. If each wants the key 1 further on and the one 3 further on, half and half, "
+            "d_k = 2 stays above 0.1 nats in all runs, and the best run with d_k = 3 ends below 0.01.",
             right[1].max() == 2 and right[2].min() == 8 and kl[2].min() > 0.1 and kl[3].min() < 0.01)
 
 
 @claim("matrices", "Two matrices, and so asymmetry, let a head tell subject from object.", SETTINGS, THREE)
 def subject_and_object():
     head, words, places = AsymmetricHead(8, 4).double(), torch.randn(3, 8).double(), torch.randn(3, 8).double()
-    def bites(order, places, mask):
-        return head(words[order] + places, mask=mask)[0][1]
+    def bites(places, mask):
+        return torch.stack([head(words[order] + places, mask=mask)[0][1] for order in ([0, 1, 2], [2, 1, 0])])
     cases = (0, None), (places, None), (0, masks.causal(3))
-    same, apart, causal = ((bites([0, 1, 2], *case) - bites([2, 1, 0], *case)).abs().max() for case in cases)
-    return ("It takes positions or a causal mask. From \"dog bites man\" to \"man bites dog\" the output of \"bites\" "
-            f"moves by {apart:.2f} with positions and by {causal:.2f} with a causal mask, but by less than "
-            f"{ROUNDING:.0e} without either, because then the head sees a set.",
-            same < ROUNDING and min(apart, causal) > 0.01)
+    same, apart, causal = (bites(*case).diff(dim=0).abs().max() for case in cases)
+    head.W_K = head.W_Q
+    blind, one_apart, one_causal = (bites(*case).diff(dim=0).abs().max() for case in cases)
+    return ("Positions or a causal mask do, even with one matrix. From \"dog bites man\" to \"man bites dog\" the "
+            f"output of \"bites\" moves by {apart:.2f} with positions and by {causal:.2f} with a causal mask, with one "
+            f"matrix by {one_apart:.2f} and {one_causal:.2f}, but by less than {ROUNDING:.0e} without "
+            "either, because then the head sees a set.",
+            max(same, blind) < ROUNDING and min(apart, causal, one_apart, one_causal) > 0.01)
 
 
 @claim("matrices", "Query and key must be made by different matrices.", SOME, EIGHT)
@@ -124,7 +128,7 @@ def hull():
     x = torch.randn(4, 8)
     outs = torch.stack([AsymmetricHead(8, 4)(10 * x)[0] / 10 for _ in range(500)])  # (500, 4, 8); 10: sharp weights
     inside = ((outs <= x.amax(0) + 1e-5) & (outs >= x.amin(0) - 1e-5)).all()
-    return ("A weighted mean never leaves the hull of its inputs. In the first coordinate these are "
+    return ("A weighted mean never leaves the hull of its inputs. In the first coordinate the inputs are "
             f"{row(x[:, 0], 2)}, and the outputs of 500 random heads run from {outs[..., 0].min():.2f} to "
             f"{outs[..., 0].max():.2f}.",
             bool(inside))
@@ -140,8 +144,8 @@ def value_matrix():
     a, b = torch.randn(2, 100_000)
     lost = (a - (a + b) / 2).square().mean()
     return (f"One head does not need it, because a matrix after the weighted mean does the same, to {ROUNDING:.0e}. "
-            "Two heads do: if both return plain tokens into one matrix, their sum loses "
-            f"{lost:.2f} of the variance of two contents in the same coordinates.",
+            "Two heads need a map each, which W_V or a block of W_O can be: one matrix for both gets the sum of what "
+            f"they return, and {lost:.2f} of the variance of two contents in the same coordinates is lost.",
             gap < ROUNDING and (lost - 0.5).abs() < 0.02)
 
 
@@ -172,8 +176,8 @@ def padding_mask():
     leaked, held = ((weights * (natural[:, None, None] == 0)).sum(-1).max() for weights in (trap, right))
     alone = scores[1:2].masked_fill(natural[1:2] == 0, -math.inf).softmax(-1)[..., 2:].max()
     return (f"For one sentence it does, and {alone:.0f} of the weight is on padding. With four sentences of four "
-            f"tokens torch reads (batch, length) as (queries, keys) without a word, and a row puts {leaked:.2f} of "
-            f"its weight on padding; with shape (batch, 1, 1, length) it is {held:.0f}.",
+            f"tokens torch reads (batch, length) as (queries, keys) without an error, and a row puts {leaked:.2f} "
+            f"of its weight on padding; with shape (batch, 1, 1, length) it is {held:.0f}.",
             leaked > 0.5 and held == alone == 0)
 
 
@@ -188,8 +192,8 @@ def large_number():
     except RuntimeError as error:
         answer = str(error)
     return ("In float32 it is safe for rows that see something, but a row that sees nothing becomes "
-            f"{row(wide[0], 2)}, so what is masked is read. In float16 masked_fill refuses the number, and adding it "
-            f"gives {added.max():.0f} without a word.",
+            f"{row(wide[0], 2)}, so what is masked is read. In float16 masked_fill refuses the number, and if added "
+            f"it becomes {added.max():.0f} without an error, so that a row that sees nothing is {half.max():.0f}.",
             torch.equal(wide, torch.full((1, 4), 0.25)) and "overflow" in answer and half.isnan().all())
 
 

@@ -58,8 +58,8 @@ def rows_sum_to_one():
 @claim("softmax", "Ten queries and ten keys of 64 numbers give a table of 10 x 10 scores.", RIGHT, ONE)
 def shapes():
     scores, unequal = torch.randn(10, 64) @ torch.randn(10, 64).T, torch.randn(7, 64) @ torch.randn(11, 64).T
-    return (f"The table is {tuple(scores.shape)}. It would be the same with queries and keys exchanged, which 7 "
-            f"queries and 11 keys would show: {tuple(unequal.shape)}.",
+    return (f"The table is {tuple(scores.shape)}. With queries and keys exchanged it would look the same, and only "
+            f"unequal numbers, such as 7 queries and 11 keys, tell the two apart: {tuple(unequal.shape)}.",
             scores.shape == (10, 10) and unequal.shape == (7, 11))
 
 
@@ -88,15 +88,15 @@ def closeness():
             (q - near).norm() == 0 and weights[1] > weights[0])
 
 
-@claim("softmax", "Attention finds the book that fits the question, and returns what stands in it.", SIZES, ONE)
+@claim("softmax", "Attention finds the book that fits the question, and returns what stands in it.", SETTINGS, ONE)
 def a_book():
     _, keys, values = library()
     query = torch.tensor([[2.0, -1.2]])
     warm, cold, none = (attention(q, keys, values, scale=scale, need_weights=True)[1].max()
                         for q, scale in ((query, 1.0), (query, 4.0), (0 * query, 1.0)))
-    return (f"It returns a weighted mean of all books, in which the best of our five gets {warm:.2f}, and {none:.2f} "
-            f"if nothing is asked. With scores four times as large the best gets {cold:.2f}, so one book needs a "
-            "sharp softmax.",
+    return (f"It returns a weighted mean of all books, in which the best of our five gets {warm:.2f} for one query "
+            f"and {none:.2f} for the query 0. With scores four times as large the best gets {cold:.2f}, so one book "
+            "needs a sharp softmax.",
             warm < 0.9 < 0.98 < cold and (none - 0.2).abs() < 1e-6)
 
 
@@ -139,8 +139,8 @@ def spread():
 def large_gradients():
     cold, warm, wide = pulls(64, 1.0), pulls(64), pulls(1024, 1.0)
     few, calm = (pulls(64, scale, sets=5000, m=8) for scale in (1.0, None))
-    return (f"On average it is so at a query: with d_k = 64 and 64 keys the gradient is {cold.mean():.2f} without the "
-            f"root and {warm.mean():.2f} with it. The median can say the opposite: with 8 keys it is "
+    return (f"On average it is so at a random query: with d_k = 64 and 64 keys the gradient is {cold.mean():.2f} "
+            f"without the root and {warm.mean():.2f} with it. The median can say the opposite: with 8 keys it is "
             f"{few.median():.2f} without the root and {calm.median():.2f} with it.",
             min(cold.mean(), wide.mean()) > 4 * warm.mean() and cold.median() > 2 * warm.median()
             and few.mean() > calm.mean() and few.median() < calm.median() and wide.median() < 0.1 * warm.median())
@@ -152,10 +152,10 @@ def small_gradients():
     widths = (16, 64, 256, 1024)
     cold, warm = (torch.stack([slopes(d, scale, 128_000 // d).median() for d in widths]) for scale in (1.0, None))
     query, scaled = pulls(64, 1.0).median(), pulls(64).median()
-    return (f"It is so at the scores, for large d_k: among 64 keys the median gradient there is {cold[1]:.3f} without "
-            f"the root and {warm[1]:.3f} with it at d_k = 64, and {cold[3]:.3f} against {warm[3]:.3f} at 1024. At d_k "
-            f"= 16 it is {cold[0]:.3f} against {warm[0]:.3f}, and one step back, at the query, it is larger without "
-            f"the root, {query:.2f} against {scaled:.2f} at 64.",
+    return (f"It is so at the scores for large d_k, as the authors suspect: among 64 keys the median gradient there is "
+            f"{cold[1]:.3f} without the root and {warm[1]:.3f} with it at d_k = 64, and {cold[3]:.3f} against "
+            f"{warm[3]:.3f} at 1024. At d_k = 16 it is {cold[0]:.3f} against {warm[0]:.3f}, and one step back, at the "
+            f"query, it is larger without the root, {query:.2f} against {scaled:.2f} at 64.",
             cold[0] > 0.9 * warm[0] and (cold[1:] < 0.8 * warm[1:]).all() and cold[3] < 0.05 and query > 2 * scaled)
 
 
@@ -165,10 +165,10 @@ def training_without():
     narrow, wide, scaled, more = (fit_lookup(d, scale=s) for d, s in ((4, 1.0), (64, 1.0), (64, None), (64, 1 / 64)))
     again = fit_lookup(64, scale=1.0, start=64**-0.25, rate=0.01 * 64**-0.25)
     on_weights = fit_lookup(64, scale=1.0, loss="weights")
-    return (f"It does in wide heads whose error comes back through the mixture. At d_k = 4 all {len(narrow)} runs "
-            f"learn without the root, to errors below {easy}; at 64 all stay above {high}, and with the root all end "
-            f"below {low}. With a loss on the weights themselves, at the same rate of 0.01, the undivided heads learn "
-            f"too: all end below {lower}. A smaller start with smaller steps does what the root does, to {close:.0e}.",
+    return (f"It does in wide heads whose error comes back through the mixture: at d_k = 64 all {len(wide)} runs stay "
+            f"above {high} without the root and end below {low} with it, while at 4 all learn without it, to errors "
+            f"below {easy}. With a loss on the weights themselves, at the same rate of 0.01, those of 64 learn too, "
+            f"and end below {lower}. A smaller start with smaller steps does what the root does, to {close:.0e}.",
             narrow.max() < easy and wide.min() > high and scaled.max() < low and more.max() < lower
             and on_weights.max() < lower and (again - scaled).abs().max() < close)
 
@@ -198,7 +198,7 @@ def path_lengths():
     recurrent = everyone.tril(-1).triu(-1)                                                # word i hears from word i - 1
     slow, fast = rounds(recurrent), rounds(everyone)
     return (f"Word 1 reaches word 100 in {slow} steps of a recurrent network, and in {fast} of attention. The price "
-            f"is {int(everyone.sum()):,} scores in place of {int(recurrent.sum())} links.",
+            f"is {int(everyone.sum()):,} scores in place of {int(recurrent.sum())} steps from state to state.",
             (slow, fast) == (99, 1))
 
 

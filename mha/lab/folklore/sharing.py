@@ -34,10 +34,10 @@ def specialization():
     gap = (padded(Q) @ merge_heads(K).T - Q @ K.mT).abs().max()
     orders = list(permutations([(0, 0), (0, 1), (1, 0), (1, 1)]))
     one, both = (sum(all(serves(order, mark) for mark in marks) for order in orders) for marks in ((0,), (0, 1)))
-    return ("Queries stay private: on one key of 5 coordinates four heads attend to more than one of 32 tokens in "
-            f"{apart} of 32 rows, and one key of 20 does all that four of 5 do, to {ROUNDING:.0e}. A narrow key lacks "
-            f"room: of {len(orders)} orders of four tokens by a key of one coordinate, {one} serve one mark and "
-            f"{both} serve two.",
+    return ("Queries stay private: on one key of 5 coordinates four heads disagree about the best of 32 tokens in "
+            f"{apart} of 32 rows. Without rotary positions one key of 20 does what four of 5 do, to {ROUNDING:.0e}. "
+            "A narrow key lacks room: one coordinate puts the four tokens of two yes-or-no properties in an order, "
+            f"and of {len(orders)} orders {one} set one property's yes apart from its no, and {both} do so for both.",
             gap < ROUNDING and apart > 16 and one > both == 0)
 
 
@@ -66,7 +66,7 @@ def without_sacrifice():
     return (f"With 8 KV heads for 32 query heads the cache is {memory:.0f} times smaller, but of the compute only the "
             f"projections shrink, {parts:.1f} times, because every query head keeps its scores. Quality depends on "
             "the task: where four heads want 16 independent numbers, 4, 2 and 1 KV heads of width 4 leave "
-            f"{row(lost, 2)} unread, unless scores bring it.",
+            f"{row(lost, 2)} unread, unless the attention weights carry it.",
             memory == 4 and scores == (6, 7, 7) and lost.tolist() == [0, 0.5, 0.75])
 
 
@@ -106,10 +106,10 @@ def approximation():
     narrow.W_DKV.weight.data = U[:, :32] * S[:32] @ V[:32]  # what a latent of 32 numbers can hold of it
     gap = (exact(x)[0] - shared(x)[0]).abs().max()
     lost = (narrow(x)[0] - private(x)[0]).square().mean() / private(x)[0].square().mean()
-    return (f"Trained as MLA it approximates nothing, and it can equal GQA: 6 heads with 2 KV heads, {kept(shared)} "
-            f"numbers a token, are a latent of {kept(exact)}, to {ROUNDING:.0e}. Compression afterwards does cost: "
-            f"the best 32 numbers for the keys and values of 6 random heads leave the output {lost:.2f} of its square "
-            "short.",
+    return ("Trained as MLA it approximates nothing, and without rotary positions and biases it can equal GQA: 6 heads "
+            f"with 2 KV heads, {kept(shared)} numbers a token, are a latent of {kept(exact)}, to {ROUNDING:.0e}. "
+            "Compression afterwards does cost: the best 32 numbers for the keys and values of 6 random heads leave a "
+            f"squared error of {lost:.2f} of the output's mean square.",
             gap < ROUNDING and kept(exact) == kept(shared) and lost > 0.01)
 
 
@@ -128,10 +128,10 @@ def absorption():
     gap = (layer(x)[0] - written).abs().max()
     layer.W_Q.weight.data *= (8 / 12) ** 0.5  # what the scale 1 / sqrt(d_c) would make of the scores
     moved = (layer(x)[0] - written).abs().max()
-    return (f"Before the rotation it can: the outputs agree to {ROUNDING:.0e}, if scores are still divided by the "
-            "root of the heads' width. After it no one matrix will do, because those of 40 offsets span "
-            f"{all_of_them} dimensions, d_k, and without a rotation {one}; so MLA rotates one extra key that all "
-            "heads share.",
+    return (f"It can if no rotation stands between the two: then the outputs agree to {ROUNDING:.0e}, if scores are "
+            "still divided by the root of the heads' width. With RoPE between them no one matrix will do, because "
+            f"those of 40 offsets span {all_of_them} dimensions, d_k, and without a rotation {one}; so MLA rotates one "
+            "extra key that all heads share.",
             gap < ROUNDING < 0.001 < moved and (one, all_of_them) == (1, 8))
 
 
@@ -168,5 +168,6 @@ def to_the_bit():
         equal.append((full == one_by_one).double().mean())
     return ("In exact arithmetic it is so. On a computer sums run in another order: a layer's outputs for 50 tokens "
             f"agree to {bounds[0]:.0e} in float64 and to {bounds[1]:.0e} in float32, and less than half are equal bit "
-            "for bit; Chodavarapu and Xu (2026) report that in float16 the texts of three models part.",
+            "for bit; Chodavarapu and Xu (2026) report that in float16 three models write other texts with a cache "
+            "than without.",
             all(gap < bound for gap, bound in zip(gaps, bounds)) and max(equal) < 0.5)

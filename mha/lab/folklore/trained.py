@@ -36,8 +36,8 @@ def pronouns():
     far = max(item.pronoun - item.antecedent for item in items)
     return (f"Where grammar decides, head 1.3 of our encoder finds the right mention for {right} of {len(items)} "
             f"pronouns, and for {later} of {again.right.shape[-1]} written later, where a rule on embeddings finds "
-            f"{rule}. Where meaning decides, it is right on both endings in {twins} of 16 pairs, and no distance here "
-            f"is longer than {far} words.",
+            f"{rule}. Where meaning decides, it is right on both endings in {twins} of 16 pairs. Our longest "
+            f"distance is {far} words, so long ones are not tested.",
             right == len(items) and twins == 0 and later > rule)
 
 
@@ -48,10 +48,10 @@ def rare_tokens():
     unknown = sum(tokens.count("[UNK]") for tokens in kept)
     bank = next(tokens for tokens in kept if "bank" in tokens and "river" in tokens)
     pieces, share, untrained = bank[bank.index("river") + 1:-2], found.held_out.mean(), found.best_untrained.max()
-    return (f"Head {found.best} attends most to the rarest word of a sentence, by its index in the vocabulary, from "
-            f"{share:.2f} of the other words, where the best offset gets {found.offset[1]:.2f} and the best untrained "
-            f"head {untrained:.2f}. Unknown tokens are another matter: our {len(kept)} stored sentences hold "
-            f"{unknown}, because unknown words are split into known pieces, such as {' '.join(pieces)}.",
+    return (f"On sentences that did not choose it, head {found.best} attends most to the rarest word, by its index in "
+            f"the vocabulary, from {share:.2f} of the other words. The best offset gets {found.offset[1]:.2f}, and the "
+            f"best untrained head {untrained:.2f}. Unknown tokens are another matter: our {len(kept)} stored "
+            f"sentences hold {unknown}, because unknown words of known letters are split, such as {' '.join(pieces)}.",
             share > 1.5 * untrained and found.lead[0] > 0.1 and unknown == 0 and len(pieces) > 1)
 
 
@@ -62,10 +62,12 @@ def syntax():
     told = {name: f"{f.held_out.mean():.2f} against {f.offset[1]:.2f}" for name, f in found.items()}
     to_noun, to_object, *others = (found[name].lead for name in ("det", "from dobj", "from nsubj", "from amod"))
     return (f"From a determiner to its noun the best head scores {told['det']} for the best fixed offset, on "
-            "sentences that did not choose it, and the middle 95 % of its resampled leads begins at "
-            f"{to_noun[0]:.2f}. From a verb to its object that begins at {to_object[0]:.2f}, and from a verb to its "
-            f"subject, {told['from nsubj']}, or a noun to its adjective, {told['from amod']}, there is no lead.",
-            to_noun[0] > 0.1 > to_object[0] and max(high for _, high in others) < 0.05)
+            f"sentences that did not choose it; the middle 95 % of its resampled leads begins at {to_noun[0]:.2f}. "
+            f"From a verb to its object that interval begins at {to_object[0]:.2f}. From a verb to its subject, "
+            f"{told['from nsubj']}, and from a noun to its adjective, {told['from amod']}, there is no lead, and the "
+            f"other way, {told['nsubj']} and {told['amod']}, none that is sure.",
+            to_noun[0] > 0.1 > to_object[0] and max(high for _, high in others) < 0.05
+            and max(found["nsubj"].lead[0], found["amod"].lead[0]) < 0)
 
 
 @claim("language", '"Positional heads: attend to fixed offsets (next token, previous token)"', SOME, EIGHT)
@@ -88,9 +90,9 @@ def jobs():
     most, kitchen = max(wins, key=wins.count), findings.apart("det")
     table = kitchen[findings.number_of(most)].sum()
     return (f"One head may do several. At {len(wins)} of {len(found)} relations the best head beats the best fixed "
-            f"offset with the middle 95 % of resampled leads above 0, scored on sentences not drawn; {len(set(wins))} "
-            f"heads share these, of which {most} has {wins.count(most)}, and the best at pronouns, {pronouns}, has "
-            "none.",
+            f"offset with the middle 95 % of resampled leads above 0, scored on sentences that were not drawn "
+            f"to choose it. {len(set(wins))} heads win these; {most} wins {wins.count(most)} of them, and the best at "
+            f"pronouns, {pronouns}, wins none.",
             wins.count(most) > 1 and 1 < len(set(wins)) < len(wins) and table > 0.8 * kitchen.shape[1]
             and pronouns not in wins)
 
@@ -98,8 +100,9 @@ def jobs():
 @claim("language", "A head that is right in 80 % of the cases has been found to do the task.", SETTINGS, EIGHT)
 def luck():
     best, one = (measure.luckiest(heads=heads, questions=30) for heads in (72, 1))
-    return ("It has if the head was chosen before. The luckiest of 72 heads that toss coins gets at least "
-            f"{round(30 * best)} of 30 right in one try of twenty, and a single one at least {round(30 * one) + 1}.",
+    return ("Luck is ruled out if the head was chosen before, but a fixed offset still is not. Where there are two "
+            f"answers, the luckiest of 72 heads that toss coins gets at least {round(30 * best)} of 30 right in one "
+            f"try of twenty, and a single one at least {round(30 * one) + 1}.",
             best >= 0.8 > one)
 
 
@@ -111,7 +114,8 @@ def sinks():
     other = CLS_HANDED_ON["mean of row shares"][0]
     return ("Among words it does: on average over our encoder's 72 heads, weight and the length handed on have a rank "
             f"correlation of {words:.2f} within a row. But [CLS] gets {got:.2f} of all weight and hands on "
-            f"{handed:.2f} of the length, or {other:.2f} as a mean over rows, because its values are short.",
+            f"{handed:.2f} of the total length of weighted values, or {other:.2f} as a mean over rows, because its "
+            "values are short.",
             got > 0.4 and handed < 0.1 and words > 0.85 and words - every > 0.05)
 
 
@@ -122,8 +126,9 @@ def a_fraud():
     prefix = fraud.at_period(16).prefix.amax(-1).amax(-1)
     far, near = fraud.at_period(10).accuracy, honest.at_period(10).accuracy
     return ("One layer trained on text that repeats after 16 tokens has the map of an induction head, with a score "
-            f"above {high} in all {len(prefix)} runs. Let the text repeat after 10, and it answers less than {low} "
-            f"right, where two layers answer above {high}: it counts, and does not compare.",
+            f"above {high} in all {len(prefix)} runs. Let the text repeat after 10, and it gets less than {low} of "
+            f"the tokens right, where two layers get more than {high}: it counts positions, and does not compare "
+            "tokens.",
             prefix.min() > high and far.max() < low and near.min() > high)
 
 
@@ -132,9 +137,9 @@ def two_layers():
     high, low, good = 0.9, 0.6, 0.8
     two, one, smeared = (induction_runs(kind).at_period(16).accuracy
                          for kind in ("two layers", "one layer", "one layer, smeared keys"))
-    return (f"They do in our runs of one size, if keys hold no neighbour: all {len(two)} runs of two layers answer "
-            f"above {high} right, and all of one layer below {low}. One layer whose keys are mixed with the key "
-            f"before them answers above {good}.",
+    return (f"They do in our runs of one size, if no key is mixed with the one before it: all {len(two)} runs of two "
+            f"layers get more than {high} of the tokens right, and all of one layer less than {low}. One layer whose "
+            f"keys are mixed with the key before them gets more than {good}.",
             two.min() > high and one.max() < low and smeared.min() > good)
 
 
@@ -147,9 +152,9 @@ def causality():
     (tired, first), (_, last) = seen
     piece = real_heads().browsed[0].maps[:, :, 3:6, 13].amax(-1).flatten() / 255   # "didn", "'" and "t" to "tired"
     return (f"No head of our encoder gives \"tired\" more than {tired.max():.2f} from \"cross\", or more than "
-            f"{piece.max():.2f} from a piece of \"didn't\". From \"cross\" the last word gets more than any but "
-            f"\"cross\" itself in {int(first.sum())} of 72 heads if it is \"tired\", in {int(last.sum())} if it is "
-            f"\"wide\", and in {int((first & last).sum())} in both cases.",
+            f"{piece.max():.2f} from a piece of \"didn't\". With [CLS] and [SEP] left out, the last word gets more "
+            f"from \"cross\" than any token but \"cross\" itself in {int(first.sum())} of 72 heads if it is "
+            f"\"tired\", in {int(last.sum())} if it is \"wide\", and in {int((first & last).sum())} in both cases.",
             max(tired.max(), piece.max()) < 0.4 and first.sum() < 18)
 
 
@@ -185,8 +190,8 @@ def unequal():
     costly, by_loss = (cost.flatten().topk(12).indices // 12 for cost in (alone, pruning().rises.mean(0)))
     (*_, middle, _), (*_, in_place, _) = map(gone_by_chance, ("random", "random, last layer last"))
     spread = (alone.amax(-1) / alone.amin(-1)).min()
-    return ("By the cosine of sentence vectors the twelve costliest of 72 heads are those of the last layer, and by "
-            f"the matching loss {int((by_loss == 5).sum())} of twelve are. Position is not all: within each layer the "
+    return ("Ablated one by one, the twelve heads of 72 that cost most in cosine are those of the last layer, and by "
+            f"the matching loss {int((by_loss == 5).sum())} of twelve are. The layer is not all: within each layer the "
             f"costliest head costs at least {math.floor(spread)} times as much, in cosine, as the cheapest.",
             set(costly.tolist()) == {5} and spread > 3 and in_place > 1.5 * middle)
 
@@ -199,8 +204,8 @@ def derivative():
     rises, mean = stored.rises, stored.slope.abs()
     (each, by_mean), (of_mean, mean_by_mean) = ([together(score, rise) for score in (stored.size, mean)]
                                                 for rise in (rises.abs().mean(0), rises.mean(0).abs()))
-    return ("It does if sizes are averaged and the loss is not at its best: the mean size has a rank correlation of "
-            f"{each:.2f} with the mean size of the rise in the loss, and the size of the mean {by_mean:.2f}. At its "
-            "best a loss is flat: for the cosine with the model's own vectors all derivatives are below "
-            f"{nothing:.0e}.",
+    return ("It does if both are averaged alike. With the mean size of the rise in the loss, the mean size of the "
+            f"derivative has a rank correlation of {each:.2f} and the size of its mean {by_mean:.2f}; with the size of "
+            f"the mean rise they have {of_mean:.2f} and {mean_by_mean:.2f}. At its best a loss is flat: for the cosine "
+            f"with the model's own vectors all derivatives are below {nothing:.0e}.",
             each > 0.9 > 0.7 > by_mean and mean_by_mean > of_mean and stored.flat_gradient.abs().max() < nothing)
