@@ -128,6 +128,16 @@ def test_a_head_helps_at_every_scale_of_the_loss_and_another_hinders_at_some():
     assert torch.equal(stored.signs_at[at_20][clear], stored.rises.sign()[clear].long())
 
 
+def test_chapter_9_says_of_each_order_and_scale_what_the_stored_curves_say():
+    assert "one for each head" in str(chapter_09.one_head_off())
+    every = [curve for kept in pruning().curves.values() for curve in kept.found]
+    assert all(curve[:72].min() < curve[72] for curve in every) and f"each of {len(every)} orders" in chapter_09.hits()
+    helped, hindered = chapter_09.closest().rows[1:4], chapter_09.closest().rows[4:]
+    at_five = chapter_09.most_sentences().rows[-1][1:]
+    assert [int(n) > 40 for _, n in helped + hindered] == [True] * 3 + [False] * 3 and at_five == ["5", "0"]
+    assert [int(row[1]) for row in chapter_09.at_bounds().rows[1:]] == [38, 49, 56]
+
+
 @pytest.mark.parametrize("bound, word", [(1.0, "above"), (1e-7, "below")])
 def test_above_and_below_are_said_of_the_numbers(monkeypatch, bound, word):
     changed = dataclasses.replace(pruning(), flat_gradient=torch.full((6, 12), bound))

@@ -135,7 +135,7 @@ def curves(x, xlabel, ylabel, log=False, points=5, **series):
     return Picture(figure, table(alt, [xlabel, *values], rows))
 
 
-def dots(labels, ylabel, lines=(), grain=0.25, **series):
+def dots(labels, ylabel, lines=(), grain=0.25, each="run", **series):
     """One dot for each run, so that no mean can hide a run that failed. A single label lies, and needs little height.
 
     Args:
@@ -144,6 +144,7 @@ def dots(labels, ylabel, lines=(), grain=0.25, **series):
         lines: (height, name) of horizontal lines, such as a proved bound.
         grain: the text table gives, in steps of this size, the range that holds all runs; a training ends a little
             differently on each machine.
+        each: what a dot stands for.
         series: name -> (m, runs) numbers, at most four; all NaN where nothing was run.
     """
     values = {readable_name(name): as_array(s) for name, s in series.items()}
@@ -155,7 +156,7 @@ def dots(labels, ylabel, lines=(), grain=0.25, **series):
         return f"{grain * np.floor(v.min() / grain):g} to {grain * np.ceil(v.max() / grain):g}"
 
     rows = [[label.replace("\n", " "), *(span(v[i]) for v in values.values())] for i, label in enumerate(labels)]
-    alt = f"Dots of {ylabel}, one for each run: {', '.join(values)}. The table gives ranges that hold all runs."
+    alt = f"Dots of {ylabel}, one for each {each}: {', '.join(values)}. The table gives ranges that hold all {each}s."
     return Picture(figure, table(alt, ["", *values], rows))
 
 

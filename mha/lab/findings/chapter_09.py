@@ -82,6 +82,23 @@ def most_sentences(least: int = 41) -> viz.Table:
         name: [*one.sum((1, 2)), one.all(0).sum()] for name, one in (("rises for most", up), ("falls for most", down))})
 
 
+def closest() -> viz.Table:
+    """The heads that help, and that hinder, the most sentences at all five scales: at how many they do at the least."""
+    signs = pruning().signs_at
+    counts = {name: (signs == sign).sum(1).amin(0).flatten() for name, sign in (("rises", 1), ("falls", -1))}
+    rows = [f"{name} without {head // 12}.{head % 12}" for name, count in counts.items()
+            for head in count.topk(3).indices.tolist()]
+    return viz.columns(rows, corner="of 60 sentences, the loss", at_least=[
+        int(n) for count in counts.values() for n in count.topk(3).values])
+
+
+def own_scale() -> str:
+    """The mean loss with half of the heads gone at random, in multiples of the whole model's, each at its best scale."""
+    whole, *half = pruning().half_at.amin(1)
+    times = torch.stack(half) / whole
+    return f"each at its best of five scales: {times.min():.1f} to {times.max():.1f} times"
+
+
 def half_gone() -> viz.Table:
     """How many times larger the mean loss is with 36 heads gone at random, at five scales."""
     whole, *half = pruning().half_at                                                 # (5,) each, one for each scale
@@ -123,8 +140,8 @@ def with_cosine() -> viz.Table:
 def one_head_off() -> viz.Picture:
     """What each head costs alone, in cosine, with 0 in the place of its output and with its mean: a dot for each."""
     stored = pruning()
-    return viz.dots([f"layer {i}" for i in range(6)], "cosine lost", grain=0.01, zero_in_its_place=stored.alone,
-                    mean_in_its_place=stored.means.alone)
+    return viz.dots([f"layer {i}" for i in range(6)], "cosine lost", grain=0.001, each="head",
+                    zero_ablation=stored.alone, mean_ablation=stored.means.alone)
 
 
 def means_for_zeros() -> viz.Table:
@@ -140,6 +157,15 @@ def means_for_zeros() -> viz.Table:
          *(f"heads gone, {kind}, median of {len(stored.means.chance['random'])}" for kind in kinds)],
         digits=3, zero=[*(f"{x[0, 72]:.3f}" for x in (none.cosine, none.found, none.loss)), *chance[0]],
         mean=[*(f"{x:.3f}" for x in (off.cosine, off.found, off.loss)), *chance[1]])
+
+
+def more_with_means() -> viz.Table:
+    """How many more heads go with means than with zeros, in each of ten random orders of either kind."""
+    stored = pruning()
+    more = {kind: (gone - stored.chance[kind][:len(gone)]).sort().values for kind, gone in stored.means.chance.items()}
+    return viz.columns(more, corner="heads more with means", least=[m[0] for m in more.values()],
+                       median=[m.median() for m in more.values()], most=[m[-1] for m in more.values()],
+                       orders_that_gain_none=[(m < 1).sum() for m in more.values()])
 
 
 # --- Orders ---------------------------------------------------------------------------------------------------------
@@ -185,35 +211,44 @@ def beside_place() -> viz.Table:
                            f"{int((place >= gone[kind]).sum())} of {len(place)}" for kind in scored])
 
 
+def at_bounds(bounds=(0.95, 0.9, 0.85)) -> viz.Table:
+    """How many heads go at other bounds of the cosine: greedy's order, and the median of the random ones kept."""
+    shown = {"greedy": "greedy", "random": "random", "last layer last": "random, last layer last"}
+    return viz.columns(bounds, corner="cosine, at least", **{
+        name: [int(pruning().curves[kind].heads_gone(least).median()) for least in bounds]
+        for name, kind in shown.items()})
+
+
 # --- Tests of what is left ------------------------------------------------------------------------------------------
 
 def _curves(test):
-    """Kind of order -> (orders, 73): a test of the model with 0 to 72 heads gone; and the least of all, with a name."""
-    curves = {kind: getattr(kept, test) for kind, kept in pruning().curves.items()}
-    every = torch.cat(list(curves.values()))
-    return curves, {f"least of the {len(every)} curves kept": every.min()}
+    """(orders, 73), a test of the model with 0 to 72 heads gone, in all orders that are kept."""
+    return torch.cat([getattr(kept, test) for kept in pruning().curves.values()])
 
 
 def hits() -> str:
     """How often the counterpart is found, in words, with all heads, with half of them and with none."""
-    stored, (_, least) = pruning(), _curves("found")
+    stored, least = pruning(), _curves("found").amin(1)
     random = stored.curves["random"].mean.found
     found = {"all heads": random[0], "36 gone at random, mean of five orders": random[36], "no heads": random[72],
-             "mean of the word embeddings": stored.words.found, **least}
-    return "\n".join(f"share found, {name}: {share:.2f}" for name, share in found.items())
+             "mean of the word embeddings": stored.words.found}
+    return "\n".join([*(f"share found, {name}: {share:.2f}" for name, share in found.items()),
+                      f"least on each of {len(least)} orders kept: {least.min():.2f} to {least.max():.2f}"])
 
 
 def nearer_than_decoy() -> viz.Table:
     """How often the counterpart is nearer than the decoy, beside a coin and one question."""
-    curves, least = _curves("beats_decoy")
-    all_on, off = curves["greedy"][0, [0, 72]]
-    found = {"all heads": all_on, "no heads": off, "a coin": 0.5, "one question of 60": 1 / 60, **least,
-             "18 heads gone, first random order": curves["random"][0, 18]}
-    return viz.columns(found, nearer_than_decoy=found.values())
+    every = _curves("beats_decoy")                                                   # (19, 73)
+    most, least = every.amax(1), every.amin(1)
+    found = {"all heads": every[0, 0], "no heads": every[0, 72], "a coin": 0.5, "one question of 60": 1 / 60}
+    rows = {name: f"{share:.2f}" for name, share in found.items()} | {
+        f"{name} on each of {len(every)} orders kept": f"{ends.min():.2f} to {ends.max():.2f}"
+        for name, ends in (("most", most), ("least", least))}
+    return viz.columns(rows, nearer_than_decoy=rows.values())
 
 
 def _shown():
-    """The five orders of section 5, each the mean of those stored of its kind."""
+    """The five orders of section 8 of the lab, each the mean of those stored of its kind."""
     kinds = {"greedy": "greedy", "mean size": "mean size of the gradient", "random": "random",
              "last layer last": "random, last layer last", "matching loss alone": "matching loss alone"}
     return {name: pruning().curves[kind].mean for name, kind in kinds.items()}
