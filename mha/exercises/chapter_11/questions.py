@@ -7,7 +7,7 @@ GIB = 2**30
 KEPT = 2 * LAYERS * H_KV * D_K * N * BYTES                                     # keys and values
 
 cache_memory = Number(
-    id="11.5", title="The memory of what is kept", chapter="11_sharing_heads", stars=1, minutes=5, after="section 2",
+    id="11.5", title="The memory of what is kept", chapter="11_sharing_heads", stars=1, minutes=5, after="section 1",
     core=True,
     statement=f"A model has {LAYERS} layers, each with {H} query heads and {H_KV} KV heads, d_k = d_v "
               f"= {D_K}. It has read a text of {N} tokens, and stores numbers of 16 bits. How many GiB (1024 times "
@@ -69,8 +69,8 @@ latent_for_groups = Number(
 R, C, SHARED, D_V = 8, 16, 1, 16
 
 one_value_for_eight = Number(
-    id="11.7", title="One value head, eight wishes", chapter="11_sharing_heads", stars=2, minutes=6, after="section 3",
-    core=True,
+    id="11.7", title="One value head, eight wishes", chapter="11_sharing_heads_lab", stars=2, minutes=6,
+    after="section 3",
     statement=f"A token holds {R * C} independent, normally distributed numbers of variance 1, in {R} slices of {C}. "
               f"There are {R} relations, and the k-th wants the k-th slice of the token that it points to. A layer "
               f"of {R} query heads finds every token without an error, by names alone. But all its heads share one "
