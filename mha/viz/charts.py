@@ -199,8 +199,11 @@ def _scatter(axis, x, y, place, name):
                  marker="os^D"[place], label=name, clip_on=False)
 
 
-def matrix(values, title="", row_label="", column_label="", cuts=(), alt=None):
-    """A signed matrix on a diverging scale that is symmetric about 0, with lines after the columns in `cuts`."""
+def matrix(values, title="", row_label="", column_label="", cuts=(), names=(), alt=None):
+    """A signed matrix on a diverging scale that is symmetric about 0, with lines after the columns in `cuts`.
+
+    `names`, where given, stand at the rows and at the columns in place of their numbers.
+    """
     v = as_array(values)
     figure, (axis,) = house_figure(WIDTH, 0.8 + min(3.4, 4.2 * v.shape[0] / v.shape[1]))
     top = np.abs(v).max()
@@ -215,6 +218,9 @@ def matrix(values, title="", row_label="", column_label="", cuts=(), alt=None):
                       color=INK if abs(value) < 0.7 * top else ON_HUE)
     for cut in cuts:
         axis.axvline(cut - 0.5, color=INK, linewidth=1)
+    if len(names):
+        axis.set_xticks(range(len(names)), names)
+        axis.set_yticks(range(len(names)), names)
     axis.set(title=title, xlabel=column_label, ylabel=row_label)
     axis.tick_params(length=0)
     rows = [["rows", v.shape[0]], ["columns", v.shape[1]], ["smallest", float(v.min())], ["largest", float(v.max())]]
