@@ -111,7 +111,7 @@ def case(seed, lead, n, m, d_k, base=10000):
 
 
 EXERCISE = Exercise(
-    id="10.3", name="cached_scores", chapter="10_position", stars=2, minutes=10, after="section 2",
+    id="10.3", name="cached_scores", chapter="10_position_lab", stars=2, minutes=10, after="section 4",
     signature="cached_scores(q, k, K, base)",
     statement="A decoder keeps the keys of the m tokens that it has read, K `(..., m, d_k)`: they were turned at their "
               "positions 0 to m - 1 before they were kept. Now n more tokens come. Their queries q and keys k, `(..., "
@@ -132,7 +132,8 @@ EXERCISE = Exercise(
            "positions as the keys of their tokens.",
            "m, n = K.shape[-2], q.shape[-2]\n"
            "new = torch.arange(m, m + n)\n"
-           "return rope(q, new, base) @ torch.cat([K, rope(k, new, base)], -2).mT"),
+           "q, k = (rope(x, new, base=base, interleaved=True) for x in (q, k))\n"
+           "return q @ torch.cat([K, k], -2).mT"),
     note="Scores see differences of positions only, so everything may be shifted, but by the same amount: old and new "
          "must count from the same zero. In a layer mha does it: forward(x, cache=cache) reads the length of the cache "
          "before it appends.",

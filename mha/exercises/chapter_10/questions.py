@@ -41,8 +41,8 @@ two_before = Number(
 )
 
 two_words = Choice(
-    id="10.6", title="Six times one token, six times another", chapter="10_position", stars=2, minutes=6,
-    after="section 1", core=True, several=True,
+    id="10.6", title="Six times one token, six times another", chapter="10_position_lab", stars=2, minutes=6,
+    after="section 1", several=True,
     statement="A deep causal transformer has no positions: layers of attention, networks that work on each token, "
               "norms and residual sums. It reads a text of twelve tokens, X X X X X X Y Y Y Y Y Y. Some pairs of "
               "outputs are equal whatever the weights are. Which of these pairs can differ? Pick all.",
