@@ -30,7 +30,7 @@ PLACES = {                                              # fragment -> id, how th
     "torch.full((n,), m, device=q.device)": ("at-one-place",
         "at position m, all of them. That is right for the first, and the others stand further on.",
         "Which position has the second of the new tokens?"),
-    "torch.zeros(n, device=q.device)": ("not-turned",
+    "torch.zeros(n, device=q.device).long()": ("not-turned",
         "by no angle at all, where the old keys were kept turned.", KEPT),
 }
 SHIFTED = ("from-zero", "after-the-cache-has-grown", "at-twice-the-length", "one-too-far", "from-the-last-new")
@@ -51,6 +51,11 @@ def both_turned():
 
 
 PROGRAM = Program("""\
+from mha.position import rope as turn
+
+def rope(x, positions, base):
+    return turn(x, positions, base=base, interleaved=True)
+
 def cached_scores(q, k, K, base):
     m, n = K.shape[-2], q.shape[-2]
     q_turned = rope(q, <at_q>, base)
@@ -130,6 +135,7 @@ EXERCISE = Exercise(
     hints=("What is the position of the first new token, if the old ones have 0 to m - 1? And of its query?",
            "Old keys stay as they are. New keys are turned before they join them; queries are turned at the same "
            "positions as the keys of their tokens.",
+           "from mha.position import rope\n"
            "m, n = K.shape[-2], q.shape[-2]\n"
            "new = torch.arange(m, m + n)\n"
            "q, k = (rope(x, new, base=base, interleaved=True) for x in (q, k))\n"
