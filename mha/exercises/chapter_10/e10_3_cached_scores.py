@@ -51,12 +51,10 @@ def both_turned():
 
 
 PROGRAM = Program("""\
-from mha.position import rope as turn
-
-def rope(x, positions, base):
-    return turn(x, positions, base=base, interleaved=True)
-
 def cached_scores(q, k, K, base):
+    from mha.position import rope as turn
+    def rope(x, positions, base):
+        return turn(x, positions, base=base, interleaved=True)
     m, n = K.shape[-2], q.shape[-2]
     q_turned = rope(q, <at_q>, base)
     k_turned = rope(k, <at_k>, base)
