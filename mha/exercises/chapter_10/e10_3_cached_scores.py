@@ -30,7 +30,7 @@ PLACES = {                                              # fragment -> id, how th
     "torch.full((n,), m, device=q.device)": ("at-one-place",
         "at position m, all of them. That is right for the first, and the others stand further on.",
         "Which position has the second of the new tokens?"),
-    "torch.zeros(n, device=q.device)": ("not-turned",
+    "torch.zeros(n, device=q.device).long()": ("not-turned",
         "by no angle at all, where the old keys were kept turned.", KEPT),
 }
 SHIFTED = ("from-zero", "after-the-cache-has-grown", "at-twice-the-length", "one-too-far", "from-the-last-new")
@@ -52,6 +52,9 @@ def both_turned():
 
 PROGRAM = Program("""\
 def cached_scores(q, k, K, base):
+    from mha.position import rope as turn
+    def rope(x, positions, base):
+        return turn(x, positions, base=base, interleaved=True)
     m, n = K.shape[-2], q.shape[-2]
     q_turned = rope(q, <at_q>, base)
     k_turned = rope(k, <at_k>, base)
@@ -111,7 +114,7 @@ def case(seed, lead, n, m, d_k, base=10000):
 
 
 EXERCISE = Exercise(
-    id="10.3", name="cached_scores", chapter="10_position", stars=2, minutes=10, after="section 2",
+    id="10.3", name="cached_scores", chapter="10_position_lab", stars=2, minutes=10, after="section 4",
     signature="cached_scores(q, k, K, base)",
     statement="A decoder keeps the keys of the m tokens that it has read, K `(..., m, d_k)`: they were turned at their "
               "positions 0 to m - 1 before they were kept. Now n more tokens come. Their queries q and keys k, `(..., "
@@ -130,9 +133,11 @@ EXERCISE = Exercise(
     hints=("What is the position of the first new token, if the old ones have 0 to m - 1? And of its query?",
            "Old keys stay as they are. New keys are turned before they join them; queries are turned at the same "
            "positions as the keys of their tokens.",
+           "from mha.position import rope\n"
            "m, n = K.shape[-2], q.shape[-2]\n"
            "new = torch.arange(m, m + n)\n"
-           "return rope(q, new, base) @ torch.cat([K, rope(k, new, base)], -2).mT"),
+           "q, k = (rope(x, new, base=base, interleaved=True) for x in (q, k))\n"
+           "return q @ torch.cat([K, k], -2).mT"),
     note="Scores see differences of positions only, so everything may be shifted, but by the same amount: old and new "
          "must count from the same zero. In a layer mha does it: forward(x, cache=cache) reads the length of the cache "
          "before it appends.",

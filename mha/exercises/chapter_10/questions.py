@@ -7,8 +7,8 @@ from mha.exercises.engine.report import Mistake
 EARLIER = 10
 
 two_before = Number(
-    id="10.5", title="The two before, without positions", chapter="10_position", stars=2, minutes=5,
-    after="section 1", core=True, tolerance=0.005,
+    id="10.5", title="The two before, without positions", chapter="10_position_lab", stars=2, minutes=5,
+    after="section 1", tolerance=0.005,
     statement=f"One causal layer has no positions. The tokens hold contents of variance 1, independent and drawn "
               f"alike, and nothing else. The token with {EARLIER} others before it wants the sum of two contents: "
               "those of the two tokens right before it. What is the least mean squared error, for any weights and any "
@@ -41,8 +41,8 @@ two_before = Number(
 )
 
 two_words = Choice(
-    id="10.6", title="Six times one token, six times another", chapter="10_position", stars=2, minutes=6,
-    after="section 1", core=True, several=True,
+    id="10.6", title="Six times one token, six times another", chapter="10_position_lab", stars=2, minutes=6,
+    after="section 1", several=True,
     statement="A deep causal transformer has no positions: layers of attention, networks that work on each token, "
               "norms and residual sums. It reads a text of twelve tokens, X X X X X X Y Y Y Y Y Y. Some pairs of "
               "outputs are equal whatever the weights are. Which of these pairs can differ? Pick all.",
