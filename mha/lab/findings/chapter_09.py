@@ -93,7 +93,7 @@ def closest() -> viz.Table:
 
 
 def own_scale() -> str:
-    """The mean loss with half of the heads gone at random, in multiples of the whole model's, each at its best scale."""
+    """The mean loss with half of the heads gone at random, in multiples of the whole model's, each at its own scale."""
     whole, *half = pruning().half_at.amin(1)
     times = torch.stack(half) / whole
     return f"each at its best of five scales: {times.min():.1f} to {times.max():.1f} times"
