@@ -299,3 +299,8 @@ def test_the_page_links_the_chapter_of_every_claim(part):
 @pytest.mark.parametrize("chapter", sorted({claim.chapter for claim in folklore.CLAIMS}))
 def test_the_chapter_of_a_claim_exists(chapter):
     assert (CHAPTERS / f"{chapter}.ipynb").is_file()
+
+
+def test_code_in_a_claim_is_set_as_code_on_its_card():
+    card = folklore.tell("masks")._repr_html_()
+    assert "<code>scores.masked_fill(mask == 0, float('-inf'))</code>" in card and "`" not in card

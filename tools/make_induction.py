@@ -5,11 +5,11 @@ A test repeats the start of one run, drawn at random, and compares.
 """
 import sys
 
-import numpy as np
 import torch
 
 from mha.lab.assets import INDUCTION, KINDS, InductionRuns
 from mha.lab.induction import Repeats, Scores, evaluate, fit_induction, without_each_head
+from tools.kept import keep
 
 SEEDS = range(10, 15)
 PERIODS = range(5, 21)                               # tested at the end; the data has 8 to 16
@@ -47,8 +47,7 @@ def main():
     kept = {}
     for kind in KINDS:
         kept |= arrays(kind, runs(kind))
-    np.savez_compressed(INDUCTION, **kept)
-    print(f"{INDUCTION.name}: {INDUCTION.stat().st_size:,} bytes")
+    keep(INDUCTION, kept)
     return 0
 
 

@@ -5,12 +5,12 @@ A test recomputes the runs of one seed of one task, drawn at random, and compare
 """
 import sys
 
-import numpy as np
 import torch
 
 from mha.lab.assets import LONGER_RUNS
 from mha.lab.train import TASKS
 from mha.lab.train.longer import WAYS, fit_apart, fit_longer
+from tools.kept import keep
 
 SEEDS, RUNS = (0, 1, 2), 8  # runs of each seed, those of positions.npz
 
@@ -26,8 +26,7 @@ def main():
     found = [fit_apart(runs=RUNS, seed=s) for s in SEEDS]
     kept |= {f"ALiBi: {field}": torch.cat([getattr(one, field) for one in found]) for field in ("apart", "looks")}
     print("ALiBi, apart", kept["ALiBi: apart"].mean(0), kept["ALiBi: looks"].mean(0)[:, :5], flush=True)
-    np.savez_compressed(LONGER_RUNS, **kept)
-    print(f"{LONGER_RUNS.name}: {LONGER_RUNS.stat().st_size:,} bytes")
+    keep(LONGER_RUNS, kept)
     return 0
 
 

@@ -5,11 +5,11 @@ A test recomputes a cell drawn at random, and compares.
 """
 import sys
 
-import numpy as np
 import torch
 
 from mha.lab.assets import LOOKUP_FILE, LOOKUP_POWERS, LOOKUP_RATES, LOOKUP_WIDTHS
 from mha.lab.train import LOOKUP_LOSSES, fit_lookup
+from tools.kept import keep
 
 LEARNED = {"tables": None, "matrices": 64}                                  # the width of the tokens
 
@@ -27,8 +27,7 @@ def main():
                                 for d_k in LOOKUP_WIDTHS for rate in LOOKUP_RATES])
             kept[f"{learned}_{loss}"] = grid.view(3, 5, 5, 8).numpy()
             print(f"{learned}, {loss}: done", flush=True)
-    np.savez_compressed(LOOKUP_FILE, **kept)
-    print(f"{LOOKUP_FILE.name}: {LOOKUP_FILE.stat().st_size:,} bytes")
+    keep(LOOKUP_FILE, kept)
     return 0
 
 

@@ -5,11 +5,11 @@ A test recomputes the first steps of a cell, drawn at random, and compares.
 """
 import sys
 
-import numpy as np
 
 from mha.lab.assets import LONG_PAIRS, PAIRS, PAIRS_FILE
 from mha.lab.assets.trainings import pairs_name
 from mha.lab.train import fit_pairs
+from tools.kept import keep
 
 SEED, RUNS, STEPS, LONG, RATE = 20, 4, 3000, 12000, 0.02
 
@@ -28,8 +28,7 @@ def main():
             kept[name] = right.numpy()
             print(f"{name}: from {right[-1].min():.3f} to {right[-1].max():.3f} at the end, "
                   f"{right[-2].mean():.3f} an eighth before", flush=True)
-            np.savez_compressed(PAIRS_FILE, **kept)
-    print(f"{PAIRS_FILE.name}: {PAIRS_FILE.stat().st_size:,} bytes")
+            keep(PAIRS_FILE, kept)
     return 0
 
 

@@ -10,6 +10,7 @@ import torch
 
 from mha.lab.assets import KINDS, PATHS
 from mha.lab.induction import Repeats, evaluate, fit_induction, without_paths
+from tools.kept import keep
 
 SEEDS = range(10, 30)                                # the first five are the runs of induction.npz
 EVERY, PERIOD = 100, 16
@@ -45,8 +46,7 @@ def arrays(rows):
 
 
 def main():
-    np.savez_compressed(PATHS, **arrays([run(seed) for seed in SEEDS]))
-    print(f"{PATHS.name}: {PATHS.stat().st_size:,} bytes")
+    keep(PATHS, arrays([run(seed) for seed in SEEDS]))
     return 0
 
 

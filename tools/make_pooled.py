@@ -15,6 +15,7 @@ import torch
 from mha.lab import stories
 from mha.lab.assets.decoder import DRAWS, KV_HEADS, POOLED, STEPS, TRAINED
 from mha.lab.surgery import first_of_group, mean_of_group, share_heads, turn_heads
+from tools.kept import keep
 
 OPENINGS = ("Once upon a time", "One day", "Tom and his dog", "The little bird", "In a big forest", "Lily was sad",
             "There was an old", "It was raining")
@@ -257,8 +258,7 @@ def main(part=None):
             if field != "stories":
                 print(field, losses.mean(-1).tolist(), flush=True)
             kept[field] = losses.numpy()
-        np.savez_compressed(POOLED, **kept)
-    print(f"{POOLED.name}: {POOLED.stat().st_size:,} bytes; {', '.join(kept)}")
+        keep(POOLED, kept)
     return 0
 
 

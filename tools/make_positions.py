@@ -5,12 +5,12 @@ A test recomputes the runs of one seed of one training, drawn at random, and com
 """
 import sys
 
-import numpy as np
 import torch
 
 from mha.lab.assets import POSITION_RUNS
 from mha.lab.assets.trainings import position_name
 from mha.lab.train import POSITIONS, TASKS, fit_positions
+from tools.kept import keep
 
 SEEDS, RUNS = (0, 1, 2), 8  # runs of each seed
 LENGTHS, STEPS = (24, 48, 96), {False: 800, True: 2400}  # long -> steps
@@ -42,8 +42,7 @@ def main():
                  for field in ("errors", "windowed", "without") if getattr(found[0], field) is not None}
         print(name, *(f"{each.mean():.3f} [{each.min():.3f} {each.max():.3f}]" for each in kept[name + "errors"].T),
               f"windowed {kept[name + 'windowed'][:, -1].mean():.3f}", flush=True)
-    np.savez_compressed(POSITION_RUNS, **kept)
-    print(f"{POSITION_RUNS.name}: {POSITION_RUNS.stat().st_size:,} bytes")
+    keep(POSITION_RUNS, kept)
     return 0
 
 

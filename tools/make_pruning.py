@@ -15,6 +15,7 @@ from mha import masks
 from mha.lab import measure, real, sentences
 from mha.lab.assets import PRUNING, RANDOM_ORDERS
 from mha.lab.assets.removal import CHANCES, MEAN_ORDERS, SCALES
+from tools.kept import keep
 from tools.make_real_heads import retrieval
 
 LAYERS, HEADS = 6, 12
@@ -278,8 +279,7 @@ def main(folder=None, part=None):
             kept = dict(stored)
     for name in PARTS if part is None else [part]:
         kept |= {array: values.numpy() for array, values in PARTS[name](found).items()}
-    np.savez_compressed(PRUNING, **kept)
-    print(f"{PRUNING.name}: {PRUNING.stat().st_size:,} bytes; {', '.join(kept)}")
+    keep(PRUNING, kept)
     return 0
 
 

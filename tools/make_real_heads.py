@@ -12,6 +12,7 @@ import torch
 
 from mha.lab import measure, real, sentences, surgery
 from mha.lab.assets import BROWSED, REAL_HEADS, UNTRAINED
+from tools.kept import keep
 
 
 def surgeries(model, means, others):
@@ -257,8 +258,7 @@ def main(folder=None):
     for part in (browsed, cross, relations, pronouns, positions_and_sinks, likeness, circuit_asymmetry, operations):
         kept |= part(model)
         print(part.__name__, flush=True)
-    np.savez_compressed(REAL_HEADS, **kept)
-    print(f"{REAL_HEADS.name}: {REAL_HEADS.stat().st_size:,} bytes")
+    keep(REAL_HEADS, kept)
     for name, row in zip(kept["surgeries"], kept["surgery_scores"]):
         print(f"{name:28}", " ".join(f"{x:7.3f}" for x in row))
     return 0

@@ -5,12 +5,12 @@ A test recomputes the runs of one seed of a short cell, both drawn at random, an
 """
 import sys
 
-import numpy as np
 import torch
 
 from mha.lab.assets import LONG_SHARING, SHARING, SHARING_FILE
 from mha.lab.assets.trainings import sharing_name
 from mha.lab.train import fit_sharing
+from tools.kept import keep
 
 SEEDS, RUNS = (10, 11, 12), 8  # runs of each seed
 STEPS, LONG = 1200, 4800
@@ -30,8 +30,7 @@ def main():
             name, error = sharing_name(*cell, long), torch.cat([make(cell, long, seed) for seed in SEEDS])
             kept[name] = error.numpy()
             print(f"{name}: {error.mean():.4f}, from {error.min():.4f} to {error.max():.4f}", flush=True)
-    np.savez_compressed(SHARING_FILE, **kept)
-    print(f"{SHARING_FILE.name}: {SHARING_FILE.stat().st_size:,} bytes")
+    keep(SHARING_FILE, kept)
     return 0
 
 

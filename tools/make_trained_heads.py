@@ -5,11 +5,11 @@ A test recomputes the runs of one seed of one cell, drawn at random, and compare
 """
 import sys
 
-import numpy as np
 import torch
 
 from mha.lab.assets import FIXED_HEADS, FIXED_VALUES, FIXED_WIDTHS, HEADS, LONG_HEADS, RELATIONS, TRAINED_HEADS
 from mha.lab.train import fit_heads
+from tools.kept import keep
 
 SEEDS, RUNS, SAMPLES = (0, 1, 2), 8, 4  # runs of each seed; single sentences are kept of the first
 
@@ -39,8 +39,7 @@ def main():
         if "d_k" not in setting and "steps" not in setting:                       # the cells of the figure
             kept[f"{name}_samples"] = (255 * found[0][2]).round().byte().numpy()      # (runs, samples, h, n)
         print(name, "errors from", f"{error.min():.4f} to {error.max():.4f}", flush=True)
-    np.savez_compressed(TRAINED_HEADS, **kept)
-    print(f"{TRAINED_HEADS.name}: {TRAINED_HEADS.stat().st_size:,} bytes")
+    keep(TRAINED_HEADS, kept)
     return 0
 
 

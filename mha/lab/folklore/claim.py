@@ -1,4 +1,5 @@
 """A claim and the computation that decides on it, how claims are collected, and how they are told."""
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
@@ -105,9 +106,12 @@ def _where(chapter):
 
 
 def _marked(line):
-    """A line for a page, all before the first full stop in bold: the number of the claim, or the verdict."""
+    """A line for a page, all before the first full stop in bold: the number of the claim, or the verdict. Code in
+    backticks is set as code.
+    """
     lead, rest = line.split(". ", 1)
-    return f"<strong>{escape(lead)}.</strong> {escape(rest, quote=False)}"
+    rest = re.sub("`([^`]+)`", r"<code>\1</code>", escape(rest, quote=False))
+    return f"<strong>{escape(lead)}.</strong> {rest}"
 
 
 def tell(part: str) -> Told:
