@@ -192,7 +192,8 @@ def test_pages(folder, *workers):
         python("-m", "pytest", *workers, folder, **ONE_THREAD)
     except Failed as failure:
         noted = ROOT / ".pytest_cache" / "v" / "cache" / "lastfailed"
-        failed = [name for name in json.loads(noted.read_text("utf-8")) if name.startswith(folder)]
+        failed = [re.sub(r"@[^]]*$", "", name)  # `--dist loadgroup` writes a test's group behind its name
+                  for name in json.loads(noted.read_text("utf-8")) if name.startswith(folder)]
         if not 0 < len(failed) <= FEW:
             raise
         print(f"{failure}\n\nAgain, one by one:", flush=True)

@@ -188,6 +188,12 @@ def test_a_page_that_is_late_is_tried_again_and_said(pages):
     assert book.test_pages("pages") == "passed; 1 at the second try: pages/test_page.py::test_late"
 
 
+def test_so_is_one_of_a_group_that_a_worker_has_to_itself(pages):
+    pages("import pytest\npytestmark = pytest.mark.xdist_group('a/page.html')\n" + LATE)
+    said = book.test_pages("pages", "-n", "1", "--dist", "loadgroup")
+    assert said == "passed; 1 at the second try: pages/test_page.py::test_late"
+
+
 @pytest.mark.parametrize("tests, tries", [(LATE + WRONG, 2), ("import no_such_module\n", 2), (MANY, 1)],
                          ids=["wrong", "cannot be read", "many"])
 def test_what_is_wrong_each_time_has_failed_and_many_are_not_tried_again(pages, capfd, tests, tries):
