@@ -52,7 +52,7 @@
   for (const name of ["progressed", "keptelsewhere", "uncovered", "DOMContentLoaded"]) addEventListener(name, show);
   if (!document.querySelector(".where-head")) return;
   const seen = new IntersectionObserver((entries) => {
-    const reading = entries.filter((entry) => entry.isIntersecting).pop();
+    const reading = entries.filter((entry) => entry.isIntersecting).sort((one, other) => one.time - other.time).pop();
     if (reading && scrollY > 0) remember(reading.target);
   }, { rootMargin: "-45% 0px -50% 0px" }); // the section that lies across the middle of the window
   document.querySelectorAll("article > section > section").forEach((section) => {

@@ -72,11 +72,14 @@
       addEventListener(hand, () => { arriving = false; }, { once: true, passive: true });
     }
 
-    // What a hand sets, the step that has come to the line with it does not take away
     let line = 0;
-    figure.addEventListener("input", () => {
+    const onTheLine = () => {
       const boxes = all.map((step) => step.getBoundingClientRect());
-      const i = boxes.findIndex(({ top, bottom }) => top <= line && line < bottom);
+      return boxes.findIndex(({ top, bottom }) => top <= line && line < bottom);
+    };
+    // What a hand sets, the step that has come to the line with it does not take away
+    figure.addEventListener("input", () => {
+      const i = onTheLine();
       if (i >= 0) mark(i);
     });
 
@@ -88,8 +91,8 @@
       line = Math.round(free + LINE * (innerHeight - free));
       figure.style.setProperty("--drawing", `${drawing.offsetHeight}px`);
       figure.style.setProperty("--reading", `${line}px`);
-      watch = new IntersectionObserver((entries) => {
-        const i = all.indexOf(entries.filter((entry) => entry.isIntersecting).at(-1)?.target);
+      watch = new IntersectionObserver(() => { // its entries lie in the order of the steps, not of time
+        const i = onTheLine();
         if (i < 0 || i === now) return;
         if (frame || arriving) mark(i);
         else show(i);

@@ -67,6 +67,26 @@ def test_each_step_is_shown_when_it_comes_to_the_reading_line_on_the_way_down_an
         scrolls_to(tab, name)
 
 
+# Two scrolls may reach an observer in one go: first what the first step saw, then the second, whichever was later.
+LATE = """
+  window.IntersectionObserver = class extends IntersectionObserver {
+    constructor(told, options) {
+      super((entries) => {
+        const last = entries.at(-1).target.parentElement.lastElementChild;
+        told([...entries, { target: last, isIntersecting: true, time: 0 }]);
+      }, options);
+    }
+  };
+"""
+
+
+def test_in_a_hurry_the_step_on_the_line_is_shown(visit):
+    tab = visit(CYCLE, script=LATE).page
+    names = [name for of, name in STEPS if of == CYCLE]
+    for name in names + names[-2::-1]:
+        scrolls_to(tab, name)
+
+
 @pytest.mark.parametrize("page, name", STEPS)
 def test_a_link_lands_on_its_step(visit, page, name):
     arrives(visit(f"{page}#{name}").page, name)
