@@ -26,8 +26,8 @@ from mha.lab.assets.encoder import (
     Special, Surgery, TokenBefore, TrainedQK, real_heads, trained_qk,
 )
 from mha.lab.assets.interventions import INTERVENTIONS, switched_off, without_cls
-from mha.lab.assets.paths import PATHS, PathRuns, path_runs
 from mha.lab.assets.longer import LONGER_RUNS, AlibiRuns, LongerRuns, alibi_runs, longer_runs
+from mha.lab.assets.paths import PATHS, PathRuns, path_runs
 from mha.lab.assets.removal import (MEAN_ORDERS, PRUNING, PRUNING_ORDERS, RANDOM_ORDERS, SCALES, Kept, Means, Pruning,
                                     Retrieval, pruning)
 from mha.lab.assets.trainings import (
@@ -38,13 +38,13 @@ from mha.lab.assets.trainings import (
 )
 
 __all__ = [
-    "LONGER_RUNS", "AlibiRuns", "LongerRuns", "alibi_runs", "longer_runs", "BROWSED", "FIXED_HEADS", "FIXED_VALUES",
-    "FIXED_WIDTHS", "HEADS", "INDUCTION", "INTERVENTIONS", "KINDS", "LONG_HEADS", "LONG_PAIRS", "LONG_SHARING",
-    "LOOKUP_FILE", "LOOKUP_POWERS", "LOOKUP_RATES", "LOOKUP_WIDTHS", "MEAN_ORDERS", "MINILM", "PAIRS", "PAIRS_FILE",
-    "PATHS", "POOLED", "POSITION_RUNS", "PRUNING", "PRUNING_ORDERS", "RANDOM_ORDERS", "REAL_HEADS", "RELATIONS",
-    "SCALES", "SHARING", "SHARING_FILE", "TRAINED_HEADS", "UNTRAINED", "Agreement", "Browsed", "InductionRuns",
-    "Itself", "Kept", "LookedAt", "Means", "PathRuns", "Places", "Pooled", "PositionRuns", "PronounRows", "Pruning",
-    "RealHeads", "Retrieval", "Special", "Surgery", "TokenBefore", "TrainedQK", "induction_runs", "lookup_runs",
+    "BROWSED", "FIXED_HEADS", "FIXED_VALUES", "FIXED_WIDTHS", "HEADS", "INDUCTION", "INTERVENTIONS", "KINDS",
+    "LONGER_RUNS", "LONG_HEADS", "LONG_PAIRS", "LONG_SHARING", "LOOKUP_FILE", "LOOKUP_POWERS", "LOOKUP_RATES",
+    "LOOKUP_WIDTHS", "MEAN_ORDERS", "MINILM", "PAIRS", "PAIRS_FILE", "PATHS", "POOLED", "POSITION_RUNS", "PRUNING",
+    "PRUNING_ORDERS", "RANDOM_ORDERS", "REAL_HEADS", "RELATIONS", "SCALES", "SHARING", "SHARING_FILE", "TRAINED_HEADS",
+    "UNTRAINED", "Agreement", "AlibiRuns", "Browsed", "InductionRuns", "Itself", "Kept", "LongerRuns", "LookedAt",
+    "Means", "PathRuns", "Places", "Pooled", "PositionRuns", "PronounRows", "Pruning", "RealHeads", "Retrieval",
+    "Special", "Surgery", "TokenBefore", "TrainedQK", "alibi_runs", "induction_runs", "longer_runs", "lookup_runs",
     "pair_runs", "path_runs", "pooled", "position_runs", "pruning", "real_heads", "shared_runs", "switched_off",
     "trained_heads", "trained_qk", "trained_samples", "without_cls",
 ]
