@@ -93,7 +93,8 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *more, mask: Tensor | None = None
         out: (..., h, n, d_v).
         weights: (..., h, n, m) as applied (after dropout; before it, rows sum to 1), or None.
     NaN and queries that see nothing:
-        A query that may see no key has zero weights, a zero output and zero gradients, whatever it holds.
+        A query that may see no key has zero weights and a zero output, whatever it holds; zero gradients if that is
+        finite.
         Any other is NaN if it holds NaN, or infinity without a softcap, or sees NaN in a key, value or bias; in
         bfloat16 on a processor with AMX, torch's product may carry it into the query before. A hidden NaN leaves the
         output alone, with three exceptions. In a value it does not. In a key it may not without weights, nor may

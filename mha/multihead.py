@@ -157,7 +157,7 @@ class MultiHeadAttention(Layer):
                 2.3). The weights stay.
             cache: what a causal layer keeps of earlier tokens (`new_cache`). x are the tokens that come next; they see
                 the earlier ones too, and are kept in their turn: m counts both.
-            offset, window, scale, softcap: as in `mha.attention`; a cache brings its own offset.
+            offset, window, scale, softcap: as in `mha.attention`; a cache brings its own offset. `on_qk` hears of it too.
             need_weights: return the weights of every head.
         Returns:
             out (..., n, d_out), weights (..., h, n, m) or None.
@@ -165,6 +165,8 @@ class MultiHeadAttention(Layer):
             ValueError, TypeError: as `mha.attention`; and for the call style of torch's layer, with the way to ours.
         """
         check.call_style(more, unknown)
+        if torch.compiler.is_compiling():  # else only what has failed is looked at
+            self._look(x, context)
         if cache is not None:
             check.caching(self, context, cache, offset, KVCache, mask=mask, bias=bias)
             offset = cache.length
@@ -176,6 +178,8 @@ class MultiHeadAttention(Layer):
             i = positions_from(offset, x)
             j = i if cache is not None or offset is None and context is x else positions_from(0, context)
             Q, K = check.turned(self.on_qk(Q, K, i, j))
+            if context is not x and not self.causal and window is None:
+                offset = None  # has said where x stands, and hides nothing
         if cache is not None:
             K, V = cache.write(K, V)
         out, weights = attention(Q, K, V, mask=mask, bias=bias, causal=self.causal, offset=offset, window=window,
@@ -266,12 +270,9 @@ class MultiHeadAttention(Layer):
         return self.W_Q.weight[slices["W_Q"]].T @ self.W_K.weight[slices["W_K"]]  # (d_model, d_context)
 
     def ov(self, i: int) -> Tensor:
-        """The circuit that decides what head i carries, W_V W_O: (d_context, d_out), of rank d_v at most.
+        """The circuit that decides what head i carries, W_V W_O: (d_context, d_out), of rank d_v at most (as `qk`).
 
         Where head i gives token y_j all its weight, y_j ov is what it adds to the output, without biases.
-
-        Source:
-            Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
         """
         [i] = check.head_numbers([i], self.num_heads)
         check.matrices(self, "W_V", "W_O")

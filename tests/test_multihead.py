@@ -241,6 +241,15 @@ def test_the_checks_of_numbers_let_the_compiler_pass_with_sizes_left_open():
         close(compiled(x, scale=scale)[0], layer(x, scale=scale)[0], 1e-5)
 
 
+@pytest.mark.parametrize("x, sentence", [
+    (torch.zeros(B, N, D).double(), "x is torch.float64 but the layer is torch.float32; convert one"),
+    (torch.zeros(B, N, D + 1), f"this layer has d_model={D}"), (torch.arange(N)[None], "x is torch.int64; it must be"),
+    (torch.zeros(D), "it needs at least 2 axes")], ids=["dtype", "size", "ids", "one token"])
+def test_the_compiled_layer_says_what_is_wrong_too(x, sentence):
+    with pytest.raises((TypeError, ValueError), match=sentence):
+        torch.compile(MultiHeadAttention(D, H, causal=True), backend="eager")(x)
+
+
 @needs_gpu
 @ROADS
 def test_the_gpu_agrees_with_the_cpu(need_weights):

@@ -180,6 +180,15 @@ def test_each_sequence_may_have_an_offset_of_its_own_under_rope():
         close((out[b], weights[b]), layer(x[b], other[b], offset=int(offset[b]), need_weights=True))
 
 
+def test_a_token_that_asks_another_text_stands_where_its_offset_says():
+    layer, x, other = turning(), tokens(B, N, D), tokens(B, M, D)
+    whole = layer(x, other)[0]
+    for i in range(N):
+        close(layer(x[:, i:i + 1], other, offset=i)[0], whole[:, i:i + 1])
+    with pytest.raises(ValueError, match="offset=2 does nothing by itself"):
+        layer(x, offset=2)
+
+
 def test_a_rope_adds_no_parameters_and_shows_its_options():
     assert turning().state_dict().keys() == MultiHeadAttention(D, H, d_k=D_K).state_dict().keys()
     assert "(on_qk): Rope(base=37.0, interleaved=True)" in repr(turning())

@@ -102,6 +102,7 @@ ARGUMENTS = {
     "Rope_theta": (lambda: Rope(rope_theta=5e5), "no rope_theta=; .*base="),
     "Rope_length": (lambda: Rope(max_position_embeddings=2048), "no max_position_embeddings=; .*with the queries"),
     "Rope_misspelt": (lambda: Rope(interleave=True), "no interleave=; .*interleaved="),
+    "head_of_nothing": (lambda: Head(8, 4)(), r"Head\(...\) got no x \(..., n, d_model\); write"),
     "Rope_of_a_pair": (lambda: Rope()(Q, Q), r"Rope\(...\) got no i, j; write Rope\(...\)\(Q, K, i, j\)"),
     "sinusoids_length": (lambda: sinusoids(8), "sinusoids got no d_model \\(size of a token\\)"),
     "sinusoids_max_len": (lambda: sinusoids(max_len=8, d_model=4), "no max_len=; .*n="),

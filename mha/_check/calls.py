@@ -118,8 +118,8 @@ def _fault(called: str, parameters: list, args: tuple, named: dict, docs: str) -
         return f"got {twice[0]} twice, by position and by name", None
     given = {*places[:len(args)], *named}
     missing = [p.name for p in parameters if p.default is p.empty and p.name not in given]
-    meaning = re.search(rf"\b{missing[0]}(?:, \w+)*: (?:\([^)]*\),? )?([^.;\n]+)", docs)
-    return f"got no {', '.join(missing)}" + (f" ({meaning[1].rstrip(',')})" if meaning else ""), None
+    meaning = re.search(rf"\b{missing[0]}(?:, \w+)*: (\([^)]*\))?,? ?([^.;\n]*)", docs)  # its shape, and words
+    return f"got no {', '.join(missing)}" + (f" ({(meaning[2] or meaning[1]).strip(',()')})" if meaning else ""), None
 
 
 ONES = "for ones and zeros of shape (B, m) use mask=attention_mask.bool()[:, None, None]"
