@@ -292,7 +292,7 @@
         // The button goes. Its counterpart gets the focus or, where that is not to be seen, what comes next.
         const place = target.closest("section, aside, .bet");
         const seen = (el) => el.checkVisibility({ visibilityProperty: true });
-        const stops = [...document.querySelectorAll("article :is(a[href], button, input, select)")];
+        const stops = [...document.querySelectorAll(":is(article, footer) :is(a[href], button, input, select)")];
         const heir = [...place.querySelectorAll(on ? ".bet-off" : ".bet-on")].find(seen)
           ?? stops.find((el) => target.compareDocumentPosition(el) & Node.DOCUMENT_POSITION_FOLLOWING && seen(el))
           ?? place.parentElement.closest("section");

@@ -283,6 +283,24 @@ def test_beside_a_drawer_with_large_letters_a_touch_closes_it(visit, size, box, 
     }""")
 
 
+@LARGE
+def test_with_large_letters_each_slider_shows_its_value(visit, size):
+    tab = visit("chapters/03_query_and_key.html", width=390).page
+    tab.add_style_tag(content=f"html {{ font-size: {size}px }}")
+    tab.evaluate(served.DRAWN)
+    assert tab.evaluate("""() => [...document.querySelectorAll(".live-control > output")]
+      .filter((value) => value.closest(".live-controls").offsetWidth) // 0 where a solution is folded
+      .filter((value) => value.getBoundingClientRect().right > innerWidth)
+      .map((value) => value.parentElement.textContent)""") == []
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_at_the_foot_of_a_phone_no_title_is_broken_inside_a_word(visit, width):
+    tab = visit(WHOLE, width=width).page
+    for title in tab.locator(".related-pages .title").all():
+        assert title.bounding_box()["width"] > 90
+
+
 def test_where_nothing_is_on_the_page_to_be_shown_nothing_offers_to_show_it():
     for page in served.pages():
         html = (served.HTML / page).read_text("utf8")

@@ -159,6 +159,13 @@ def test_by_keyboard_alone(bet):
     assert tab.evaluate("document.activeElement.className") == "bet-reply bet-only"
 
 
+def test_who_turns_bets_off_at_the_end_stays_there(bet):
+    tab = bet("chapters/00_the_whole.html").page
+    tab.locator(".bet-tally .bet-off").focus()
+    tab.keyboard.press("Enter")
+    assert tab.evaluate("document.activeElement.closest('footer') !== null")
+
+
 @every_page
 def test_nothing_under_a_cover_can_be_reached(bet, page):
     reached = """() => [...document.querySelectorAll(".bet-cover :is(a, button, input, summary, pre)")].filter((el) => {

@@ -1,5 +1,6 @@
 """The book says where its reader is: in a chapter's head, at its end, and on the front page."""
 import re
+import time
 
 import pytest
 from playwright.sync_api import expect
@@ -133,3 +134,21 @@ def test_to_forget_everything_is_no_button_that_one_is_led_to(visit):
     ground = "(el) => getComputedStyle(el).backgroundColor"
     add, forget = (tab.get_by_role("button", name=name).evaluate(ground) for name in ("Add it", "Forget everything"))
     assert forget == "rgba(0, 0, 0, 0)" != add
+
+
+@pytest.mark.parametrize("way", ["reload", "back"])
+def test_who_comes_back_finds_the_place_in_a_figure_that_starts_late(visit, way):
+    tab = visit("chapters/00_the_whole.html", width=390).page
+    tall = tab.locator(".live-figure").first.bounding_box()["height"]
+    tab.evaluate("(y) => scrollTo({ top: y, behavior: 'instant' })", tall - 400)
+    tab.evaluate(served.DRAWN)
+    before = tab.evaluate("scrollY")
+    tab.route("**/host.js*", lambda route: (time.sleep(1), route.continue_()))
+    if way == "reload":
+        tab.reload(wait_until="load")
+    else:
+        tab.goto(tab.url.replace("00_the_whole", "glossary"))
+        tab.go_back(wait_until="load")
+    tab.evaluate(served.SETTLED)
+    assert abs(tab.evaluate("scrollY") - before) < 5
+    assert tab.evaluate("document.querySelector('.live-figure').matches('.is-live')")
