@@ -189,6 +189,12 @@ ODD = {
     "an unknown magic": "%no_such_magic",
     "an install": "%pip install no-such-package",
     "a wait": "import asyncio\nawait asyncio.sleep(0)",
+    "a wait without end": "import asyncio\nawait asyncio.sleep(1000)",
+    "a task": "import asyncio\nasync def later():\n    return 1\ntask = asyncio.create_task(later())",
+    "a closed loop": "import asyncio\nasyncio.get_event_loop().call_later(0, lambda: None)\n"
+                     "asyncio.new_event_loop().close()",
+    "a reload": "import importlib, mha.exercises\nimportlib.reload(mha.exercises)\n"
+                "from mha.exercises import check",
 }
 ENDING = {                                  # what ends Python -> the cell, and why the rows after it say that it ended
     "os._exit": ("import os\nos._exit(0)", "Python was ended, in code cell"),

@@ -1,5 +1,6 @@
 """A class that is graded gets what it saw, whatever its notebooks do, and one learner spoils his own rows alone."""
 import multiprocessing
+import os
 import subprocess
 import sys
 import time
@@ -78,6 +79,25 @@ def test_an_answer_that_is_no_python_cannot_be_run_and_is_not_missing(tmp_path, 
         (rows,) = graded(path).values()
         state, why = rows["5.1"]
         assert state == "cannot be run" and why.startswith("SyntaxError"), (name, state, why)
+
+
+@pytest.mark.parametrize("above, error", [
+    ("import asyncio\nasync def later():\n    return 1\nasyncio.run(later())", "RuntimeError"),
+    ("# at last\n%%time", "UsageError"), ("import sys\nsys.stdout.reconfigure(encoding='utf-8')", "AttributeError"),
+    ("import sys\nsys.stdout.buffer.write(b'x')", "AttributeError"),
+    ("import sys\nsys.stdout.write(1)", "TypeError")], ids=["loop", "magic", "reconfigure", "buffer", "a number"])
+def test_what_ends_a_cell_in_jupyter_ends_it_here(tmp_path, above, error):
+    path = learners.write(tmp_path / "x.ipynb", "from mha.exercises import check", f"{above}\ncheck('2.5', 7)")
+    assert learners.seen_live(path) == {}
+    (rows,) = graded(path).values()
+    state, why = rows["2.5"]
+    assert state == "cannot be run" and why.startswith(error)
+
+
+def test_a_pipe_is_no_notebook(tmp_path):
+    os.mkfifo(tmp_path / "x.ipynb")
+    assert graded(tmp_path / "x.ipynb") == {"x.ipynb": {"": ("could not be graded",
+                                                             "it is no file, but a pipe or a device")}}
 
 
 def test_what_a_notebook_starts_ends_with_it(tmp_path):

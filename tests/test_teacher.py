@@ -19,7 +19,7 @@ from nbclient import NotebookClient
 import class_of_learners as learners
 from _ext import publishing
 from mha.exercises import EXERCISES
-from mha.exercises.classroom import grading, handed_in, replay, teacher
+from mha.exercises.classroom import grading, handed_in, replay, teacher, shell
 from mha.exercises.engine import cells, exceptions
 
 ROOT = Path(__file__).parents[1]
@@ -293,6 +293,7 @@ def test_no_notebook_is_written_over_and_no_table_for_nothing(tmp_path, capsys):
     held = {path: path.read_bytes() for path in (one, two, answer, marks)}
     refused = {f"{two} has the name of a notebook": [one, "-o", two],
                f"{answer} is among what is graded": [tmp_path / "class/*", "-o", answer],
+               f"{marks} is there and is no table of grade as it was written": [tmp_path / "class", "-o", marks],
                f"there is nothing to grade, and {marks} stays as it is": [tmp_path / "clas", tmp_path / "empty", "-o",
                                                                        marks]}
     for said, arguments in refused.items():
@@ -395,6 +396,7 @@ def test_the_table_is_utf8_whatever_the_console_speaks(tmp_path, console):
 def test_a_table_for_a_spreadsheet_is_written_to_a_file_with_its_mark(tmp_path):
     learners.write(tmp_path / "05_masks.ipynb", EMPTY)
     assert teacher.main(["grade", str(tmp_path), "-o", str(tmp_path / "marks.csv"), "--bom"]) == 0
+    assert teacher.main(["grade", str(tmp_path), "-o", str(tmp_path / "marks.csv"), "--bom"]) == 0      # and over it
     assert (tmp_path / "marks.csv").read_bytes()[:3] == b"\xef\xbb\xbf"
     rows = table((tmp_path / "marks.csv").read_text("utf-8-sig"))
     assert [row["exercise"] for row in rows] == [item.id for item in EXERCISES.values() if item.chapter == "05_masks"]
@@ -476,7 +478,7 @@ def test_what_the_page_names_leaves_no_count_of_tries_in_the_notebook(tmp_path, 
 
 
 def test_the_page_names_the_magics_that_run_and_the_tag_that_is_skipped():
-    assert set(re.findall(r"`%+(\w+)`", PAGE)) == replay.MAGICS and f"`{replay.SKIPPED}`" in PAGE
+    assert set(re.findall(r"`%+(\w+)`", PAGE)) == shell.MAGICS and f"`{replay.SKIPPED}`" in PAGE
 
 
 IMPORTS = "import torch\nfrom mha.exercises import check"

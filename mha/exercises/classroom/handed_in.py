@@ -33,6 +33,8 @@ def read(path):
     if not Path(path).exists():
         raise ValueError("no file fits this pattern" if glob.has_magic(str(path)) else
                          "there is no such file or folder")
+    if not Path(path).is_file():
+        raise ValueError("it is no file, but a pipe or a device")
     data = Path(path).read_bytes()
     if not data.strip():
         raise ValueError("the file is empty")

@@ -7,6 +7,7 @@ that nothing of it is lost when the process is.
 """
 import contextlib
 import functools
+import importlib
 import json
 import multiprocessing
 import os
@@ -17,13 +18,12 @@ import tempfile
 from pathlib import Path
 
 import torch
-from IPython.core.interactiveshell import InteractiveShell
-from traitlets.config import Config
 
 from mha import exercises
 from mha.exercises import EXERCISES
 from mha.exercises.engine.calls import Caught
 from mha.exercises.classroom.handed_in import exercise_ids, expected, read
+from mha.exercises.classroom.shell import mute, run_in, shell
 from mha.exercises.classroom.watch import Watch
 
 try:
@@ -34,7 +34,6 @@ except ImportError:                         # on Windows
 HOME = str(Path(exercises.__file__).parents[2])    # where mha is imported from
 SKIPPED = "skip-execution"                  # the tag of Jupyter's own tools for a cell that is not to be run
 SPARE = 2**28                               # bytes with which the cells after one that used up the memory go on
-MAGICS = {"time", "timeit", "capture", "prun", "run", "writefile"}     # run Python or write it; all others do nothing
 
 
 def main(path, lines, scratch, limit, memory):
@@ -113,46 +112,6 @@ def held():
     return 0
 
 
-def mute():
-    """Nothing to read, nowhere to print."""
-    sys.stdin, sys.stdout, sys.stderr = (open(os.devnull, mode, encoding="utf-8") for mode in "rww")
-
-
-class Shell(InteractiveShell):
-    """IPython without a face: nothing is shown, no command of the system is run, and few magics do anything."""
-
-    failure = None                          # of the cell that runs
-
-    def run_line_magic(self, magic_name, line, _stack_depth=1):
-        if magic_name in MAGICS:
-            return super().run_line_magic(magic_name, line, _stack_depth=_stack_depth + 1)
-
-    def run_cell_magic(self, magic_name, line, cell):
-        if magic_name in MAGICS:
-            return super().run_cell_magic(magic_name, line, cell)
-
-    def system(self, cmd):
-        """Nothing."""
-
-    def getoutput(self, cmd, split=True, depth=0):
-        return [] if split else ""
-
-    def showtraceback(self, *args, **kwargs):
-        self.failure = sys.exc_info()[1]
-
-    def showsyntaxerror(self, *args, **kwargs):
-        self.failure = sys.exc_info()[1]
-
-
-def shell():
-    """A shell that keeps no history and formats no output."""
-    config = Config()
-    config.HistoryManager.enabled = False
-    made = Shell.instance(config=config)
-    made.display_formatter.format = lambda *args, **kwargs: ({}, {})
-    return made
-
-
 # --- The cells ------------------------------------------------------------------------------------------------------
 
 def replay(path, found, limit):
@@ -197,7 +156,7 @@ def run(runner, source, watch):
         mute()                                              # the cell before took a stream away
     watch.begin()
     with contextlib.suppress(KeyboardInterrupt), Caught() as caught:    # it may come when the cell has just ended
-        result = runner.run_cell(source, store_history=True)
+        result = run_in(runner, source)
         runner.failure = result.error_before_exec or runner.failure or result.error_in_exec
     watch.end()
     failure = caught.failure or runner.failure              # the first is of IPython itself, which a cell can break
@@ -212,7 +171,8 @@ def one_line(failure):
     with Caught():                                          # a learner's error may not know how to say itself
         text = str(failure.msg or "") if isinstance(failure, SyntaxError) else str(failure)
     kind = [] if isinstance(failure, NotRun) else [type(failure).__name__]
-    return ": ".join([*kind, *filter(None, [" ".join(text.split())])])[:200]
+    line = ": ".join([*kind, *filter(None, [" ".join(text.split())])])
+    return line if len(line) <= 200 else f"{line[:199]}…"
 
 
 def line_of(failure, source):
@@ -259,7 +219,15 @@ def record(found, failed):
     def show(id):
         return Undrawn(functools.partial(draw, id))
 
-    exercises.check, exercises.show = check, show
+    @functools.wraps(importlib.reload)
+    def reload(module):
+        made = again(module)
+        if made is exercises:
+            record(found, failed)
+        return made
+
+    again = getattr(importlib.reload, "__wrapped__", importlib.reload)
+    exercises.check, exercises.show, importlib.reload = check, show, reload
 
 
 def state(report):

@@ -172,7 +172,8 @@ def obey(options):
 
 
 def keep(output, notebooks):
-    """Refuse a file for the table in whose place a notebook is, or that is graded itself, or that nothing would fill.
+    """Refuse a file for the table in whose place a notebook is, or anything but a table, or that is graded itself, or
+    that nothing would fill.
     """
     from mha.exercises.classroom import grading
     files = [path for path in grading.expanded(notebooks)[0] if path.is_file()]
@@ -182,6 +183,10 @@ def keep(output, notebooks):
         raise Refused(f"{output} is among what is graded, and the table needs another file")
     if output.is_file() and not files:
         raise Refused(f"there is nothing to grade, and {output} stays as it is")
+    if output.is_file() and output.stat().st_size:
+        with open(output, encoding="utf-8-sig", errors="replace") as file:
+            if file.readline().strip() != ",".join(grading.FIELDS):
+                raise Refused(f"{output} is there and is no table of grade as it was written: give another name")
 
 
 def above_0(kind, most=math.inf, unit=""):
