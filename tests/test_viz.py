@@ -113,9 +113,12 @@ def test_a_bundle_holds_both():
     assert set(data) == {"image/svg+xml", "text/plain"}
 
 
-def test_numbers_stand_in_the_table_without_minus_zero():
-    text = viz.bars(["a", "b"], scores=[-0.0, 1.25]).text
-    assert "-0.000" not in text and "1.250" in text
+@pytest.mark.parametrize("zero", [0.0, -0.0, 0.0004, -0.0004])
+def test_what_rounds_to_zero_is_written_without_a_minus(zero):
+    bars, heats = viz.bars(["a", "b"], 3, scores=[zero, -1.25]), viz.heatmaps(torch.tensor([[zero, 1.0]]), ["a", "b"])
+    assert bars.text.split()[-4:] == ["a", "0.000", "b", "-1.250"]
+    assert "0.000" in texts(bars) and "-0.000" not in heats.text
+    assert viz.columns(["a"], 3, number=[zero]).rows[1] == ["a", "0.000"]
 
 
 def widths(picture, colour):

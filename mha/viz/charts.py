@@ -4,7 +4,7 @@ import numpy as np
 
 from mha.viz.picture import (SLATE, TEAL, INK, ON_HUE, OCHRE, STREAM, ROSE, WEIGHT, WEIGHTS, WIDTH, Picture,
                              as_array, house_figure)
-from mha.viz.tables import readable_name, table
+from mha.viz.tables import decimal, readable_name, table
 
 
 def bars(labels, digits=2, **series):
@@ -29,7 +29,7 @@ def bars(labels, digits=2, **series):
         low, high = (0, 1) if weights else (others.min(), others.max())
         axis.set_xlim(low - 0.02 * (high - low), high + 0.22 * (high - low))
         for y, x in enumerate(v):
-            axis.text(max(x, 0) + 0.02 * (high - low), y, f"{x + 0.0:.{digits}f}".replace("-", "\u2212"), va="center")
+            axis.text(max(x, 0) + 0.02 * (high - low), y, decimal(x, digits).replace("-", "\u2212"), va="center")
         axis.set_yticks(range(len(labels)), labels)
         axis.tick_params(left=False, bottom=False, labelbottom=False)
         axis.spines[["left", "bottom"]].set_visible(False)
@@ -214,7 +214,7 @@ def matrix(values, title="", row_label="", column_label="", cuts=(), names=(), a
     if max(v.shape) <= 8:
         axis.set_yticks(range(v.shape[0]))
         for (i, j), value in np.ndenumerate(v):
-            axis.text(j, i, f"{value + 0.0:.2f}".replace("-", "\u2212"), ha="center", va="center", fontsize=9.2,
+            axis.text(j, i, decimal(value, 2).replace("-", "\u2212"), ha="center", va="center", fontsize=9.2,
                       color=INK if abs(value) < 0.7 * top else ON_HUE)
     for cut in cuts:
         axis.axvline(cut - 0.5, color=INK, linewidth=1)
@@ -270,6 +270,6 @@ def matrices(alt, names, panels, columns=2):
         axis.set_yticks(range(len(names)), names if i % columns == 0 else [])
         axis.tick_params(length=0, labeltop=True, labelbottom=False)
         axis.spines[:].set_visible(False)
-    lines = [[f"{title}: {name}", " ".join(f"{value + 0.0:.2f}" for value in row)]
+    lines = [[f"{title}: {name}", " ".join(decimal(value, 2) for value in row)]
              for title, (values, _) in panels.items() for name, row in zip(names, values)]
     return Picture(figure, table(alt, ["", "numbers"], lines))

@@ -3,7 +3,7 @@ import numpy as np
 
 from mha.viz.picture import (SLATE, INK, KEY, ON_HUE, OCHRE, QUERY, STREAM, VALUE, WEIGHT, Picture, as_array,
                              house_figure)
-from mha.viz.tables import table
+from mha.viz.tables import decimal, table
 
 
 def _planes(titles, points, reaches, areas, colours):
@@ -49,7 +49,8 @@ def lookup(names, keys, values, query, scores, weights, out):
     right.scatter(*out, marker="D", s=60, color=VALUE, zorder=3)
     alt = f"A query among {len(names)} keys in the plane, the weight of each key, and the mixed value."
     rows = [[f"{i} {name}", float(s), float(w)] for i, (name, s, w) in enumerate(zip(names, scores, weights), 1)]
-    return Picture(figure, table(alt, ["key", "score", "weight"], rows) + f"\nmixed value ({out[0]:.3f}, {out[1]:.3f})")
+    mixed = f"mixed value ({decimal(out[0], 3)}, {decimal(out[1], 3)})"
+    return Picture(figure, f"{table(alt, ['key', 'score', 'weight'], rows)}\n{mixed}")
 
 
 def value_map(names, tokens, values, weights, target):
@@ -85,7 +86,7 @@ def value_map(names, tokens, values, weights, target):
            "of the values.")
     rows = [[f"{i} {name}", float(w), *map(float, v)] for i, (name, w, v) in enumerate(zip(names, weights, values), 1)]
     points = [("mixture of the tokens", mixed), ("output", out), ("target", target)]
-    ends = [f"{name} ({x + 0.0:.3f}, {y + 0.0:.3f})" for name, (x, y) in points]
+    ends = [f"{name} ({decimal(x, 3)}, {decimal(y, 3)})" for name, (x, y) in points]
     text = table(alt, ["token", "weight", "value", ""], rows)
     return Picture(figure, "\n".join([text, *ends, f"distance from the target {np.linalg.norm(out - target):.3f}"]))
 

@@ -12,9 +12,13 @@ def readable_name(name):
     return name.replace("_", " ") if name.isidentifier() else name
 
 
+def decimal(number, digits):
+    """A number to so many decimals. What rounds to zero is 0.000 from below, too: adding 0 makes -0.0 a 0.0."""
+    return f"{round(float(number), digits) + 0.0:.{digits}f}"
+
+
 def _cells(rows, digits):
-    """Every cell as text; adding 0 makes -0.0 a 0.0."""
-    return [[f"{c + 0.0:.{digits}f}" if isinstance(c, float) else str(c) for c in row] for row in rows]
+    return [[decimal(c, digits) if isinstance(c, float) else str(c) for c in row] for row in rows]
 
 
 def _aligned(rows):

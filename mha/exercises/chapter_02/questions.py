@@ -46,7 +46,7 @@ which_bug_survives = Choice(
     options=(
         Option("The scores are not divided by the root of d_k.", "Any scores give weights that sum to 1."),
         Option("The softmax runs over the queries.",
-               "Then the columns sum to 1 and the rows sum to 7/5 in the mean: the test sees it.", "axis-is-seen"),
+               "Then the columns sum to 1 and the rows sum to 7/5 on average: the test sees it.", "axis-is-seen"),
         Option("k is reshaped to (8, 7) where it should be transposed.",
                "The shape is right, and the softmax makes good weights of wrong scores."),
         Option("The scores are multiplied by the root of d_k.", "Any scores give weights that sum to 1."),
