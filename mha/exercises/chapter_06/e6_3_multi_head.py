@@ -243,7 +243,7 @@ EXERCISE = Exercise(
     large=(Case((60 * numbers(695, 2, 6, 4), *(numbers(696 + i, 4, 4) for i in range(4)), 2, torch.ones(2, 6, 6) > 0)),
            ),
     measure=measure, of_operands=of_operands,
-    hints=("Project first, with all columns at once; then cut into heads. After each step print the shape.",
+    hints=("Project first, with all columns at once; then split into heads. After each step print the shape.",
            "(B, n, h*d_k) becomes (B, h, n, d_k). The scores are (B, h, n, n), and the mask lacks the head axis: "
            "mask[:, None].",
            "Q, K, V = ((x @ W).unflatten(-1, (h, -1)).transpose(1, 2)\n"
