@@ -37,7 +37,7 @@ def multi_head(x, W_Q, W_K, W_V, W_O, h, mask):
             "Who asks, and who is found?"),
         "W_V = W_K": Mistake("keys-as-values",
             "W_K makes the values: W_V is not used.",
-            "What should a token bring home?"),
+            "What should the head return for a token?"),
         "W_V, W_O = W_V[:, : W_Q.shape[1]], W_O[: W_Q.shape[1]]": Mistake("d_k-for-values",
             "W_V and W_O are cut in steps of d_k. There a head owns d_v columns and rows.",
             "How many columns has W_V, and how many W_Q?"),
