@@ -97,8 +97,8 @@ def measure(answer):
 EXERCISE = Exercise(
     id="4.3", name="mover", chapter="04_value_and_output_lab", stars=2, minutes=10, after="chapter 4",
     signature="mover(d, source, target)",
-    statement="A head has decided whom to read. Now it should bring home one number: coordinate `source` of the token "
-              "that it reads, written into coordinate `target` of the one who asks, and nothing else. Write `mover(d, "
+    statement="A head has decided whom to read. Now it should return one number: coordinate `source` of the token that "
+              "it reads, written into coordinate `target` of the query token, and nothing else. Write `mover(d, "
               "source, target)` (coordinates count from 0): return W_V, `(d, d_v)`, and W_O, `(d_v, d)`, with a d_v "
               "of your choice. Floats and whole numbers will do. A token is a row: x W_V W_O.",
     stub="# W_V, W_O = mover(2, 0, 1)\n# W_V @ W_O -> 0 1 0 0\n"

@@ -51,7 +51,7 @@ explain_value = Explanation(
                "A mixture of the tokens stays inside their hull; a map is needed to say anything else.",
                "For one head it does not matter whether the map comes before the mixture or after it.",
                "With several heads added up, each needs a map of its own: otherwise contents in the same "
-               "coordinates cannot be told apart.",
+               "coordinates are blended.",
                "W_V is narrow: the head carries d_v numbers and loses the rest.",
                "W_O decides where they are written."),
     hints=(), note="The third line is where a common answer goes wrong.",

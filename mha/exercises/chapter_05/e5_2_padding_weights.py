@@ -150,7 +150,7 @@ EXERCISE = Exercise(
     sized=lambda B, n, m: Case((numbers(1, B, n, m), 1 + torch.arange(B) % m)),
     measure=measure, trained=(1, 4),
     large=(Case((20000 * numbers(308, 2, 3, 5), torch.tensor([5, 3]))),),
-    hints=("torch.arange(m) < length says which places of one sentence are real. With which shape does that meet "
+    hints=("torch.arange(m) < length says which positions of one sentence are real. With which shape does that meet "
            "scores of (B, n, m)?",
            "lengths[:, None, None] has shape (B, 1, 1). Hide before the softmax with minus infinity, but not in a row "
            "that has no real word: minus infinity everywhere gives NaN. Set its weights to 0 after the softmax.",

@@ -75,7 +75,7 @@ explain_masks = Explanation(
     checklist=("A mask hides the later keys from each query.",
                "It sets their scores to minus infinity, before the softmax.",
                "Afterwards would be too late: the sum has seen them, and the rows no longer sum to 1.",
-               "So one pass over the sentence gives the prediction at every place.",
+               "So one pass over the sentence gives the prediction at every position.",
                "The test: change a later token, no earlier output may move; or take the gradient.",
                "What True means differs between interfaces; a row with nothing to see needs a decision."),
     hints=(), note="A test is worth more than a look at the code.",

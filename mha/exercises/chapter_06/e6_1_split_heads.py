@@ -111,7 +111,7 @@ EXERCISE = Exercise(
     sized=lambda B, n, h, d: Case((numbers(1, B, n, h * d), h)),
     measure=measure, views=True,
     hints=("Number the entries of a small x and write down by hand what head 1 should hold.",
-           "Cut the last axis into (h, d). That gives (B, n, h, d). Then move one axis.",
+           "Split the last axis into (h, d). That gives (B, n, h, d). Then move one axis.",
            "B, n, wide = x.shape\n"
            "return x.reshape(B, n, h, wide // h).transpose(1, 2)"),
     note="Cut, then transpose. A view alone has the right shape and the wrong numbers, and with h = 1 nobody would "

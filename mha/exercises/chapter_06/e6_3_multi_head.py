@@ -37,7 +37,7 @@ def multi_head(x, W_Q, W_K, W_V, W_O, h, mask):
             "Who asks, and who is found?"),
         "W_V = W_K": Mistake("keys-as-values",
             "W_K makes the values: W_V is not used.",
-            "What should a token bring home?"),
+            "What should the head return for a token?"),
         "W_V, W_O = W_V[:, : W_Q.shape[1]], W_O[: W_Q.shape[1]]": Mistake("d_k-for-values",
             "W_V and W_O are cut in steps of d_k. There a head owns d_v columns and rows.",
             "How many columns has W_V, and how many W_Q?"),
@@ -243,7 +243,7 @@ EXERCISE = Exercise(
     large=(Case((60 * numbers(695, 2, 6, 4), *(numbers(696 + i, 4, 4) for i in range(4)), 2, torch.ones(2, 6, 6) > 0)),
            ),
     measure=measure, of_operands=of_operands,
-    hints=("Project first, with all columns at once; then cut into heads. After each step print the shape.",
+    hints=("Project first, with all columns at once; then split into heads. After each step print the shape.",
            "(B, n, h*d_k) becomes (B, h, n, d_k). The scores are (B, h, n, n), and the mask lacks the head axis: "
            "mask[:, None].",
            "Q, K, V = ((x @ W).unflatten(-1, (h, -1)).transpose(1, 2)\n"

@@ -87,7 +87,7 @@ explain_multi_head = Explanation(
                "rows.",
                "With d_k = d_model / h, parameters and multiplications of the projections do not depend on h.",
                "More heads are narrower: lower rank of the scores, and more tables of scores.",
-               "In code: project once, cut the last axis, move the head axis in front, one product for all heads."),
+               "In code: project once, split the last axis, move the head axis in front, one product for all heads."),
     hints=(), note="A good answer names a cost as well as a gain.",
 )
 
