@@ -139,5 +139,5 @@ def pruning():
     return Pruning(
         orders={kind: heads.long() for kind, heads in by_kind("orders").items()},
         curves={kind: Kept.columns(scores) for kind, scores in by_kind("curves").items()},
-        chance=chance, means=means, matched=stored.pop("matched").long(), whole_layers=Kept.columns(stored.pop("whole_layers")),
-        words=Retrieval(*stored.pop("words")), **stored)
+        chance=chance, means=means, matched=stored.pop("matched").long(),
+        whole_layers=Kept.columns(stored.pop("whole_layers")), words=Retrieval(*stored.pop("words")), **stored)
