@@ -9,6 +9,7 @@ import torch
 
 from mha.lab import measure, real, sentences, surgery
 from mha.lab.assets import BROWSED, PRUNING_ORDERS, SCALES, pruning, real_heads
+from mha.lab.assets.removal import CHANCES
 from tools import make_interventions
 
 
@@ -141,6 +142,25 @@ def test_what_a_head_costs_with_its_mean_in_its_place_is_stored(model, some):
     with torch.no_grad():
         assert abs(1 - float(found.cosine(without)) - float(pruning().means.alone[layer, head])) < 1e-4
         assert float(found.cosine(torch.ones(6, 12))) == pytest.approx(1, abs=1e-5)
+
+
+def test_what_heads_from_the_layers_of_greedy_cost_is_stored(model, some):
+    from tools.make_pruning import Sentences, from_layers_of
+
+    found, stored, number, gates = Sentences(model), pruning(), some.randrange(CHANCES), torch.ones(72)
+    gates[from_layers_of(stored.orders["greedy"][0], CHANCES, seed=1)[number, :49]] = 0
+    with torch.no_grad():
+        assert abs(float(found.cosine(gates.view(6, 12))) - float(stored.matched_cosine[number])) < 1e-3
+
+
+def test_orders_from_the_layers_of_greedy_take_each_head_once_and_as_many_from_each_layer():
+    from tools.make_pruning import from_layers_of
+
+    greedy = pruning().orders["greedy"][0]
+    orders = from_layers_of(greedy, 5, seed=3)
+    assert (orders.sort(-1).values == torch.arange(72)).all()
+    assert (orders // 12 == greedy // 12).all() and not (orders == greedy).all(-1).any()
+    assert len(pruning().matched) == len(pruning().matched_cosine) == CHANCES
 
 
 def test_scores_of_the_matching_loss_are_means_of_what_is_stored_for_each_sentence():

@@ -13,7 +13,7 @@ import torch
 
 from mha import masks
 from mha.lab import measure, real, sentences
-from mha.lab.assets import PRUNING, RANDOM_ORDERS
+from mha.lab.assets import PRUNING, RANDOM_ORDERS, pruning
 from mha.lab.assets.removal import CHANCES, MEAN_ORDERS, SCALES
 from tools.kept import keep
 from tools.make_real_heads import retrieval
@@ -191,6 +191,29 @@ def chance(found):
     return {"chance": torch.tensor(gone).view(2, CHANCES).to(torch.uint8)}
 
 
+def from_layers_of(order, count, seed):
+    """(count, 72), orders that take each head from the layer from which this one takes it, but which head at random."""
+    g, layers, drawn = torch.Generator().manual_seed(seed), order // HEADS, []
+    for _ in range(count):
+        heads = torch.stack([torch.randperm(HEADS, generator=g) for _ in range(LAYERS)])
+        first = torch.tensor([int((layers[:i] == layer).sum()) for i, layer in enumerate(layers)])
+        drawn.append(layers * HEADS + heads[layers, first])
+    return torch.stack(drawn)
+
+
+@torch.no_grad()
+def matched(found):
+    """How many heads go at random with as many in each layer as greedy takes, and the cosine where greedy ends."""
+    greedily, gone, kept = pruning().orders["greedy"][0], [], []
+    most = int(pruning().curves["greedy"].heads_gone())
+    for order in from_layers_of(greedily, CHANCES, seed=1):
+        gates = torch.ones(LAYERS * HEADS).index_fill(0, order[:most], 0).view(LAYERS, HEADS)
+        gone.append(heads_gone(found, order))
+        kept.append(float(found.cosine(gates)))
+        print(gone[-1], end=" ", flush=True)
+    return {"matched": torch.tensor(gone).to(torch.uint8), "matched_cosine": torch.tensor(kept)}
+
+
 def behind(triples, scale):
     """(60,), how far each counterpart is behind the 59 others together: the matching loss rises with it and with
     nothing else, and never rounds to 0 where it is small.
@@ -268,7 +291,8 @@ def means(found):
             "mean_chance": torch.tensor(gone).view(2, MEAN_ORDERS).to(torch.uint8)}
 
 
-PARTS = {"costs": costs, "words": mean_embeddings, "chance": chance, "scales": scales, "means": means}
+PARTS = {"costs": costs, "words": mean_embeddings, "chance": chance, "scales": scales, "means": means,
+         "matched": matched}
 
 
 def main(folder=None, part=None):

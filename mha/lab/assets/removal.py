@@ -99,6 +99,11 @@ class Pruning:
     """Kind of PRUNING_ORDERS -> (orders, 73): with 0 to 72 heads gone."""
     chance: dict[str, Tensor]
     """Kind of RANDOM_KINDS -> (CHANCES,), how many heads can go while the cosine is 0.9 or more, in other orders."""
+    matched: Tensor
+    """(CHANCES,), the same in orders that take each head from the layer from which greedy takes it, the head at random.
+    """
+    matched_cosine: Tensor
+    """(CHANCES,), the cosine with as many heads gone in these orders as greedy can take at 0.9."""
     whole_layers: Kept
     """(6,), with all heads of one layer gone."""
     words: Retrieval
@@ -134,5 +139,5 @@ def pruning():
     return Pruning(
         orders={kind: heads.long() for kind, heads in by_kind("orders").items()},
         curves={kind: Kept.columns(scores) for kind, scores in by_kind("curves").items()},
-        chance=chance, means=means, whole_layers=Kept.columns(stored.pop("whole_layers")),
-        words=Retrieval(*stored.pop("words")), **stored)
+        chance=chance, means=means, matched=stored.pop("matched").long(),
+        whole_layers=Kept.columns(stored.pop("whole_layers")), words=Retrieval(*stored.pop("words")), **stored)

@@ -43,21 +43,25 @@ def between_halves(one: Tensor, other: Tensor) -> viz.Table:
                                                 for a, b in found.values()])
 
 
-def halves(ways: int = 200) -> tuple[Tensor, Tensor]:
-    """So many ways to halve the 60 sentences: (ways, 30) twice, drawn anew from the same seed each time."""
+def halves(ways: int = 200, of: int = 60) -> tuple[Tensor, Tensor]:
+    """So many ways to halve the sentences: (ways, of / 2) twice, drawn anew from the same seed each time."""
     g = torch.Generator().manual_seed(0)
-    return torch.stack([torch.randperm(60, generator=g) for _ in range(ways)]).split(30, dim=1)
+    return torch.stack([torch.randperm(of, generator=g) for _ in range(ways)]).split(of // 2, dim=1)
 
 
-def agreement() -> str:
-    """How well halves of the 60 sentences agree which heads the matching loss needs, and who makes its changes."""
+def agreement(without: int = 0) -> str:
+    """How well halves of the 60 sentences agree which heads the matching loss needs, and who makes its changes; then
+    the same without so many of the sentences that make most of them.
+    """
     rises = pruning().rises
-    one, other = (rises[half] for half in halves())                                  # (ways, 30, 6, 12)
+    moved, loudest = rises.abs().mean((1, 2)).sort(descending=True)                  # by sentence
+    left = rises[loudest[without:].sort().values]
+    one, other = (left[half] for half in halves(of=len(left)))                       # (ways, half of them, 6, 12)
     found = {"mean": (one.mean(1), other.mean(1)), "median": (one.median(1).values, other.median(1).values)}
     lines = [f"{name} rise, two halves: rank correlation {rank_correlation(a.flatten(1), b.flatten(1)).mean():.2f}"
              for name, (a, b) in found.items()]
-    moved = rises.abs().mean((1, 2)).sort(descending=True).values                    # by sentence
-    return "\n".join([*lines, f"ten of 60 sentences make {moved[:10].sum() / moved.sum():.2f} of all changes"])
+    return "\n".join(lines if without else
+                     [*lines, f"ten of 60 sentences make {moved[:10].sum() / moved.sum():.2f} of all changes"])
 
 
 def by_scale() -> viz.Table:
@@ -92,11 +96,18 @@ def closest() -> viz.Table:
         int(n) for count in counts.values() for n in count.topk(3).values])
 
 
-def own_scale() -> str:
-    """The mean loss with half of the heads gone at random, in multiples of the whole model's, each at its own scale."""
-    whole, *half = pruning().half_at.amin(1)
-    times = torch.stack(half) / whole
-    return f"each at its best of five scales: {times.min():.1f} to {times.max():.1f} times"
+def nearer_together() -> viz.Table:
+    """The mean loss of the whole model at two scales, beside that with half of the heads gone at random at twice each.
+
+    Cosines c times as far apart would give at a scale s what the whole model gives at c s.
+    """
+    whole, *half = pruning().half_at                                                 # (5,) each, one for each scale
+    half, at = torch.stack(half), [(SCALES.index(s), SCALES.index(2 * s)) for s in (5, 40)]
+    return viz.columns([f"whole at {SCALES[i]}, half gone at {SCALES[j]}" for i, j in at], corner="matching loss",
+                       whole=[f"{whole[i]:.2g}" for i, _ in at],
+                       **{"half, least of 5": [f"{half[:, j].min():.2g}" for _, j in at],
+                          "half, most of 5": [f"{half[:, j].max():.2g}" for _, j in at],
+                          "orders above the whole": [int((half[:, j] > whole[i]).sum()) for i, j in at]})
 
 
 def half_gone() -> viz.Table:
@@ -190,11 +201,27 @@ def by_chance() -> viz.Table:
         for name, q in quantiles.items()})
 
 
+def matched() -> viz.Table:
+    """How many heads go, and the cosine with 49 gone, in greedy's order, in random ones that take each head from the
+    layer from which greedy takes it, and the count in those that only spare the last layer.
+    """
+    stored = pruning()
+    greedy, (gone, kept) = stored.curves["greedy"], (stored.matched, stored.matched_cosine)
+    spared = stored.chance["random, last layer last"]
+    last, at = int(greedy.heads_gone(LEAST)), f"cosine with {int(greedy.heads_gone(LEAST))} gone"
+    return viz.columns(
+        ["greedy", f"random, greedy's layers (of {len(gone)})", f"random, last layer last (of {len(spared)})"],
+        corner=f"cosine {LEAST} or more", least=[last, gone.min(), spared.min()],
+        median=[last, gone.median(), spared.median()], most=[last, gone.max(), spared.max()],
+        **{at: [f"{greedy.cosine[0, last]:.2f}", f"{kept.min():.2f} to {kept.max():.2f}", ""]})
+
+
 def beside_chance() -> viz.Table:
-    """How many heads go in four orders and, in the median, in random ones while the cosine stays, the most first."""
+    """How many heads go in four orders and, in the median, in three random kinds while the cosine stays."""
     stored, gone = pruning(), _gone()
     middle = {f"{kind} (median of {len(found)})": int(found.double().quantile(0.5, interpolation="nearest"))
               for kind, found in stored.chance.items()}
+    middle[f"random, greedy's layers (median of {len(stored.matched)})"] = int(stored.matched.median())
     found = {kind: gone[kind] for kind in ("greedy", "mean size of the gradient", "cosine lost alone",
                                            "most costly first")} | middle
     found = dict(sorted(found.items(), key=lambda pair: -pair[1]))
