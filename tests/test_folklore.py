@@ -262,8 +262,10 @@ def test_a_claim_is_told_with_what_is_printed_what_came_out_and_the_verdict():
     assert text[:4] == ['7. "a < b", they say.', "Wrong. It is 3 & 4. (chapter 2)", "", "8. In our words: b > a"]
     assert max(map(len, text)) <= 80 and text[4].startswith("Right. So it is.") and text[-1].endswith("(chapter 11)")
     card = told._repr_html_().split('<div class="claim" ')[1]
-    assert card.startswith('id="claim-7" data-number="7" data-verdict="wrong" data-chapter="2">'
-                           '<p><strong>7.</strong> "a &lt; b", they say.</p>')
+    assert card.startswith('id="claim-7" data-number="7" data-verdict="wrong" data-chapter="2" '
+                           'data-page="chapter"><p><strong>7.</strong> "a &lt; b", they say.</p>')
+    of_lab = folklore.Told([replace(quotation, chapter="02_one_head_lab")])._repr_html_()
+    assert 'data-chapter="2" data-page="lab">' in of_lab and "(lab 2)" in of_lab
     assert '<div class="claim-came"><p><strong>Wrong.</strong> It is 3 &amp; 4. (chapter 2)</p></div>' in card
 
 

@@ -50,9 +50,12 @@
   };
   const chapters = [...new Set(cards.map(({ chapter }) => chapter))]
     .sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+  const ofLab = new Set(cards.filter(({ page }) => page === "lab").map(({ chapter }) => chapter));
+  const listed = (chapter) => // a lab's claims are listed with its chapter's, which the list says
+    (chapter === "A" ? "only here" : `chapter ${chapter}${ofLab.has(chapter) ? " and its lab" : ""}`);
   const sum = element("p", { role: "status" });
   const which = select("Show", Object.keys(SHOWN));
-  const where = select("of", ["all chapters", ...chapters.map((chapter) => `chapter ${chapter}`)]);
+  const where = select("of", ["all chapters", ...chapters.map(listed)]);
   const share = element("button", { type: "button" }, "Copy your score");
   const again = element("button", { type: "button" }, "Judge them all again");
 
@@ -73,7 +76,7 @@
     cards.forEach(showCard);
     const fits = SHOWN[valueOf(which)];
     for (const one of cards) {
-      const asked = fits(one) && ["all chapters", `chapter ${one.chapter}`].includes(valueOf(where));
+      const asked = fits(one) && ["all chapters", listed(one.chapter)].includes(valueOf(where));
       one.card.hidden = !asked && one.card !== last;
     }
     const count = cards.filter(({ card }) => !card.hidden).length;

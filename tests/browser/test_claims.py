@@ -25,7 +25,7 @@ def test_a_verdict_is_said_first_and_then_shown_kept_and_counted(visit, width, s
     assert page.locator(".claim:visible").count() == 1 and page.locator(f"#claim-{WRONG.number}").is_visible()
     assert page.locator(".claims-panel [role=status]").inner_text().endswith("as you said. 1 is shown.")
     page.locator(".claims-panel select").first.select_option("all claims")
-    page.locator(".claims-panel select").last.select_option("chapter 9")
+    page.locator(".claims-panel select").last.select_option("chapter 9 and its lab")
     assert page.locator(".claim:visible").count() == sum(claim.chapter.startswith("09") for claim in CLAIMS)
     page.locator(".claims-panel select").last.select_option("all chapters")
     page.get_by_text("Show all that came out").click()
@@ -34,6 +34,18 @@ def test_a_verdict_is_said_first_and_then_shown_kept_and_counted(visit, width, s
     page.get_by_text("Judge them all again").click()
     assert page.locator(".claim-came:visible").count() == 0
     assert page.evaluate("document.activeElement.matches('.claims-panel select')")
+
+
+def test_the_list_of_chapters_says_where_a_lab_has_claims_too_and_which_stand_only_here(visit):
+    page = visit(PAGE, bets=True).page
+    where = page.locator(".claims-panel select").last
+    labs = {claim.chapter.removesuffix("_lab") for claim in CLAIMS if claim.chapter.endswith("_lab")}
+    options = where.locator("option").all_inner_texts()
+    assert {"chapter 1", "chapter 2 and its lab", "only here"} <= set(options) and "chapter 2" not in options
+    assert sum(option.endswith("and its lab") for option in options) == len(labs)
+    for option, starts in (("chapter 2 and its lab", "02"), ("only here", "A_")):
+        where.select_option(option)
+        assert page.locator(".claim:visible").count() == sum(claim.chapter.startswith(starts) for claim in CLAIMS)
 
 
 def judge(page, claim, verdict):

@@ -5,6 +5,7 @@ from mha.exercises.engine.question import Choice, Explanation, Number, Option
 from mha.exercises.engine.report import Mistake
 
 HERE = "11b_heads_since_2024"
+LAB = HERE + "_lab"
 KEYS = 8
 
 left_by_a_sink = Number(
@@ -29,7 +30,7 @@ LAYERS, EVERY, WINDOW, N = 48, 6, 1024, 65536
 SHARE = 1 / EVERY + (1 - 1 / EVERY) * WINDOW / N
 
 smaller_by_windows = Number(
-    id="11b.3", title="Windows beside full layers", chapter=HERE, stars=2, minutes=5, after="section 4",
+    id="11b.3", title="Windows beside full layers", chapter=LAB, stars=2, minutes=5, after="section 3",
     statement=f"A model has {LAYERS} layers. Every sixth sees all earlier tokens; each of the others keeps the last "
               f"{WINDOW} only. The text has {N} tokens. How many times smaller is the KV cache than it would be if "
               "every layer were full?",
@@ -74,7 +75,7 @@ keeps_less = Choice(
 )
 
 why_silent = Explanation(
-    id="11b.5", title="Explain it: why let a head be silent?", chapter=HERE, stars=2, minutes=5, after="the chapter",
+    id="11b.5", title="Explain it: why let a head be silent?", chapter=LAB, stars=2, minutes=5, after="the chapter",
     statement="In an interview: \"Some new models have a sink logit in each head, others a sigmoid gate. What is that "
               "for, and are the two the same?\" Answer in a minute, then open the checklist.",
     checklist=("The weights of a softmax sum to 1, so a head that finds nothing must still attend to something.",

@@ -89,8 +89,9 @@ def _lines(claim, found):
 
 
 def _card(claim, said, came):
+    page = _where(claim.chapter).split()[0]  # chapter, lab or only
     return (f'<div class="claim" id="claim-{claim.number}" data-number="{claim.number}" data-verdict="{claim.verdict}" '
-            f'data-chapter="{_number(claim.chapter)}"><p>{said}</p>'
+            f'data-chapter="{_number(claim.chapter)}" data-page="{page}"><p>{said}</p>'
             f'<div class="claim-came"><p>{came}</p></div></div>')
 
 
