@@ -2,8 +2,8 @@
 from mha.exercises.engine.question import Choice, Explanation, Option
 
 thirty_and_none = Choice(
-    id="8.4", title="Thirty of thirty, none of sixteen", chapter="08_what_heads_do", stars=2, minutes=6,
-    after="section 3", several=True, core=True,
+    id="8.4", title="Thirty of thirty, none of sixteen", chapter="08_what_heads_do_lab", stars=2, minutes=6,
+    after="section 3", several=True,
     statement="Of 72 heads, head 1.3 is the best on 30 pronouns that grammar decides: all 30 are right. Then come 16 "
               "pairs of twins. The two sentences of a pair differ in their ending only; each has the same pronoun and "
               "the same two mentions, and the ending decides which of the two is meant: one in the first sentence, "
@@ -87,6 +87,7 @@ which_one_counts = Choice(
 
 explain_maps = Explanation(
     id="8.6", title="Explain it: what a map shows", chapter="08_what_heads_do", stars=1, minutes=5, after="the chapter",
+    core=True,
     statement="In an interview: \"Here is a map of attention, with a thick line from *it* to *animal*. What does it "
               "show?\" Answer in a minute, then open the checklist.",
     checklist=("It shows where one head's softmax puts its weight, in one sentence. That is a choice among the "
