@@ -157,7 +157,7 @@ class MultiHeadAttention(Layer):
                 2.3). The weights stay.
             cache: what a causal layer keeps of earlier tokens (`new_cache`). x are the tokens that come next; they see
                 the earlier ones too, and are kept in their turn: m counts both.
-            offset, window, scale, softcap: as in `mha.attention`; a cache brings its own offset. `on_qk` hears of it too.
+            offset, window, scale, softcap: as in `mha.attention`; a cache brings its own offset. `on_qk` hears of it.
             need_weights: return the weights of every head.
         Returns:
             out (..., n, d_out), weights (..., h, n, m) or None.
