@@ -113,6 +113,6 @@ SPECIMENS = [
                         "By then the weights are made.", "values")),
         note=f"{GITHUB}ollama/ollama/pull/13893 (2026): with W_UK absorbed, the queries of a latent model meet 576 "
              "numbers of each token, so its scores were divided by the root of 576. But it had been trained with keys "
-             "of 256, and with their root. Every shape is right, and so is the order of the keys. The fix \"improves "
-             "tool calling and model looping issues\"."),
+             "of 256 numbers, and so with the root of 256. Every shape is right, and so is the order of the keys. The "
+             "fix \"improves tool calling and model looping issues\"."),
 ]
