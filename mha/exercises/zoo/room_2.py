@@ -95,9 +95,10 @@ SPECIMENS = [
              f"{GITHUB}pytorch/pytorch/issues/144858 (2025)."),
     WhichLine(
         id="B.20", title="Narrower than it looks", after=ROOM, rows=WORDS, columns=WORDS, titles=("head 1", "head 2"),
-        statement="Two heads of latent attention cache one vector c of 16 coordinates for each token, from which each "
-                  "head could make its keys, d = 4 coordinates of c W_UK. Here W_UK is absorbed into the queries, "
-                  "which should change nothing. But the weights come out too uniform. Which line is wrong?",
+        statement="Two heads of latent attention cache one vector c of 16 coordinates for each token. From it each "
+                  "head could make keys of d = 4 coordinates, with its own 4 columns of W_UK. Here W_UK is absorbed "
+                  "into the queries instead, which should change nothing. But the weights come out too uniform. "
+                  "Which line is wrong?",
         makes=lambda program: run(program, x=X)["weights"][0], mended="scores = Q @ c.mT / d**0.5  # (B, h, n, n)",
         options=(Option("`Q = split(x @ W_Q)  # (B, h, n, d)`", "These are the queries of any other layer.", "queries"),
                  Option("`c = (x @ W_DKV)[:, None]  # (B, 1, n, 16)`",
@@ -105,12 +106,13 @@ SPECIMENS = [
                  Option("`Q = Q @ W_UK.unflatten(1, (h, d)).permute(1, 2, 0)  # (B, h, n, 16)`",
                         "q (c W_UK)^T equals (q W_UK^T) c^T, for each head with its own columns of W_UK.", "absorbed"),
                  Option("`scores = Q @ c.mT / Q.shape[-1]**0.5  # (B, h, n, n)`",
-                        "The query is 16 wide by now, but these are still the scores of keys that are 4 wide."),
+                        "The query is 16 wide now, but these are still scores of 4-wide keys: divide by the "
+                        "root of 4."),
                  Option("`weights = scores.softmax(-1)`", "All rows sum to 1, as they should.", "softmax"),
                  Option("`out = merge(weights @ c @ W_UV.unflatten(1, (h, d)).transpose(0, 1))  # (B, n, h d)`",
                         "By then the weights are made.", "values")),
-        note=f"{GITHUB}ollama/ollama/pull/13893 (2026): the scores of a latent model were scaled by the root of 576, "
-             "the width of what its queries meet when W_UK is absorbed, where it had been trained with that of 256. "
-             "Every shape is right, and so is the order of the keys. The fix \"improves tool calling and model "
-             "looping issues\"."),
+        note=f"{GITHUB}ollama/ollama/pull/13893 (2026): with W_UK absorbed, the queries of a latent model meet 576 "
+             "numbers of each token, so its scores were divided by the root of 576. But it had been trained with keys "
+             "of 256 numbers, and so with the root of 256. Every shape is right, and so is the order of the keys. The "
+             "fix \"improves tool calling and model looping issues\"."),
 ]
