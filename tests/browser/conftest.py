@@ -66,3 +66,22 @@ def opened(chrome, address):
     yield open_once
     for one in tabs.values():
         one.close()
+
+
+@pytest.fixture(scope="session")
+def unscripted(chrome, address):
+    """A page as it is without JavaScript, open until another is asked for; what a test unfolds there stays so."""
+    context = chrome.new_context(java_script_enabled=False)
+    tab = context.new_page()
+    at = []
+
+    def open_once(path, width=1280, height=720):
+        tab.set_viewport_size({"width": width, "height": height})
+        tab.emulate_media(media="screen")
+        if at != [path]:
+            tab.goto(address + path)
+            at[:] = [path]
+        return tab
+
+    yield open_once
+    context.close()

@@ -305,10 +305,8 @@ def plain(text):
 
 
 @pytest.mark.parametrize("page", sorted({page_of(item) for item in QUESTIONS + PREDICTED}))
-def test_without_javascript_the_answer_of_a_question_unfolds_and_is_not_printed(chrome, address, page):
-    context = chrome.new_context(java_script_enabled=False)
-    tab = context.new_page()
-    tab.goto(address + page)
+def test_without_javascript_the_answer_of_a_question_unfolds_and_is_not_printed(unscripted, page):
+    tab = unscripted(page)
     for item in [item for item in QUESTIONS + PREDICTED if page_of(item) == page]:
         section = tab.locator(f"#exercise-{item.id.replace('.', '-')}")
         answer = section.locator("noscript details")
@@ -319,7 +317,6 @@ def test_without_javascript_the_answer_of_a_question_unfolds_and_is_not_printed(
         assert all(plain(served.as_read(part)) in unfolded for part in told(item)), item.id
     tab.emulate_media(media="print")
     assert tab.locator("article noscript:visible").count() == 0
-    context.close()
 
 
 def test_with_javascript_no_answer_is_there_to_read(visit):
