@@ -1,4 +1,6 @@
 """A real Chromium on the built book."""
+import inspect
+
 import pytest
 
 import served
@@ -53,10 +55,10 @@ def visit(chrome, address):
 @pytest.fixture(scope="session")
 def opened(chrome, address):
     """As `visit`, for tests that leave a page to the next one as it is: it stays open until another is asked for."""
-    tabs = {}
+    tabs, usual = {}, {name: known.default for name, known in inspect.signature(served.Visit).parameters.items()}
 
     def open_once(path, **options):
-        asked = (path, *sorted(options.items()))
+        asked = (path, *sorted((name, value) for name, value in options.items() if value != usual[name]))
         if asked not in tabs:
             for other in [other for other in tabs if other[0] != path]:
                 tabs.pop(other).close()
