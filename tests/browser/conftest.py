@@ -72,8 +72,16 @@ def opened(chrome, address):
 
 @pytest.fixture(scope="session")
 def unscripted(chrome, address):
-    """A page as it is without JavaScript, open until another is asked for; what a test unfolds there stays so."""
+    """A page as it is without JavaScript, open until another is asked for; what a test unfolds there stays so. Its
+    fonts are waited for, however slow this machine is.
+    """
     context = chrome.new_context(java_script_enabled=False)
+
+    def wait_for_fonts(route):
+        answer = route.fetch()
+        route.fulfill(response=answer, body=answer.text().replace("font-display: optional", "font-display: block"))
+
+    context.route("**/*.css*", wait_for_fonts)
     tab = context.new_page()
     at = []
 
@@ -81,7 +89,8 @@ def unscripted(chrome, address):
         tab.set_viewport_size({"width": width, "height": height})
         tab.emulate_media(media="screen")
         if at != [path]:
-            tab.goto(address + path)
+            tab.goto(address + path, wait_until="load")
+            tab.evaluate("document.fonts.ready")
             at[:] = [path]
         return tab
 
