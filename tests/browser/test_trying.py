@@ -199,8 +199,9 @@ CHANGE = """
 
 
 @pytest.mark.parametrize("page", LIVE)
-def test_a_setting_that_was_found_is_shared_by_its_address_whatever_figure_it_is_of(visit, page):
-    tab = visit(page, script=served.FRAMES).page
+def test_a_setting_that_was_found_is_shared_by_its_address_whatever_figure_it_is_of(opened, page):
+    tab = opened(page, script=served.FRAMES).page
+    tab.evaluate("document.querySelectorAll('.live-figure').forEach((figure) => figure.settings.put({}, true))")
     opening = tab.evaluate(SHOWN)
     tab.evaluate(CHANGE)
     found = tab.evaluate(SHOWN)
