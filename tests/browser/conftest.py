@@ -1,4 +1,6 @@
 """A real Chromium on the built book."""
+import inspect
+
 import pytest
 
 import served
@@ -53,10 +55,10 @@ def visit(chrome, address):
 @pytest.fixture(scope="session")
 def opened(chrome, address):
     """As `visit`, for tests that leave a page to the next one as it is: it stays open until another is asked for."""
-    tabs = {}
+    tabs, usual = {}, {name: known.default for name, known in inspect.signature(served.Visit).parameters.items()}
 
     def open_once(path, **options):
-        asked = (path, *sorted(options.items()))
+        asked = (path, *sorted((name, value) for name, value in options.items() if value != usual[name]))
         if asked not in tabs:
             for other in [other for other in tabs if other[0] != path]:
                 tabs.pop(other).close()
@@ -66,3 +68,31 @@ def opened(chrome, address):
     yield open_once
     for one in tabs.values():
         one.close()
+
+
+@pytest.fixture(scope="session")
+def unscripted(chrome, address):
+    """A page as it is without JavaScript, open until another is asked for; what a test unfolds there stays so. Its
+    fonts are waited for, however slow this machine is.
+    """
+    context = chrome.new_context(java_script_enabled=False)
+
+    def wait_for_fonts(route):
+        answer = route.fetch()
+        route.fulfill(response=answer, body=answer.text().replace("font-display: optional", "font-display: block"))
+
+    context.route("**/*.css*", wait_for_fonts)
+    tab = context.new_page()
+    at = []
+
+    def open_once(path, width=1280, height=720):
+        tab.set_viewport_size({"width": width, "height": height})
+        tab.emulate_media(media="screen")
+        if at != [path]:
+            tab.goto(address + path, wait_until="load")
+            tab.evaluate("document.fonts.ready")
+            at[:] = [path]
+        return tab
+
+    yield open_once
+    context.close()

@@ -1,4 +1,6 @@
 """What is asked of any page, all of it in one visit: each question has a list of faults for its answer."""
+import json
+
 from axe_playwright_python.sync_playwright import Axe
 
 import served
@@ -177,9 +179,18 @@ AXE = {"resultTypes": ["violations"], "runOnly": {"type": "tag", "values": [
 # the other what lies between that and 7 to 1.
 COLOURS = "color-contrast", "color-contrast-enhanced", "link-in-text-block"
 OF_SIZES = "target-size", "scrollable-region-focusable", "css-orientation-lock", "meta-viewport"
-SIZES_ALONE = AXE | {"runOnly": {"type": "rule", "values": OF_SIZES}}
-ALL_BUT_COLOURS = AXE | {"rules": {rule: {"enabled": False} for rule in (*COLOURS, "hidden-content")}}  # it only asks
-COLOURS_ALONE = AXE | {"runOnly": {"type": "rule", "values": COLOURS}}
+SIZES = AXE | {"runOnly": {"type": "rule", "values": (*OF_SIZES, *COLOURS)}}
+ALL = AXE | {"rules": {"hidden-content": {"enabled": False}}}  # it only asks
+# One run for all rules, for each measures the whole page: what a rule about colours looks at is said to the rule
+OF_A_LOOK = [{"id": rule, "selector": f"{what}[data-look], [data-look] {what or '*'}"}
+             for rule, what in zip(COLOURS, ("", "", "a[href]"))]
+RUN = """
+  async (options) => {
+    axe.configure({ rules: %s });
+    const { violations } = await axe.run(document, options);
+    return violations.flatMap(({ id, impact, nodes }) => nodes.map(({ target, html }) => [id, impact, target, html]));
+  }
+""" % json.dumps(OF_A_LOOK)
 ONE_OF_A_LOOK = """
   (known) => {
     const seen = new Set(known);
@@ -268,17 +279,14 @@ def axe_rules(path, wide, scheme):
     all rules on four screens are needed on FURNITURE alone.
     """
     if path in FURNITURE or (wide and scheme == "dark"):
-        return ALL_BUT_COLOURS
-    return None if wide or scheme == "dark" else SIZES_ALONE
+        return ALL
+    return None if wide or scheme == "dark" else SIZES
 
 
-def axe(page, rules=ALL_BUT_COLOURS):
+def axe(page, rules=ALL):
     """What axe finds wrong by these rules and in colours, with all that is folded unfolded."""
     page.evaluate("document.querySelectorAll('details').forEach((el) => { el.open = true; })")
     KNOWN_LOOKS.update(page.evaluate(ONE_OF_A_LOOK, sorted(KNOWN_LOOKS)))
-    asked = [{"options": rules}]
-    if page.locator("[data-look]").count():
-        asked.append({"options": COLOURS_ALONE, "context": {"include": [["[data-look]"]]}})
-    return [f"{violation['id']} ({violation['impact']}): {node['target']} {node['html'][:120]}"
-            for one in asked for violation in Axe().run(page, **one).response["violations"]
-            for node in violation["nodes"]]
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(Axe().axe_script)
+    return [f"{rule} ({impact}): {target} {html[:120]}" for rule, impact, target, html in page.evaluate(RUN, rules)]

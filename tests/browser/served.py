@@ -157,6 +157,7 @@ SETTLED = """
     const pause = (ms) => new Promise((done) => setTimeout(done, ms));
     while (document.documentElement.matches(".figures-start")) await pause(20);
     await pause(100);
+    return window.layoutShift;
   }
 """
 
@@ -183,7 +184,7 @@ class Visit:
         self.page.on("console", lambda message: message.type == "error" and self.errors.append(message.text))
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.goto(address + path, wait_until="load")
-        self.page.evaluate(SETTLED)
+        self.shift = self.page.evaluate(SETTLED)      # how far the page moved while it loaded
 
     def note(self, url, address):
         (self.requested if url.startswith((address, "blob:", "data:")) else self.foreign).append(url)

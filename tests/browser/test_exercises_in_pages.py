@@ -37,19 +37,10 @@ def form_of(item):
     return f"#ask-{item.id.replace('.', '-')}"
 
 
-@pytest.fixture(scope="module")
-def chapter_of(chrome, address):
-    """chapter_of(item): its page, opened once and then shared by the questions of that chapter."""
-    visits = {}
-
-    def open_once(item):
-        if item.chapter not in visits:
-            visits[item.chapter] = served.Visit(chrome, address, page_of(item))
-        return visits[item.chapter].page
-
-    yield open_once
-    for visit in visits.values():
-        visit.close()
+@pytest.fixture
+def chapter_of(opened):
+    """chapter_of(item): its page, shared by the questions of that chapter."""
+    return lambda item: opened(page_of(item)).page
 
 
 def answers(item):
@@ -60,6 +51,46 @@ def answers(item):
     if isinstance(item, Choice):
         return [*item.letters, item.right, item.letters] if item.several else list(item.letters)
     return ["my words"]
+
+
+ANSWERED = """
+  () => [...document.querySelectorAll("form.ask")].map((form) => [form.id,
+    [...form.querySelectorAll("input, select, textarea")].map((field) => [field.value, field.checked]),
+    form.querySelector(".ask-reply").innerText])
+"""
+ANSWER = """
+  () => document.querySelectorAll("form.ask").forEach((form, i) => {
+    for (const field of form.querySelectorAll("input, select, textarea")) {
+      if (/radio|checkbox/.test(field.type)) field.checked = field.value === "AB"[i % 2];
+      else if (field.tagName === "SELECT") field.selectedIndex = 1 + (i % 2);
+      else field.value = field.name === "number" ? "-1.5" : "my words";
+      field.dispatchEvent(new Event("change", { bubbles: true }));
+    }
+    form.requestSubmit();
+    const tick = form.querySelector(".ask-checklist input");
+    tick?.click();
+  })
+"""
+
+
+@pytest.mark.parametrize("page", sorted({page_of(item) for item in QUESTIONS}) if served.chromium() else [])
+def test_answers_and_replies_survive_a_reload_until_all_is_forgotten(opened, page):
+    """First of all that is asked of a page: in the end it is as it was."""
+    one = opened(page)
+    blank = one.page.evaluate(ANSWERED)
+    one.page.evaluate(ANSWER)
+    answered = one.page.evaluate(ANSWERED)
+    assert all(reply for *_, reply in answered)
+    one.page.reload()
+    one.page.evaluate(served.SETTLED)
+    assert one.page.evaluate(ANSWERED) == answered and one.page.evaluate("window.layoutShift") < 0.05
+    chapter = one.page.url
+    one.page.goto(chapter.replace(page, "chapters/index.html"))
+    one.page.once("dialog", lambda dialog: dialog.accept())
+    one.page.get_by_role("button", name="Forget everything").click()
+    assert one.page.evaluate("Object.keys(localStorage)") == []
+    one.page.goto(chapter)
+    assert one.page.evaluate(ANSWERED) == blank and one.errors == []
 
 
 @every_question
@@ -204,45 +235,6 @@ def test_progress_survives_a_reload_shows_in_the_contents_and_can_be_carried(vis
             and progress.decode(page.locator("#progress-out").input_value()) == [])
 
 
-ANSWERED = """
-  () => [...document.querySelectorAll("form.ask")].map((form) => [form.id,
-    [...form.querySelectorAll("input, select, textarea")].map((field) => [field.value, field.checked]),
-    form.querySelector(".ask-reply").innerText])
-"""
-ANSWER = """
-  () => document.querySelectorAll("form.ask").forEach((form, i) => {
-    for (const field of form.querySelectorAll("input, select, textarea")) {
-      if (/radio|checkbox/.test(field.type)) field.checked = field.value === "AB"[i % 2];
-      else if (field.tagName === "SELECT") field.selectedIndex = 1 + (i % 2);
-      else field.value = field.name === "number" ? "-1.5" : "my words";
-      field.dispatchEvent(new Event("change", { bubbles: true }));
-    }
-    form.requestSubmit();
-    const tick = form.querySelector(".ask-checklist input");
-    tick?.click();
-  })
-"""
-
-
-@pytest.mark.parametrize("page", sorted({page_of(item) for item in QUESTIONS}) if served.chromium() else [])
-def test_answers_and_replies_survive_a_reload_until_all_is_forgotten(visit, page):
-    one = visit(page)
-    blank = one.page.evaluate(ANSWERED)
-    one.page.evaluate(ANSWER)
-    answered = one.page.evaluate(ANSWERED)
-    assert all(reply for *_, reply in answered)
-    one.page.reload()
-    one.page.evaluate(served.SETTLED)
-    assert one.page.evaluate(ANSWERED) == answered and one.page.evaluate("window.layoutShift") < 0.05
-    chapter = one.page.url
-    one.page.goto(chapter.replace(page, "chapters/index.html"))
-    one.page.on("dialog", lambda dialog: dialog.accept())
-    one.page.get_by_role("button", name="Forget everything").click()
-    assert one.page.evaluate("Object.keys(localStorage)") == []
-    one.page.goto(chapter)
-    assert one.page.evaluate(ANSWERED) == blank and one.errors == []
-
-
 FULL = "Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); };"
 
 
@@ -305,10 +297,8 @@ def plain(text):
 
 
 @pytest.mark.parametrize("page", sorted({page_of(item) for item in QUESTIONS + PREDICTED}))
-def test_without_javascript_the_answer_of_a_question_unfolds_and_is_not_printed(chrome, address, page):
-    context = chrome.new_context(java_script_enabled=False)
-    tab = context.new_page()
-    tab.goto(address + page)
+def test_without_javascript_the_answer_of_a_question_unfolds_and_is_not_printed(unscripted, page):
+    tab = unscripted(page)
     for item in [item for item in QUESTIONS + PREDICTED if page_of(item) == page]:
         section = tab.locator(f"#exercise-{item.id.replace('.', '-')}")
         answer = section.locator("noscript details")
@@ -319,7 +309,6 @@ def test_without_javascript_the_answer_of_a_question_unfolds_and_is_not_printed(
         assert all(plain(served.as_read(part)) in unfolded for part in told(item)), item.id
     tab.emulate_media(media="print")
     assert tab.locator("article noscript:visible").count() == 0
-    context.close()
 
 
 def test_with_javascript_no_answer_is_there_to_read(visit):

@@ -33,21 +33,6 @@ def test_search_knows_the_words_around_formulas_and_not_their_tex():
     assert pages["softmax"] and all(pages.get(word, []) == [] for word in ("mathsf", "tfrac", "cdot"))
 
 
-def without_scripts(chrome, address, page):
-    """A page with scripts off, whose fonts are waited for however slow this machine is."""
-    context = chrome.new_context(java_script_enabled=False, viewport={"width": 1200, "height": 900})
-
-    def wait_for_fonts(route):
-        answer = route.fetch()
-        route.fulfill(response=answer, body=answer.text().replace("font-display: optional", "font-display: block"))
-
-    context.route("**/*.css*", wait_for_fonts)
-    tab = context.new_page()
-    tab.goto(address + page, wait_until="load")
-    tab.evaluate("document.fonts.ready")
-    return context, tab
-
-
 # One of each sign, by the elements around it
 ONE_OF_EACH = """
   () => {
@@ -60,20 +45,21 @@ ONE_OF_EACH = """
 
 
 @every_page
-def test_without_scripts_a_formula_is_drawn_in_our_fonts(chrome, address, page):
-    context, tab = without_scripts(chrome, address, page)
+def test_without_scripts_a_formula_is_drawn_in_our_fonts(unscripted, page):
+    tab = unscripted(page, width=1200, height=900)
+    tab.evaluate("document.fonts.ready")
     heights = tab.evaluate("[...document.querySelectorAll('article math')].filter((el) => el.getClientRects().length)"
                            ".map((el) => el.getBoundingClientRect().height)")
     assert heights and min(heights) > 5
     tab.evaluate(ONE_OF_EACH)
-    session = context.new_cdp_session(tab)
+    session = tab.context.new_cdp_session(tab)
     session.send("DOM.enable")
     session.send("CSS.enable")
     root = session.send("DOM.getDocument", {"depth": 0})["root"]["nodeId"]
     signs = session.send("DOM.querySelectorAll", {"nodeId": root, "selector": "[data-sign]"})
     fonts = {(font["familyName"], font["isCustomFont"]) for node in signs["nodeIds"]
              for font in session.send("CSS.getPlatformFontsForNode", {"nodeId": node})["fonts"]}
-    context.close()
+    session.detach()
     assert fonts and all(custom and name in ("Book Math", "Book Serif") for name, custom in fonts), fonts
 
 

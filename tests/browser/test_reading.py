@@ -242,16 +242,13 @@ def test_the_switch_goes_through_the_schemes_whatever_the_browser_keeps(visit, p
 
 
 @every_live_page
-def test_without_javascript_a_figure_shows_its_picture_and_its_numbers(chrome, address, page):
-    context = chrome.new_context(java_script_enabled=False, viewport={"width": 1200, "height": 900})
-    tab = context.new_page()
-    tab.goto(address + page)
+def test_without_javascript_a_figure_shows_its_picture_and_its_numbers(unscripted, page):
+    tab = unscripted(page, width=1200, height=900)
     for figure in tab.locator(".live-figure").all():
         assert figure.locator(".live-first svg").bounding_box()["height"] > 50
         assert all(field.is_disabled() for field in figure.locator("input, select").all())
         figure.locator("summary").click()
         assert figure.locator("details.numbers pre").is_visible()
-    context.close()
 
 
 def test_every_figure_of_the_package_is_in_the_book_and_the_numbers_beside_it_are_those_of_mha():

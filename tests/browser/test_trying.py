@@ -59,8 +59,8 @@ ANOTHER = """
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_what_a_try_brings_does_not_depend_on_what_was_done_before(visit, page):
-    assert visit(page, script=served.FRAMES).page.evaluate(ANOTHER) == []
+def test_what_a_try_brings_does_not_depend_on_what_was_done_before(opened, page):
+    assert opened(page, script=served.FRAMES).page.evaluate(ANOTHER) == []
 
 
 def test_there_are_pages_with_something_to_try():
@@ -68,8 +68,8 @@ def test_there_are_pages_with_something_to_try():
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_try_is_a_button_that_brings_its_figure_there(visit, page):
-    tab = visit(page).page
+def test_every_try_is_a_button_that_brings_its_figure_there(opened, page):
+    tab = opened(page).page
     assert tab.locator("span.try").count() == 0, "a try names what its figure does not have"
     for button in tab.locator("button.try").all():
         button.evaluate("(button) => button.click()")
@@ -152,11 +152,12 @@ UNSEEN = """
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_the_way_back_to_the_text_is_in_sight_on_a_phone_and_covers_no_control(visit, page):
-    tab = visit(page).page
+def test_the_way_back_to_the_text_is_in_sight_on_a_phone_and_covers_no_control(opened, page):
+    tab, size = opened(page).page, opened(page).page.viewport_size
     for width, height in ((390, 844), (320, 640)):
         tab.set_viewport_size({"width": width, "height": height})
         assert tab.evaluate(UNSEEN) == [], (width, height)
+    tab.set_viewport_size(size)
 
 
 def test_a_link_asks_for_a_step(visit):
@@ -198,8 +199,9 @@ CHANGE = """
 
 
 @pytest.mark.parametrize("page", LIVE)
-def test_a_setting_that_was_found_is_shared_by_its_address_whatever_figure_it_is_of(visit, page):
-    tab = visit(page, script=served.FRAMES).page
+def test_a_setting_that_was_found_is_shared_by_its_address_whatever_figure_it_is_of(opened, page):
+    tab = opened(page, script=served.FRAMES).page
+    tab.evaluate("document.querySelectorAll('.live-figure').forEach((figure) => figure.settings.put({}, true))")
     opening = tab.evaluate(SHOWN)
     tab.evaluate(CHANGE)
     found = tab.evaluate(SHOWN)
@@ -218,14 +220,20 @@ def test_a_setting_that_was_found_is_shared_by_its_address_whatever_figure_it_is
         other.close()
 
 
+@pytest.fixture(scope="module")
+def whole_as_it_opens(chrome, address):
+    one = served.Visit(chrome, address, WHOLE, script=served.FRAMES)
+    yield one.page.evaluate(SHOWN)
+    one.close()
+
+
 @pytest.mark.parametrize("hash", ["", "#", "#%", "#=", "#step", "#step=99", "#step=1.5", "#step=x", "#nothing=3",
                                   "#whole-layer?step=-1&follow=nobody&given.WO.9.9=1&given=3&__proto__.x=1",
                                   "#whole-layer?given.WO.0.0=1e999&head_1=2&label=x", "#a=%E0%A4%A",
                                   "#no-figure?step=3"])
-def test_a_bad_address_does_no_harm(visit, hash):
+def test_a_bad_address_does_no_harm(visit, whole_as_it_opens, hash):
     one = visit(WHOLE + hash, script=served.FRAMES)
-    wanted = visit(WHOLE, script=served.FRAMES).page.evaluate(SHOWN)
-    assert one.page.evaluate(SHOWN) == wanted and one.errors == []
+    assert one.page.evaluate(SHOWN) == whole_as_it_opens and one.errors == []
 
 
 def test_an_address_opens_the_cover_over_its_figure_and_the_copied_one_is_told(visit):
