@@ -106,8 +106,8 @@ SPECIMENS = [
                  Option("`Q = Q @ W_UK.unflatten(1, (h, d)).permute(1, 2, 0)  # (B, h, n, 16)`",
                         "q (c W_UK)^T equals (q W_UK^T) c^T, for each head with its own columns of W_UK.", "absorbed"),
                  Option("`scores = Q @ c.mT / Q.shape[-1]**0.5  # (B, h, n, n)`",
-                        "The query is 16 wide now, but these are still scores of 4-wide keys: divide by the "
-                        "root of 4."),
+                        "These are the sums of 4-wide queries and keys in another order: divide by the root of "
+                        "4."),
                  Option("`weights = scores.softmax(-1)`", "All rows sum to 1, as they should.", "softmax"),
                  Option("`out = merge(weights @ c @ W_UV.unflatten(1, (h, d)).transpose(0, 1))  # (B, n, h d)`",
                         "By then the weights are made.", "values")),
