@@ -229,7 +229,7 @@ def grown(steps=(0, 200, 400, 1200)) -> viz.Picture:
     best = runs.prefix[0, 1].argmax()                                  # of the first run, which learns
     maps = torch.stack([runs.grown[runs.at.tolist().index(step), 1, best] for step in steps])
     return viz.heatmaps(maps, [str(token) for token in runs.tokens.tolist()],
-                        ["before training", *(f"after {step} steps" for step in steps[1:])])
+                        ["before training", *(f"{step} steps" for step in steps[1:])])
 
 
 READ = "all four", "keys", "queries", "values", "output"        # what reads a head of layer 0: see `PathRuns.without`
