@@ -85,13 +85,14 @@
   }
 
   // ---- what is found ---------------------------------------------------------------------------------
-  // A page that is found by the place that explains a word is not found a second time as a whole.
+  // A page that is found by the place that explains a word is not found a second time as a whole, nor by that place.
   const look = Search._performSearch;
   Search._performSearch = (...asked) => {
     const results = look(...asked);
     const placed = new Set(results.filter(([, , anchor]) => anchor).map(([name]) => name));
     if (!results.length) queueMicrotask(() => sayNothingFound(asked[0])); // after Sphinx has said so in its way
-    return results.filter(([name, , anchor]) => anchor || !placed.has(name));
+    const places = results.map(([name, , anchor]) => name + anchor); // the best comes last
+    return results.filter(([name, , anchor], i) => (anchor ? places.lastIndexOf(places[i]) === i : !placed.has(name)));
   };
 
   // Sphinx keeps the words that were looked for; in a browser that keeps nothing it would stop there.
