@@ -20,27 +20,30 @@ addEventListener("click", (event) => {
   }
 }, true);
 
-// Who reloads, or comes back, finds the page as tall as it was: figures that take their height would move the place.
 if (document.currentScript.dataset.figures) {
-  const key = `heights ${location.pathname} ${innerWidth}`;
+  // While figures start, what stands below one is not shown (book.css): it would jump when the figure takes its height.
+  document.documentElement.classList.add("figures-start");
+  setTimeout(() => document.documentElement.classList.remove("figures-start"), 1500);
+
+  // Who reloads, or comes back, finds the page as tall as it was: figures that take their height would move the place.
+  const key = () => `heights ${location.pathname} ${innerWidth}`; // a phone may have been turned
+  const keep = () => {
+    const boxes = [...document.querySelectorAll(".live-figure.is-live > [data-model]")];
+    const heights = boxes.map((box) => [box.dataset.model, box.offsetHeight]);
+    try {
+      sessionStorage.setItem(key(), JSON.stringify(Object.fromEntries(heights)));
+    } catch {
+      // It is full.
+    }
+  };
   try {
-    const known = Object.entries(JSON.parse(sessionStorage.getItem(key) ?? "{}"));
+    const known = Object.entries(JSON.parse(sessionStorage.getItem(key()) ?? "{}"));
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(known.map(([of, height]) => (
       `.live-figure:not(.is-live) > [data-model="${of}"] { min-height: ${height}px; }`)).join("\n"));
     document.adoptedStyleSheets = [sheet];
-    addEventListener("pagehide", () => {
-      const boxes = [...document.querySelectorAll(".live-figure.is-live > [data-model]")];
-      const heights = boxes.map((box) => [box.dataset.model, box.offsetHeight]);
-      sessionStorage.setItem(key, JSON.stringify(Object.fromEntries(heights)));
-    });
+    addEventListener("pagehide", keep);
   } catch {
     // A browser that keeps nothing.
   }
-}
-
-// While figures start, what stands below one is not shown (book.css): it would jump when the figure takes its height.
-if (document.currentScript.dataset.figures) {
-  document.documentElement.classList.add("figures-start");
-  setTimeout(() => document.documentElement.classList.remove("figures-start"), 1500);
 }
