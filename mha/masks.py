@@ -159,7 +159,7 @@ def _remarks(mask: Tensor, seen: Tensor) -> dict[str, bool]:
         "It hides nothing.": bool(mask.all()),
         "No query sees a later key: nothing leaks from the future.": n > 1 and not mask.triu(1).any(),
         "No query sees itself.": n == m > 1 and not mask.diagonal(dim1=-2, dim2=-1).any(),
-        "Each row is a run of visible keys, then hidden ones, and the runs do not grow\nby one: this looks like "
+        "Each row is a run of visible keys, then masked ones, and the runs do not grow\nby one: this looks like "
         "(batch, length). If it is padding, use\nmasks.padding(lengths, m).": _looks_like_padding(mask, seen),
     }
 

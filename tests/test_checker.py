@@ -339,8 +339,8 @@ def late_mask(scores):
 
 
 @pytest.mark.parametrize("id, answer, says, never", [
-    ("5.1", late_mask, "Where no hidden score is far above the visible ones it is right", "does not fit into a float"),
-    ("5.1", lambda s: s.masked_fill(torch.ones_like(s).tril() == 0, -1000).softmax(-1), "A hidden key gets the weight",
+    ("5.1", late_mask, "Where no masked score is far above the visible ones it is right", "does not fit into a float"),
+    ("5.1", lambda s: s.masked_fill(torch.ones_like(s).tril() == 0, -1000).softmax(-1), "A masked key gets the weight",
      "division"),
     ("1.1", lambda s: (s - s.mean(-1, keepdim=True)).exp() / (s - s.mean(-1, keepdim=True)).exp().sum(-1, keepdim=True),
      "Is it the largest of each row?", "clamp"),

@@ -1,4 +1,4 @@
-"""A hidden word's score, and what it moves: a mask before the softmax beside one after it."""
+"""A masked word's score, and what it moves: a mask before the softmax beside one after it."""
 import torch
 
 from mha import viz
@@ -15,7 +15,7 @@ class HiddenShare(LiveFigure):
     """
 
     data = {"words": WORDS, "scores": scores()[1, :2].tolist()}        # of the two words that may be seen
-    hidden = Slider("score of the hidden \u201cnews\u201d", -2, 4, 0.5, value=0)
+    hidden = Slider("score of the masked \u201cnews\u201d", -2, 4, 0.5, value=0)
 
     def numbers(self, hidden):
         row = torch.cat([scores()[1, :2], torch.tensor([hidden], dtype=torch.float64)])

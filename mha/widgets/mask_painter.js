@@ -89,7 +89,7 @@ const FACTS = [
     return `${who} nothing: weights and output are zero.`;
   },
   ({ asks, after }) => (asks
-    ? `A word hidden from itself still asks, and so may move its own output${after ? ": no leak is counted" : ""}.`
+    ? `A word masked from itself still has a query and may move its own output${after ? ": no leak is counted" : ""}.`
     : "Each word that sees anything may look at itself."),
   ({ layers }) => (layers === 1 ? "In one layer a word reaches what it looks at."
     : `Through ${layers} layers a word reaches what those it looks at reach.`),

@@ -13,7 +13,7 @@ PRESETS = {
     "causal: nobody looks ahead": masks.causal(N),
     "causal, the wrong way round": ~masks.causal(N),
     "window: one word to each side": masks.window(N, left=1, right=1),
-    "padding: the last two are hidden": masks.padding([4], N)[0, 0].expand(N, N),
+    "padding: the last two are masked": masks.padding([4], N)[0, 0].expand(N, N),
     "nobody sees itself": ~torch.eye(N, dtype=torch.bool),
     "the third word sees nothing": NO_THIRD.expand(N, N),
 }

@@ -2,7 +2,7 @@ export default figure(({ sentences, moods }) => {
   const slots = [0, 1, 2];
   const rows = sentences.map((_, i) => {
     const cells = slots.map(() => h("span", { class: "slot" }, h("b", {}), h("span", {}), h("i", { class: "bar" })));
-    const means = ["padding hidden", "padding read"].map((name) => {
+    const means = ["padding masked", "padding read"].map((name) => {
       const bar = h("span", { class: "bar" });
       const number = h("span", {});
       const room = h("div", { class: "bar-room" }, bar, number);
@@ -51,8 +51,8 @@ export default figure(({ sentences, moods }) => {
     return {
       numbers: { weight: weights.flat(), hidden, read },
       tables: () => [
-        ["Weights, with the padding hidden", places.map((j) => `position ${j + 1}`), rowsOf(names, weights.flat())],
-        ["Mean mood", ["padding hidden", "padding read"], names.map((name, i) => [name, hidden[i], read[i]])],
+        ["Weights, with the padding masked", places.map((j) => `position ${j + 1}`), rowsOf(names, weights.flat())],
+        ["Mean mood", ["padding masked", "padding read"], names.map((name, i) => [name, hidden[i], read[i]])],
       ],
     };
   }

@@ -12,8 +12,8 @@ MOODS = {"not": 0.0, "good": 1.0, "news": 0.0}      # as in chapter 0
 class PaddedBatch(LiveFigure):
     """Two sentences in one rectangle, as wide as the longer; all scores are equal, so a mixture is a mean.
 
-    The padding is a row of zeros. `numbers()` gives, sentence by sentence, weight (2 m) with the padding hidden, and
-    the mean mood with the padding hidden (2) and with it read (2).
+    The padding is a row of zeros. `numbers()` gives, sentence by sentence, weight (2 m) with the padding masked, and
+    the mean mood with the padding masked (2) and with it read (2).
     """
 
     data = {"sentences": SENTENCES, "moods": MOODS}
@@ -33,6 +33,6 @@ class PaddedBatch(LiveFigure):
     def picture(self):
         shown = self.numbers(**self.setting())
         means = torch.stack([shown["hidden"], shown["read"]], dim=1)
-        return viz.matrices("Two sentences in a batch, and the mean mood of each, its padding hidden or read.",
+        return viz.matrices("Two sentences in a batch, and the mean mood of each, its padding masked or read.",
                             ["sentence 1", "sentence 2"],
-                            {"mean mood": (means, ["padding hidden", "padding read"])}, columns=1)
+                            {"mean mood": (means, ["padding masked", "padding read"])}, columns=1)

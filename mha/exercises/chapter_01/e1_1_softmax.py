@@ -138,7 +138,7 @@ EXERCISE = Exercise(
     sized=lambda n, m: Case((numbers(1, n, m),)),
     measure=measure, large=(Case((2000 * numbers(67, 3, 9),)),
                                                             Case((2 * numbers(67, 3, 5) - 3000,))),
-    hints=("Two strokes: a power of e for each score, then divide by the sum. Which axis does the sum run over?",
+    hints=("Two steps: a power of e for each score, then divide by the sum. Which axis does the sum run over?",
            "A shift of all scores of a row changes nothing. Subtract the row's largest first; amax(-1, keepdim=True) "
            "keeps the axis, so that shapes fit.",
            "e = (s - s.amax(-1, keepdim=True)).exp()\n"

@@ -10,16 +10,17 @@ ODDS = WEIGHT / (1 - WEIGHT)
 
 temperature = Number(
     id="1.5", title="The right temperature", chapter="01_soft_lookup", stars=2, minutes=5, after="section 4", core=True,
-    statement=f"There are two books. The better one leads by `{LEAD}`. At which temperature does it get the weight "
-              f"`{WEIGHT}`? Two digits are enough.",
+    statement=f"There are two books, whose scores differ by `{LEAD}`. At which temperature does the better get the "
+              f"weight `{WEIGHT}`? Two digits are enough.",
     answer=LEAD / math.log(ODDS), tolerance=0.02,
     mistakes=(
         (LEAD * math.log(ODDS), Mistake("multiplied",
-                                        "That is the lead times the logarithm of the odds. The odds are e^(lead / T), "
-                                        "so T is the lead divided by it.")),
+                                        "That is the difference times the logarithm of the odds. The odds are "
+                                        "e^(difference / T), so T is the difference divided by it.")),
         (math.log(ODDS) / LEAD, Mistake("upside-down", "That is 1/T. Would a temperature above 1 sharpen?")),
         (LEAD / ODDS, Mistake("no-logarithm",
-                              "That is the lead divided by the odds. The odds are e^(lead / T), not lead / T.")),
+                              "That is the difference divided by the odds. The odds are e^(difference / T), not "
+                              "difference / T.")),
         (LEAD / math.log10(ODDS), Mistake("base-10",
                                           "That comes from the logarithm to base 10. The softmax raises e.")),
         (LEAD / math.log2(ODDS), Mistake("base-2", "That comes from the logarithm to base 2. The softmax raises e.")),
@@ -27,14 +28,14 @@ temperature = Number(
                                                     "That would be right if the weights stood as 10 to 1. The odds of "
                                                     "9 tenths are 9 to 1.")),
         (LEAD / -math.log(WEIGHT), Mistake("weight-for-odds",
-                                           "That comes from log(9/10), the logarithm of the weight. The lead gives "
-                                           "the odds: the weight divided by the other one.")),
-        (LEAD, Mistake("lead", "That is the lead. At that temperature the odds are e, less than 3 to 1.")),
+                                           "That comes from log(9/10), the logarithm of the weight. The "
+                                           "difference gives the odds: the weight divided by the other one.")),
+        (LEAD, Mistake("lead", "That is the difference. At that temperature the odds are e, less than 3 to 1.")),
         (1.0, Mistake("temperature-one", "At T = 1 the odds are e^1.2, which is little more than 3 to 1.")),
     ),
     hints=("What are the odds, the ratio of the two weights?",
-           "The odds are e to the power lead / T. Take the logarithm of both sides."),
-    note="The odds must be 9, and they are e to the power lead / T. So T = lead / ln 9.",
+           "The odds are e to the power difference / T. Take the logarithm of both sides."),
+    note="The odds must be 9, and they are e to the power difference / T. So T = difference / ln 9.",
 )
 
 W = 2 / 3
@@ -107,7 +108,7 @@ which_curve = Choice(
         Option("P is `(4, 0, 0, 0)`, Q is `(1, 0, 0, 0)`, R is `(4, 4, 0, 0)`",
                "Look at both ends: where a curve starts, and how far out it falls."),
         Option("P is `(1, 0, 0, 0)`, Q is `(4, 0, 0, 0)`, R is `(4, 4, 0, 0)`",
-               "A lead of 4 outlasts a higher temperature than a lead of 1. Which curve falls later?",
+               "A difference of 4 outlasts a higher temperature than one of 1. Which curve falls later?",
                "leads-exchanged"),
         Option("P is `(4, 4, 0, 0)`, Q is `(1, 0, 0, 0)`, R is `(4, 0, 0, 0)`",
                "When it is cold, two keys with equal scores share everything between them. Where does that curve "
@@ -118,8 +119,8 @@ which_curve = Choice(
     ),
     hints=("What do two equal scores get at a temperature near 0?",
            "Of the two curves that start at 1, which falls first?"),
-    note="At the cold end a tie gives a half. A lead of 4 falls at four times the temperature at which a lead of 1 "
-         "does: only lead / T counts. At the hot end everyone has a quarter.",
+    note="At the cold end a tie gives a half. A difference of 4 falls at four times the temperature at which one of 1 "
+         "does: only difference / T counts. At the hot end everyone has a quarter.",
 )
 
 explain_lookup = Explanation(

@@ -5,8 +5,8 @@ from mha.exercises.engine.report import Mistake
 D_MODEL = 512
 
 one_full_form = Number(
-    id="3.5", title="Two narrow matrices or one form", chapter="03_query_and_key", stars=1, minutes=5,
-    after="section 3", core=True,
+    id="3.5", title="Two narrow matrices or one form", chapter="03_query_and_key_lab", stars=1, minutes=5,
+    after="chapter 3",
     statement=f"Scores could be made with one full matrix A, `({D_MODEL}, {D_MODEL})`, as x A y^T. A head has W_Q and "
               f"W_K, both `({D_MODEL}, d_k)`. At which d_k do both ways have the same number of parameters?",
     answer=D_MODEL / 2, tolerance=0,

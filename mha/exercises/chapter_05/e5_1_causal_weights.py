@@ -37,7 +37,7 @@ def causal_weights(scores):
             "The mask is the wrong way round: it hides the past and the token itself, and keeps the future.",
             SECOND_ROW),
         "scores.masked_fill(seen == 0, 0)": Mistake("zero-for-minus-infinity",
-            "Hidden scores are set to 0, or nearly 0, not to minus infinity. A score of 0 takes a share like any "
+            "Masked scores are set to 0, or nearly 0, not to minus infinity. A score of 0 takes a share like any "
             "other.",
             "What is e to the power 0?"),
         "scores": Mistake("no-mask",
@@ -51,20 +51,20 @@ def causal_weights(scores):
             "multiplied by minus infinity. masked_fill and torch.where choose, they do not multiply.",
             "What is 0 * float('-inf')?"),
         "scores + seen": Mistake("mask-added",
-            "The mask is added to the scores as 0 and 1. Hidden scores should become minus infinity.",
-            "What must a hidden score be, so that its power is 0?"),
+            "The mask is added to the scores as 0 and 1. Masked scores should become minus infinity.",
+            "What must a masked score be, so that its power is 0?"),
         "scores - (1 - seen)": Mistake("mask-subtracted",
-            "1 is subtracted from hidden scores. They should become minus infinity.",
-            "What must a hidden score be, so that its power is 0?"),
+            "1 is subtracted from masked scores. They should become minus infinity.",
+            "What must a masked score be, so that its power is 0?"),
         "scores.masked_fill(seen == 0, scores.min().item())": Mistake("small-number",
-            "Hidden scores are set to the smallest score that there is, which leaves them a share.",
+            "Masked scores are set to the smallest score that there is, which leaves them a share.",
             "What is e to the power of the smallest score?"),
         "scores.masked_fill(seen == 1, -1e9)": Mistake("polarity-strict",
             "The mask is the wrong way round, with a large negative number as fill: it hides the past and the token "
             "itself, and keeps the future. The last row, where all is hidden, becomes even.",
             SECOND_ROW),
         "scores.masked_fill(seen == 0, math.inf)": Mistake("plus-infinity",
-            "Every row that hides something is NaN, as happens when hidden scores are plus infinity. They should be "
+            "Every row that hides something is NaN, as happens when masked scores are plus infinity. They should be "
             "minus infinity.",
             "What is -float('-inf')?"),
     }),
@@ -104,14 +104,14 @@ def causal_weights(scores):
 }, together={
     "hide result": {
         ("scores", "weights * seen"): Mistake("mask-after-softmax",
-            "The mask acts after the softmax: hidden weights are zero, but they have taken their share, and rows that "
+            "The mask acts after the softmax: masked weights are zero, but they have taken their share, and rows that "
             "hide something sum to less than 1.",
             "What does a row sum to?"),
         ("scores", "weights.masked_fill(seen == 0, -math.inf)"): Mistake("minus-infinity-after",
             "Minus infinity is put into the weights, after the softmax. It belongs into the scores, before it.",
             "Can a weight be minus infinity?"),
         ("scores.masked_fill(seen == 0, 0)", "weights * seen"): Mistake("zero-then-mask",
-            "Hidden scores are set to 0 before the softmax and hidden weights to 0 after it. A score of 0 takes a "
+            "Masked scores are set to 0 before the softmax and masked weights to 0 after it. A score of 0 takes a "
             "share like any other.",
             "What is e to the power 0?"),
         ("scores.masked_fill(seen == 1, -math.inf)", "weights * seen"): Mistake("all-hidden",
@@ -134,7 +134,7 @@ def causal_weights(scores):
 
 
 def measure(answer):
-    """Which keys each query sees, what its rows sum to, and whether hidden scores still matter; first without a batch,
+    """Which keys each query sees, what its rows sum to, and whether masked scores still matter; first without a batch,
     then with one.
     """
     n = 4
@@ -167,7 +167,7 @@ def measure(answer):
             moved = (answer(other.clone()) - out).abs().amax(-1).reshape(-1, n)[which]
             leaks = [i for i in range(n) if moved[i] > 1e-9]
             if leaks:
-                yield (f"When only hidden scores change, the weights of row {', '.join(map(str, leaks))} (counted from "
+                yield (f"When only masked scores change, the weights of row {', '.join(map(str, leaks))} (counted from "
                        "0) change: what is hidden still plays a part.")
             return
 
@@ -189,11 +189,11 @@ EXERCISE = Exercise(
     measure=measure,
     large=(Case((20000 * numbers(27, 6, 6),)), Case((2 * numbers(27, 5, 5) - 3000,))),
     hints=("Which scores must not take part? Write down the mask for n = 3, as a table of yes and no.",
-           "torch.ones(n, n).tril() is 1 on and below the diagonal. A hidden score becomes minus infinity, before the "
+           "torch.ones(n, n).tril() is 1 on and below the diagonal. A masked score becomes minus infinity, before the "
            "softmax.",
            "n = scores.shape[-1]\n"
            "seen = torch.ones(n, n, dtype=torch.bool).tril()\n"
            "return scores.masked_fill(~seen, -torch.inf).softmax(dim=-1)"),
-    note="Before the softmax, with minus infinity: a hidden key takes no part in the sum, so nothing of the future "
+    note="Before the softmax, with minus infinity: a masked key takes no part in the sum, so nothing of the future "
          "leaks.",
 )

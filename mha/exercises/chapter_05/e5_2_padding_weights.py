@@ -49,7 +49,7 @@ def padding_weights(scores, lengths):
         # right where the result is filled with 0
         "scores.masked_fill(~real, -1e9)": None,
         "scores.masked_fill(~real, 0)": Mistake("zero-then-mask",
-            "Hidden scores are set to 0 before the softmax, and the padding to 0 after it. A score of 0 takes a share "
+            "Masked scores are set to 0 before the softmax, and the padding to 0 after it. A score of 0 takes a share "
             "like any other, so rows with padding sum to less than 1.",
             POWER_0),
         "scores": Mistake("mask-after-softmax",
@@ -97,7 +97,7 @@ def padding_weights(scores, lengths):
             "Where nothing is left to read, every place gets the same weight. It should get none.",
             NOBODY),
         ("scores.masked_fill(~real, 0)", "weights"): Mistake("zero-for-minus-infinity",
-            "Hidden scores become 0 (through a fill with 0 or 1e-9, or a product with the mask), and e^0 is 1: the "
+            "Masked scores become 0 (through a fill with 0 or 1e-9, or a product with the mask), and e^0 is 1: the "
             "padding keeps a weight.",
             POWER_0),
     },

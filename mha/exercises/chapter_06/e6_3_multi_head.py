@@ -107,7 +107,7 @@ def multi_head(x, W_Q, W_K, W_V, W_O, h, mask):
             "mask of sentence i, as happens when the mask has no head axis and its sentences lie along the heads.",
             "With which axis of the scores (B, h, n, n) does the B of the mask (B, n, n) meet?"),
         "scores.masked_fill(~mask[:, None], 0)": Mistake("zero-for-minus-infinity",
-            "Hidden scores become 0, and e^0 is 1: hidden keys keep a weight.",
+            "Masked scores become 0, and e^0 is 1: masked keys keep a weight.",
             "Which score has the power 0?"),
         "scores": Mistake("no-mask",
             "The mask is not applied.",

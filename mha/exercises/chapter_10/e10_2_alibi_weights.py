@@ -112,7 +112,7 @@ def alibi_weights(Q, K):
             "Earlier keys are hidden, and later ones seen.",
             "Which keys may a token see?"),
         "scores.masked_fill(j > i, 0)": Mistake("zero-for-minus-infinity",
-            "Hidden scores become 0, and take their share like any other.",
+            "Masked scores become 0, and take their share like any other.",
             "What is e to the power 0?"),
     }),
     "after": Blank(""),

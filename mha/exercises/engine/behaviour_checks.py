@@ -227,12 +227,12 @@ def of_hidden_keys(exercise, answer, case, output):
         return ""
     hidden = reference(exercise, [torch.zeros_like(scores), *case.copies()[1:]]) == 0
     if output[hidden].nan_to_num(0).max() > 1e-6:
-        return (f"A hidden key gets the weight {output[hidden].nan_to_num(0).max():.3g}. Its score is not low enough, "
+        return (f"A masked key gets the weight {output[hidden].nan_to_num(0).max():.3g}. Its score is not low enough, "
                 "as happens with a fill such as -1000, or with a clamp that is too near: it should be minus infinity.")
     low = scores.masked_fill(hidden, math.inf).amin(-1, keepdim=True).expand_as(scores)
     args = [torch.where(hidden, low, scores), *case.args[1:]]
     if same(observe_run(exercise, answer, args)[0], reference(exercise, args), 1e-3):
-        return ("Where no hidden score is far above the visible ones it is right, so hidden scores still play a part. "
+        return ("Where no masked score is far above the visible ones it is right, so masked scores still play a part. "
                 "They should be hidden before the powers and their sum are taken.")
     return ""
 
