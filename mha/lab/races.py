@@ -82,7 +82,7 @@ def race_kept(kept=(256, 1024, 4096), d_model=512, num_heads=8, batch=4, device=
     layers["latent"] = MultiHeadLatentAttention(d_model, num_heads, d_c=64, d_r=32, causal=True, absorbed=True,
                                                 device=device)
     token = torch.randn(batch, 1, d_model, device=device)
-    lines = [bench.machine(device).split(";")[0], "  tokens  layer      a token leaves   MiB kept        ms   ratio"]
+    lines = [bench.machine(device).split(";")[0], "  tokens  layer        a token adds   MiB kept        ms   ratio"]
     for m in kept:
         steps, caches = {}, {}
         for name, layer in layers.items():

@@ -62,6 +62,6 @@ class FillingCache(LiveFigure):
         picture = viz.bars(list(GiB), **{f"GiB of {texts} texts of {n:,} tokens": list(GiB.values())})
         picture.text = "\n".join([
             f"The KV cache of {texts} texts of {n:,} tokens, beside a model of 7 billion parameters on one GPU.\n",
-            f"a token leaves in a layer: {int(shown['left'][0]):,} numbers with {way}",
+            f"a token adds in a layer: {int(shown['left'][0]):,} numbers with {way}",
             *(f"{name}: {size:,.1f} GiB" for name, size in GiB.items())])
         return picture

@@ -36,7 +36,8 @@ def measures():
     """Label -> Measure, in the order of the chapter, all from what is stored of the model."""
     stored, det = real_heads(), heads.relation("det")
     texts, _ = sentences.relations()
-    even = sum(1 / (len(words) + 2) for words in texts) / len(texts), "an even share"      # with [CLS] and [SEP]
+    even = sum(1 / (len(words) + 2) for words in texts) / len(texts)                       # with [CLS] and [SEP]
+    uniform = even, "uniform weight"
 
     def preference(ending):
         animal, street = heads.from_it(ending).double().unbind(-1)
@@ -61,11 +62,11 @@ def measures():
         "30 pronouns": pronouns(False),
         "30 others": pronouns(True),
         "[CLS] weight": Measure("[CLS]: its share of all weight", "gives [CLS] # of the weight", stored.sinks.cls,
-                                WEIGHTS, (even,), root=True),
+                                WEIGHTS, (uniform,), root=True),
         "[CLS] length": Measure("[CLS]: its share of the length handed on", "hands on # of the length from [CLS]",
-                                stored.sinks_carried.cls, WEIGHTS, (even,), root=True),
+                                stored.sinks_carried.cls, WEIGHTS, ((even, "equal lengths"),), root=True),
         "token before": Measure("Mean weight on the token before", "gives the token before # of the weight",
-                                stored.near.before, WEIGHTS, (even,), root=True),
+                                stored.near.before, WEIGHTS, (uniform,), root=True),
     }
 
 

@@ -48,7 +48,7 @@ export default figure(({ names, columns, long, errors, counts, wanted }) => {
     const shared = d_c ? `one latent of ${d_c} numbers` : `h_kv = ${h_kv}, keys of ${d_k} and values of ${d_v}`;
     const bound = low > 0 ? ` Heads that choose by names alone cannot get below ${low.toFixed(3)} in the mean; `
       + "a sample may be kind, or scores may see contents." : "";
-    return `${heads} heads, ${shared}: a token leaves ${keptOf(cell)} numbers behind. `
+    return `${heads} heads, ${shared}: a token adds ${keptOf(cell)} numbers to the cache. `
       + `Errors after ${comma(count)} steps${wanting ? ` (none trained for ${steps[1]})` : ""} from ${best} to `
       + `${last}, in the middle ${middle}.${bound}`;
   }

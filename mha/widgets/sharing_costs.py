@@ -91,7 +91,7 @@ class SharingCosts(LiveFigure):
         picture = viz.dots(short, f"error on {said}", runs=shown["error"].view(len(cells), -1))
         lines = []
         for cell, many, low in zip(cells, shown["kept"], shown["floor"]):
-            line = f"{named(*cell)}: a token leaves {int(many)} numbers"
+            line = f"{named(*cell)}: a token adds {int(many)} numbers"
             lines.append(line if low.isnan() else f"{line}, the floor is {low:.3f}")
         picture.text += "\n\n" + "\n".join(lines)
         return picture

@@ -174,8 +174,8 @@ EXERCISE = Exercise(
     trained=(),
     describe_difference=preferred,
     hints=("Where must a key lie so that some direction makes it the farthest of all? Where must all keys lie?",
-           "Put the keys on a circle. Query i is a multiple of the key that it wants. The lead over the neighbour is "
-           "1 - cos(2 pi / n), which shrinks like 1 / n^2.",
+           "Put the keys on a circle of radius 1. Query i is a multiple of the key that it wants. For a query of "
+           "length 1, the neighbour's score is lower by 1 - cos(2 pi / n), which shrinks like 1 / n^2.",
            "n = len(order)\n"
            "a = 2 * math.pi * torch.arange(n) / n\n"
            "K = torch.stack([a.cos(), a.sin()], -1)\n"

@@ -80,7 +80,7 @@ explain_pruning = Explanation(
                "The cost of a head alone is its cost while all others are there. Such costs do not add up.",
                "A gradient at gates 1 is a guess, from the slope, at what removal costs. Slopes of opposite sign "
                "cancel, so average their sizes if you want to know how large a head's effect is. Whether a head helps "
-               "or harms in the mean may be chance, so ask other examples. And where the loss has its minimum, the "
+               "or harms on average may be chance, so ask other examples. And where the loss has its minimum, the "
                "gradient is zero for every head.",
                "It depends on whether anything was trained after the cut, or while heads were cut. These are different "
                "claims.",

@@ -173,8 +173,8 @@ EXERCISE = OfDtypes(
     id="10.1", name="rope", chapter="10_position", stars=2, minutes=15, after="section 2", core=True,
     signature="rope(x, positions, base)",
     statement="Write `rope(x, positions, base)`: x is `(..., n, d_k)`, queries or keys, d_k even; positions is `(n,)`, "
-              "whole numbers from 0 on. Turn each pair of neighbours, the columns 2i and 2i + 1 (i = 0, 1, ...), by "
-              "the angle `position * base^(-2i/d_k)`: `(a, b)` becomes `(a cos - b sin, a sin + b cos)`. Return the "
+              "whole numbers from 0 on. Rotate each pair of neighbours, the columns 2i and 2i + 1 (i = 0, 1, ...), "
+              "by the angle `position * base^(-2i/d_k)`: `(a, b)` becomes `(a cos - b sin, a sin + b cos)`. Return the "
               "shape and the dtype of x. x may be bfloat16, and its positions near 1000: then, too, angles should not "
               "be rounded to 16 bits. Gradients must reach x.",
     stub="# rope(torch.tensor([[1., 0.], [1., 0.]]), torch.tensor([0, 1]), 10000) -> 1 0 0.5403 0.8415\n"
@@ -187,7 +187,7 @@ EXERCISE = OfDtypes(
            Case((torch.eye(2)[[0, 1, 0]].bfloat16(), torch.tensor([997, 1001, 1007]), 10000)),
            Case((numbers(1017, 2, 8).bfloat16(), torch.tensor([1001, 1003]), 10000))],
     measure=measure, observe=observe, keeps_dtype=True,
-    hints=("Take one pair, (1, 0), at position 1. Where does it stand after the turn? Then (0, 1).",
+    hints=("Take one pair, (1, 0), at position 1. Where is it after the rotation? Then (0, 1).",
            "x[..., ::2] and x[..., 1::2] are the first and the second parts, (..., n, d_k / 2), and the angles (n, "
            "d_k / 2) fit both. torch.stack(..., -1).flatten(-2) weaves two such tensors into neighbours.",
            "d_k = x.shape[-1]\n"

@@ -86,9 +86,9 @@ AGAIN = again(1)
 next_peak = Number(
     id="10.7", title="One hand is not enough", chapter="10_position", stars=2, minutes=5, after="section 3", core=True,
     tolerance=0,
-    statement=f"A rotary head has d_k = 2: one pair, which turns by {SPEED} radians a token. All tokens are alike, and "
-              f"the head looks one back: its score at distance t is C cos({SPEED} (t - 1)), largest at t = 1. What is "
-              "the next whole distance at which the score is again above 0.999 C?",
+    statement=f"A rotary head has d_k = 2: one pair, which rotates by {SPEED} radians a token. All tokens are alike, "
+              f"and the head looks one back: its score at distance t is C cos({SPEED} (t - 1)), largest at t = 1. What "
+              "is the next whole distance at which the score is again above 0.999 C?",
     answer=AGAIN,
     mistakes=(
         (AGAIN - 1, Mistake("counted-from-zero", f"After {AGAIN - 1} more steps the hand is back. But it started at "
@@ -198,7 +198,7 @@ explain_decay = Explanation(
     id="10.10", title="Explain it: does RoPE forget what is far?", chapter="10_position", stars=2, minutes=6,
     after="the chapter",
     statement="Somebody says: \"RoPE makes scores decay with the distance, so a head cannot look far back.\" But a "
-              "query that is its key turned back by 37 positions, q = R_-37 k, has its largest score 37 tokens back. "
+              "query that is its key rotated back by 37 positions, q = R_-37 k, has its largest score 37 tokens back. "
               "Explain how both can be. Then open the checklist.",
     checklist=("The score of a query at i and a key at j depends on i - j alone: q · R_(j - i) k.",
                "What falls is the mean over pairs of cos(angle times distance): the score of a query that equals its "
@@ -211,7 +211,7 @@ explain_decay = Explanation(
                "and W_Q may contain it.",
                "How sharp the peak is, is another question. It takes long queries and keys to hold off the neighbours, "
                "and several pairs to hold off the places where one of them comes round."),
-    hints=(), note="So decay belongs to queries that resemble their keys in many pairs, and not to the code. What "
+    hints=(), note="So decay belongs to queries that resemble their keys in many pairs, and not to the rotation. What "
                    "trained heads do is a measurement (Barbero et al. 2024).",
 )
 

@@ -7,7 +7,7 @@ GIB = 2**30
 KEPT = 2 * LAYERS * H_KV * D_K * N * BYTES                                     # keys and values
 
 cache_memory = Number(
-    id="11.5", title="The memory of what is kept", chapter="11_sharing_heads", stars=1, minutes=5, after="section 1",
+    id="11.5", title="The memory of a cache", chapter="11_sharing_heads", stars=1, minutes=5, after="section 1",
     core=True,
     statement=f"A model has {LAYERS} layers, each with {H} query heads and {H_KV} KV heads, d_k = d_v "
               f"= {D_K}. It has read a text of {N} tokens, and stores numbers of 16 bits. How many GiB (1024 times "
@@ -31,7 +31,7 @@ cache_memory = Number(
     hints=("How many numbers does one token add to the cache of one layer?",
            "2 times h_kv times d_k numbers, for each token and each layer, two bytes each."),
     note=f"2 times {H_KV} times {D_K} numbers for each token and layer. It goes for each text that is answered at the "
-         f"same time, and with as many heads of keys as of queries it would be {H // H_KV} times as much.",
+         f"same time, and with as many KV heads as query heads it would be {H // H_KV} times as much.",
 )
 
 D_C, D_R, WIDTH = 512, 64, 128

@@ -53,8 +53,8 @@ smaller_by_windows = Number(
 keeps_less = Choice(
     id="11b.4", title="Which of them makes the cache smaller?", chapter=HERE, stars=2, minutes=4, after="section 7",
     core=True, several=True,
-    statement="Compare each change with a layer of full attention that has as many heads, of the same widths. With "
-              "which does decoding a long text keep fewer numbers for it?",
+    statement="Compare each change with a layer of full attention that has as many heads, of the same widths. Which "
+              "of them cache fewer numbers of a long text?",
     options=(
         Option("A gate on the heads' outputs.",
                "The gate is computed from the new token alone, and used once. Keys and values stay as they were.",

@@ -94,8 +94,8 @@ SPECIMENS = [
         id="B.9", title="A mask that does nothing", after=ROOM, line="scores.masked_fill(~causal, -inf)",
         statement="Small heads learn to predict the next token. Each sentence is four throws of a die with eight "
                   "sides, and then the same four once more. Half of the tokens are throws that nothing predicts, so on "
-                  "average no head that does not see the future gets below the line \"the dice\". Before its softmax "
-                  "one head has the line `scores.masked_fill(~causal, -inf)`. Which curve is its loss?",
+                  "average only a head that sees the future gets below the line \"the dice\". Before its softmax one "
+                  "head has the line `scores.masked_fill(~causal, -inf)`. Which curve is its loss?",
         makes=learned, sound=lambda: learned("scores = scores.masked_fill(~causal, -inf)"), draw=drawn_losses,
         options=(Case("Curve A", "That head guesses everything, half of it needlessly, because it sees only its own "
                                  "token.", "itself",

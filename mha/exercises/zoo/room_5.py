@@ -64,7 +64,7 @@ SPECIMENS = [
                       makes=lambda: walked("emb = torch.cat([freqs, freqs], -1)")),
                  Case("Curve B", "Neighbours get one angle, but rotate_half pairs halves, so lengths change, even to "
                                  "more than 1."),
-                 Case("Curve C", "That is a rotated query with a key that was not. Here lengths stay 1, so no product "
+                 Case("Curve C", "That is a rotated query with an unrotated key. Here lengths stay 1, so no product "
                                  "exceeds 1.", "key-not-turned",
                       makes=lambda: walked("emb = torch.cat([freqs, freqs], -1)", turn_key=False))),
         note="Pairs of neighbours are one convention, and halves another. Each is right, but if the two are mixed, the "
