@@ -150,8 +150,8 @@ before_the_cut = Choice(
            "code with another?"),
     note=f"In the last head no turn is shorter than {waves(HEADS - 1)[0]:,.0f} tokens, 2 π 10000^(7/8), so "
          "with scores of ordinary size it hardly tells neighbours apart; in the first none is longer than "
-         f"{waves(0)[1]:.1f}. Turned after the cut, every head has both. That a code is relative is one property, and "
-         "a test of it sees no other.",
+         f"{waves(0)[1]:.1f}. Turned after the cut, every head has both. That an encoding is relative is one property, "
+         "and a test of it sees no other.",
 )
 
 
@@ -204,13 +204,13 @@ explain_decay = Explanation(
                "What falls is the mean over pairs of cos(angle times distance): the score of a query that equals its "
                "key. It falls by and large, not at every step.",
                "If queries and keys are independent and point everywhere alike, the mean score is 0 at every distance, "
-               "and its spread is the same: nothing decays.",
+               "and its standard deviation the same: nothing decays.",
                "With q = R_-37 k the score at distance t is the sum over pairs of |pair|^2 cos(angle times (t - 37)): "
                "every cosine is 1 at t = 37, and nowhere else all of them.",
-               "Queries and keys come from two matrices, so a head can learn such a turn: R_-37 is a matrix, "
-               "and W_Q may contain it.",
+               "Queries and keys come from two matrices, so a head can learn such a rotation: R_-37 is a "
+               "matrix, and W_Q may contain it.",
                "How sharp the peak is, is another question. It takes long queries and keys to hold off the neighbours, "
-               "and several pairs to hold off the places where one of them comes round."),
+               "and several pairs to hold off the offsets where one of them comes round."),
     hints=(), note="So decay belongs to queries that resemble their keys in many pairs, and not to the rotation. What "
                    "trained heads do is a measurement (Barbero et al. 2024).",
 )
