@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 
 from mha.device import pick_device
+from mha.lab import stories
 from mha.lab.transformer import Trace, Transformer
 
 WEIGHTS, TOKENIZER = "model.safetensors", "tokenizer.json"
@@ -72,8 +73,10 @@ def load(name: str = "minilm", *, folder: str | Path | None = None, device=None)
         FileNotFoundError: the weights are nowhere, and could not be downloaded; the message names every place.
         ImportError: safetensors or tokenizers is missing.
     """
+    if name == "stories15m":
+        return stories.load(folder)[0].to(device or pick_device())
     if name not in MODELS:
-        raise ValueError(f"name must be one of {', '.join(map(repr, MODELS))}, got {name!r}")
+        raise ValueError(f"name must be one of {', '.join(map(repr, [*MODELS, 'stories15m']))}, got {name!r}")
     for library in ("safetensors", "tokenizers"):
         if importlib.util.find_spec(library) is None:
             raise ImportError(f"mha.lab.real needs {library}: pip install safetensors tokenizers")

@@ -54,6 +54,9 @@ class Trace:
     hidden: Tensor  # (B, n, d_model), the output
     weights: Tensor  # (layers, B, h, n, n)
     inputs: Tensor  # (layers, B, n, d_model), what each layer's heads read
+    logits: Tensor | None = None  # (B, n, vocabulary), scores of the next token; None of an encoder
+    stream: Tensor | None = None  # (layers + 1, B, n, d_model), what goes into each layer, and what leaves the last
+    ids: Tensor | None = None  # (B, n), numbers of the tokens
 
     @property
     def real(self) -> Tensor:
@@ -108,13 +111,13 @@ class Transformer(nn.Module):
         return self.norm(x) if self.causal else x
 
     def _steps(self, x, ids, lengths, head_mask, need_weights) -> Iterator[tuple]:
-        """Layer by layer: what its heads read, what it returns, and their weights."""
+        """Layer by layer: what goes in, what comes out, and its heads' weights."""
         mask = None if lengths is None else masks.padding(lengths, ids.shape[-1])
         for number, layer in enumerate(self.layers):
-            read = layer.read(x)
+            given = x
             x, weights = layer(x, mask=mask, head_mask=None if head_mask is None else head_mask[number],
                                need_weights=need_weights)
-            yield read, x, weights
+            yield given, x, weights
 
     def encode(self, texts: list):
         """Cut sentences into tokens.
@@ -151,16 +154,19 @@ class Transformer(nn.Module):
         """
         ids, lengths, encodings = self.encode(texts)
         x, n = self.embed(ids, use_positions), ids.shape[1]
-        inputs, outputs, weights = zip(*self._steps(x, ids, lengths, head_mask, need_weights=True))
-        x = outputs[-1]
+        given, outputs, weights = zip(*self._steps(x, ids, lengths, head_mask, need_weights=True))
+        hidden = self.norm(outputs[-1]) if self.causal else outputs[-1]
         missing = [n - len(e.ids) for e in encodings]
         return Trace(
             tokens=[[*e.tokens, *[""] * gap] for e, gap in zip(encodings, missing)],
             words=[[*e.word_ids, *[None] * gap] for e, gap in zip(encodings, missing)],
             lengths=lengths.cpu(),
-            hidden=(self.norm(x) if self.causal else x).cpu(),
+            hidden=hidden.cpu(),
             weights=torch.stack(weights).cpu(),
-            inputs=torch.stack(inputs).cpu(),
+            inputs=torch.stack([layer.read(x) for layer, x in zip(self.layers, given)]).cpu(),
+            logits=self.score(hidden).cpu() if self.causal else None,
+            stream=torch.stack([*given, outputs[-1]]).cpu(),
+            ids=ids.cpu(),
         )
 
     def sentence_vectors(self, texts: list, **options) -> Tensor:
@@ -173,6 +179,10 @@ class Transformer(nn.Module):
         hidden = self(ids, lengths, **options) * real[..., None]
         return F.normalize(hidden.sum(1) / lengths[:, None], dim=-1)
 
-    def logits(self, ids: Tensor) -> Tensor:
-        """GPT-2's next-token scores: ids (B, n) -> (B, n, vocabulary)."""
-        return self(ids) @ self.embedding.weight.T
+    def logits(self, ids: Tensor, **options) -> Tensor:
+        """GPT-2's next-token scores: ids (B, n) -> (B, n, vocabulary). The options are those of `forward`."""
+        return self.score(self(ids, **options))
+
+    def score(self, hidden: Tensor) -> Tensor:
+        """The output (B, n, d_model) -> logits (B, n, vocabulary)."""
+        return hidden @ self.embedding.weight.T
