@@ -41,7 +41,7 @@ def from_gguf(path: str | Path, *, sha256: str | None = None) -> Decoder:
         raise ValueError(f"from_gguf reads models of the kind 'llama', got {kind!r}")
     tensors = {}
     for tensor in reader.tensors:
-        tensors[_name(tensor.name)] = torch.from_numpy(dequantize(tensor.data, tensor.tensor_type))
+        tensors[_name(tensor.name)] = torch.tensor(dequantize(tensor.data, tensor.tensor_type))
     config = {
         "model_type": kind, "hidden_size": said["llama.embedding_length"],
         "num_hidden_layers": said["llama.block_count"], "num_attention_heads": said["llama.attention.head_count"],
