@@ -3,6 +3,7 @@ const LONGEST = 200; // tokens
 const [ZERO, MEAN] = [1, 2]; // what a head gives out that is off
 const NAME_HEAD = 31; // head 5.1
 const WITHOUT = "This copy of the book was built without the model\u2019s weights: what is shown is stored.";
+const LENDING = "3,456 of the 2,592,000 numbers in the cache are now those of a text about somebody.";
 const WAYS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 const LENT = { "the values of the chosen head": ["values"], "all values": ["values"], "all keys": ["keys"],
   "all keys and values": ["keys", "values"] };
@@ -167,7 +168,7 @@ function gridOf(layers, heads, choose, toggle) {
   const box = h("div", { class: "grid" }, h("span", { class: "corner" }),
     h("div", { class: "columns", "aria-hidden": "true" }, ...tabulate(heads, name)),
     h("div", { class: "rows", "aria-hidden": "true" }, ...tabulate(layers, name)),
-    h("div", { class: "maps" }, maps.box, h("div", { class: "heads", role: "group", "aria-label":
+    h("div", { class: "atlas" }, maps.box, h("div", { class: "heads", role: "group", "aria-label":
       "All heads, layer by layer; arrows go from head to head, Enter switches one" }, ...buttons)));
 
   let drawn = null;
@@ -205,8 +206,8 @@ function nextOf(count) {
       h("i", { class: "bar before" }), h("td", { class: "number" }), h("td", { class: "number" })];
     return { name, now, before, p, q, row: h("tr", {}, name, h("td", { class: "bars" }, now, before), p, q) };
   });
-  const head = h("tr", {}, ...["", "", "now", "whole"].map((text, i) =>
-    h(i ? "th" : "td", i ? { scope: "col", class: "number" } : {}, text)));
+  const head = h("tr", {}, h("td"), h("td"), ...["now", "whole"].map((text) =>
+    h("th", { scope: "col", class: "number" }, text)));
   const box = h("table", { class: "next" }, h("thead", {}, head), h("tbody", {}, ...lines.map(({ row }) => row)));
   function show(next) {
     lines.forEach(({ name, now, before, p, q }, k) => {
@@ -227,8 +228,9 @@ function cacheOf(heads) {
   const canvas = h("canvas", { "aria-hidden": "true" });
   const inks = ["key", "value"].map((hue) => h("b", { class: `hue-${hue}` }, `${hue}s`));
   const count = roomFor("200 tokens \u00d7 2 \u00d7 6 layers \u00d7 288 numbers = 691,200 numbers, 2,765 KB", "p");
+  const ofLentInk = h("b", { class: "hue-query" }, "lent");
   const title = h("div", { class: "plane-title" }, h("b", {}, "The cache"), " a column a token: ", inks[0], ", ",
-    inks[1]);
+    inks[1], ", ", ofLentInk);
   const box = h("div", { class: "cache" }, title, canvas, count);
   let shown = null;
 
@@ -238,7 +240,7 @@ function cacheOf(heads) {
     const [width, height] = [canvas.width, canvas.height];
     pen.clearRect(0, 0, width, height);
     if (!width || !n) return;
-    const [ofKeys, ofValues, ofLent] = [...inks, canvas].map((ink) => getComputedStyle(ink).color);
+    const [ofKeys, ofValues, ofLent] = [...inks, ofLentInk].map((ink) => getComputedStyle(ink).color);
     const half = height / 2;
     const wide = Math.min(width / n, height / 6);
     const most = [0, 1].map((k) => kept?.reduce((top, value, i) => (i % 2 === k ? Math.max(top, value) : top), 0));
@@ -247,7 +249,8 @@ function cacheOf(heads) {
       const isLent = lent.get(j)?.[k].has(i);
       pen.globalAlpha = hidden.has(j) ? 0.06 : isLent ? 1 : 0.08 + 0.8 * share;
       pen.fillStyle = isLent ? ofLent : [ofKeys, ofValues][k];
-      pen.fillRect(j * wide, k * half + (i * (half - 3)) / heads, Math.max(1, wide - 1), (half - 3) / heads);
+      const high = (half - 3) / heads;
+      pen.fillRect(j * wide, k * half + i * high, Math.max(1, wide - 1), isLent ? Math.max(5, high) : high);
     }
     pen.globalAlpha = 1;
   }
@@ -299,15 +302,15 @@ function controlRows(act) {
     event.preventDefault();
     act.readText(text.value);
   });
+  const first = h("div", { class: "act own" }, button("Write a token", () => act.step()), writing,
+    button("Take back what was written", () => act.takeBack()), named("temperature", temperature), shown,
+    named("seed", seed));
   const box = h("div", { class: "own" }, form,
-    h("div", { class: "act" }, button("Write a token", () => act.step()), writing,
-      button("Take back what was written", () => act.takeBack()), named("temperature", temperature), shown,
-      named("seed", seed)),
     h("div", { class: "act" }, button("All as it was", () => act.allOn()), named("a head that is off gives", kind),
       hide),
     h("div", { class: "act" }, h("span", {}, "In the cache,"), from, h("span", {}, "gets"), what,
       h("span", {}, "of"), to, button("Lend", () => act.lend())));
-  return { box, text, temperature, seed, writing, kind, from, to, what, hide };
+  return { box, first, text, temperature, seed, writing, kind, from, to, what, hide };
 }
 
 export default figure((data, { root, now, change, when, redraw, model }) => {
@@ -450,8 +453,9 @@ export default figure((data, { root, now, change, when, redraw, model }) => {
     }
   }
   when(["opening", "change"], (setting) => {
+    if (isMine) return { asks: -1 };
     note = "";
-    if (engine && !isMine) inTurn(() => obey(setting));
+    if (engine) inTurn(() => obey(setting));
     return { asks: -1 };
   });
 
@@ -507,13 +511,14 @@ export default figure((data, { root, now, change, when, redraw, model }) => {
   say(says, site === null ? WITHOUT : "Until then it shows what is stored. Nothing that you type leaves this page.");
   const story = textOf((j) => change({ asks: j }));
   const controls = controlRows(act);
-  set(controls.box, { hidden: true });
+  const ofModel = [controls.first, controls.box];
+  ofModel.forEach((part) => { part.hidden = true; });
   const grid = gridOf(layers, heads, (head) => change({ head }), toggle);
   const turn = button("", () => toggle(now().head));
   const next = nextOf(10);
   const cache = cacheOf(count);
   const longest = sentenceOf("something", 0.99, "something", "5.5", "something", 0.99, "something");
-  const status = statusLine(`${longest} ${longest}`);
+  const status = statusLine(`${LENDING} ${longest}`);
   const headTitle = h("div", { class: "plane-title" }, h("b", {}, "Every head\u2019s weights"),
     " rows look, columns are looked at");
   const nextTitle = h("div", { class: "plane-title" }, h("b", {}, "What comes next"), " now, and of the whole model");
@@ -529,8 +534,7 @@ export default figure((data, { root, now, change, when, redraw, model }) => {
     try {
       engine = await startWorker(model);
       await inTurn(() => obey(now()));
-      set(controls.box, { hidden: false });
-      controls.box.hidden = false;
+      ofModel.forEach((part) => { part.hidden = false; });
       load.remove();
       say(says, "The model runs in this page: type, step, switch. It is stories15M, which knows the words of small "
         + "children.");
@@ -571,7 +575,7 @@ export default figure((data, { root, now, change, when, redraw, model }) => {
     next.show(view.next);
     cache.show(view, size);
     write(controls.writing, isWriting ? "Stop" : "Write on");
-    const word = (j) => plainly(view.pieces[j]);
+    const word = (j) => (j ? plainly(view.pieces[j]) : "the start");
     write(controls.hide, view.hidden.has(asks) ? `Show ${quoted(word(asks))} again` : `Hide ${quoted(word(asks))}`);
     const top = view.next.reduce((best, one) => (one.p > best.p ? one : best));
     const before = view.next.reduce((best, one) => (one.before > best.before ? one : best));
@@ -590,5 +594,5 @@ export default figure((data, { root, now, change, when, redraw, model }) => {
   root.addEventListener("click", ({ target }) => {
     if (engine && target.matches(".reset")) inTurn(() => obey(now()));
   });
-  return { parts: [press, story.box, planes, status, controls.box], draw, stop: () => engine?.stop() };
+  return { parts: [story.box, press, controls.first, planes, status, controls.box], draw, stop: () => engine?.stop() };
 });

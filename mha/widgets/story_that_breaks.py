@@ -12,7 +12,7 @@ from mha.lab import stories, story_file
 from mha.lab.assets.told import ALL_HEADS, FIRST_OFF, HEADS, LAYERS, NAME_HEAD, OPENINGS, STEPS, told
 from mha.widgets.figure import HERE, Dropdown, LiveFigure, State, float16_bytes, packed
 
-NAMES = ["Anna, Max and a word to be said", "Ben is sad", "The dogs near the big tree"]
+NAMES = ["Anna has a friend named Max", "Ben is sad", "The dogs near the big tree"]
 LENT = ["values of head 5.1 are lent", "values of all heads are lent", "keys of all heads are lent"]
 CHANGES = ["nothing", *LENT, *(f"head {layer}.{head} is off" for layer, head in ALL_HEADS)]
 OWN = "what you did yourself"                       # in the model that runs, where it is none of the above
