@@ -121,3 +121,19 @@ def test_what_is_stored_is_what_the_file_computes(models, some):
     model, tokenizer = models[1]
     assert (chance - told().chance[i]).abs().max() < 2e-3
     assert (make_told.weights_of(model, tokenizer.encode(OPENINGS[i][0])) - told().weights[i]).abs().max() < 6e-3
+
+
+@pytest.mark.parametrize("answer, wanted", [(b"file", {"worker"}), (FileNotFoundError("nowhere"), {"error"})])
+def test_a_kernel_that_is_asked_sends_the_model_or_says_why_not(monkeypatch, answer, wanted):
+    def file():
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(story_that_breaks, "file", file)
+    sent, figure = [], story_that_breaks.StoryThatBreaks()
+    monkeypatch.setattr(type(figure.canvas), "send", lambda canvas, *what: sent.append((*what, None)[:2]))
+    figure.answer(figure.canvas, {"ask": "something else"}, [])
+    figure.answer(figure.canvas, {"ask": "model"}, [])
+    (content, buffers), = sent
+    assert set(content) == wanted and buffers == ([b"file"] if "worker" in wanted else None)

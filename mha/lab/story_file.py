@@ -108,7 +108,7 @@ def _short(name: str) -> str:
 
 
 def read(data: bytes) -> tuple[StoryTeller, BPETokenizer, Tensor]:
-    """The model in a file, float32, its tokenizer, which takes letters that are kept, and the means (layers, h, d_v)."""
+    """The model in a file, float32, its tokenizer, for texts of kept letters, and its heads' means (layers, h, d_v)."""
     raw = gzip.decompress(data)
     length, = struct.unpack("<I", raw[:4])
     header, at = json.loads(raw[4:4 + length]), 4 + length

@@ -3,6 +3,8 @@ const LONGEST = 200; // tokens
 const [ZERO, MEAN] = [1, 2]; // what a head gives out that is off
 const NAME_HEAD = 31; // head 5.1
 const WITHOUT = "This copy of the book was built without the model\u2019s weights: what is shown is stored.";
+const STORED = "It is stories15M, which knows the words of small children. Until it runs, what you see is stored; when it "
+  + "does, nothing that you type leaves this page.";
 const LENDING = "3,456 of the 2,592,000 numbers in the cache are now those of a text about somebody.";
 const WAYS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 const LENT = { "the values of the chosen head": ["values"], "all values": ["values"], "all keys": ["keys"],
@@ -22,7 +24,7 @@ const asToken = (piece) => ({ "\n<s>\n": "\u25b8", "\n": "\u21b5", "<unk>": "\u2
 
 // A file of the site: from the browser's own store, where it is kept by its name, which has the sha256 in it
 async function fetched(address) {
-  const store = await globalThis.caches?.open("mha-story").catch(() => null);
+  const store = await ownStore();
   const kept = await store?.match(address);
   if (kept) return kept.arrayBuffer();
   const answer = await fetch(address);
@@ -30,6 +32,15 @@ async function fetched(address) {
   for (const old of (await store?.keys()) ?? []) await store.delete(old);
   await store?.put(address, answer.clone()).catch(() => null); // a full store keeps nothing, and nothing is lost
   return answer.arrayBuffer();
+}
+
+// Not every page may keep something
+async function ownStore() {
+  try {
+    return await caches.open("mha-story");
+  } catch {
+    return null;
+  }
 }
 
 // What a kernel sends: the program of the worker as text, and the file
@@ -358,7 +369,10 @@ export default figure((data, { root, now, change, when, redraw, model }) => {
   // Do one thing after the other, and say what went wrong
   let last = Promise.resolve();
   function inTurn(act) {
-    last = last.then(act).catch((error) => told(`That did not work: ${error.message}.`));
+    last = last.then(act).catch((error) => {
+      isWriting = false;
+      told(`That did not work: ${error.message}.`);
+    });
     return last;
   }
   let note = "";
@@ -506,13 +520,11 @@ export default figure((data, { root, now, change, when, redraw, model }) => {
 
   // ---- the drawing --------------------------------------------------------------------------------------------------
   const load = button(`Let the model run here: ${(site ? site.bytes / 1e6 : megabytes).toFixed(1)} MB`, () => begins());
-  const says = roomFor(WITHOUT, "span");
+  const says = roomFor(site === null ? WITHOUT : STORED, "span");
   const press = h("div", { class: "press" }, site === null ? "" : load, says);
-  say(says, site === null ? WITHOUT : "Until then it shows what is stored. Nothing that you type leaves this page.");
+  say(says, site === null ? WITHOUT : STORED);
   const story = textOf((j) => change({ asks: j }));
   const controls = controlRows(act);
-  const ofModel = [controls.first, controls.box];
-  ofModel.forEach((part) => { part.hidden = true; });
   const grid = gridOf(layers, heads, (head) => change({ head }), toggle);
   const turn = button("", () => toggle(now().head));
   const next = nextOf(10);
@@ -534,10 +546,9 @@ export default figure((data, { root, now, change, when, redraw, model }) => {
     try {
       engine = await startWorker(model);
       await inTurn(() => obey(now()));
-      ofModel.forEach((part) => { part.hidden = false; });
-      load.remove();
-      say(says, "The model runs in this page: type, step, switch. It is stories15M, which knows the words of small "
-        + "children.");
+      press.replaceWith(controls.first);
+      controls.first.querySelector("button").focus({ preventScroll: true }); // it had been on what is gone
+      status.after(controls.box);
     } catch (error) {
       load.disabled = false;
       say(says, `The model could not be loaded: ${error.message}.`);
@@ -594,5 +605,5 @@ export default figure((data, { root, now, change, when, redraw, model }) => {
   root.addEventListener("click", ({ target }) => {
     if (engine && target.matches(".reset")) inTurn(() => obey(now()));
   });
-  return { parts: [story.box, press, controls.first, planes, status, controls.box], draw, stop: () => engine?.stop() };
+  return { parts: [story.box, press, planes, status], draw, stop: () => engine?.stop() };
 });

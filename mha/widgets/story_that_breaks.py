@@ -5,8 +5,6 @@ stored. A press brings the model, 7.3 MB, from the site or, in a notebook, from 
 """
 import functools
 
-import torch
-
 from mha import viz
 from mha.lab import stories, story_file
 from mha.lab.assets.told import ALL_HEADS, FIRST_OFF, HEADS, LAYERS, NAME_HEAD, OPENINGS, STEPS, told

@@ -22,7 +22,7 @@ class Story:
 
     def start(self):
         self.figure.get_by_role("button", name="Let the model run here").click()
-        self.figure.locator(".own:not([hidden])").last.wait_for(timeout=90000)
+        self.figure.locator(".own").last.wait_for(timeout=90000)
         return self
 
     def said(self):

@@ -1,5 +1,5 @@
-"""The decoder that runs in a page, in Chromium, against this package's own layers on the same file: token by token on 20
-texts, and with heads off, tokens hidden, keys and values lent.
+"""The decoder that runs in a page, in Chromium, against this package's own layers on the same file: token by token on
+20 texts, and with heads off, tokens hidden, keys and values lent.
 """
 import base64
 
@@ -200,3 +200,66 @@ def test_a_seed_settles_what_is_drawn_and_chances_are_kept(engine):
 def test_letters_that_are_no_piece_are_named(engine):
     assert engine("() => [words.unknown('caf\\u00e9 \\u20ac5'), words.decode(words.encode('caf\\u00e9'))]") == [
         ["\u00e9", "\u20ac"], "caf\u25a1"]
+
+
+# A widget's model as a notebook gives it, whose kernel answers with what it is told here
+NOTEBOOK = """
+  async ([source, state, chance, answer]) => {
+    const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer;
+    state.data.chance = new DataView(bytes(chance));
+    const heard = {};
+    const model = {
+      get: (name) => state[name],
+      set(name, value) {
+        state[name] = value;
+        for (const act of heard[`change:${name}`] ?? []) act();
+      },
+      on: (event, act) => (heard[event] ??= []).push(act),
+      off: (event, act) => { heard[event] = heard[event].filter((other) => other !== act); },
+      save_changes() {},
+      send(asked) {
+        const [content, file] = answer;
+        const say = () => heard["msg:custom"].forEach((act) => act(content, file ? [new DataView(bytes(file))] : []));
+        if (asked.ask === "model") setTimeout(say);
+      },
+    };
+    const module = await import(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
+    const el = document.body.appendChild(document.createElement("div"));
+    module.default.render({ model, el });
+    const until = async (holds) => {
+      for (let i = 0; i < 1200 && !holds(); i++) await new Promise((done) => setTimeout(done, 50));
+    };
+    const press = el.querySelector(".press button");
+    const said = press.textContent;
+    press.click();
+    const says = () => el.querySelector(".press")?.innerText ?? "";
+    await until(() => el.querySelector(".own") || says().includes("could not"));
+    const listed = [...el.querySelectorAll(".next th[scope=row]")].map((one) => one.textContent);
+    return [said, says(), listed[0], el.querySelectorAll(".token").length];
+  }
+"""
+
+
+def in_a_notebook(chrome, content, file=None):
+    """The words of the button, what stands beside it after a press, the likeliest token, and how many are shown."""
+    figure, tab = story_that_breaks.StoryThatBreaks(), chrome.new_page()
+    canvas = figure.canvas
+    state = {name: getattr(canvas, name) for name in ("figure", "module", "label", "setting_names",
+                                                      *figure.declared())}
+    data = {name: value for name, value in canvas.data.items() if name != "chance"}
+    tab.goto("about:blank")
+    found = tab.evaluate(NOTEBOOK, [str(canvas._esm), state | {"data": data},
+                                    base64.b64encode(canvas.data["chance"]).decode(),
+                                    [content, file and base64.b64encode(file).decode()]])
+    tab.close()
+    return found
+
+
+def test_in_a_notebook_the_kernel_sends_the_model(chrome, model):
+    said, _, best, tokens = in_a_notebook(chrome, {"worker": story_that_breaks.worker()}, story_that_breaks.file())
+    assert said.endswith(f"{story_that_breaks.MEGABYTES} MB") and (best, tokens) == ("Anna", 27)
+
+
+def test_in_a_notebook_without_the_weights_it_says_why(chrome):
+    _, says, best, tokens = in_a_notebook(chrome, {"error": "Set MHA_MODELS"})
+    assert "The model could not be loaded: Set MHA_MODELS." in says and (best, tokens) == ("Anna", 67)
