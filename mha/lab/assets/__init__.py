@@ -7,6 +7,7 @@ Of a trained encoder (`NOTICE.md` names it, its licence and the changes):
     interventions.json what it becomes without [CLS], or one head: `without_cls`, `switched_off`
 Of a trained decoder (named there too):
     pooled.npz         what it loses when its heads share keys and values: `pooled`
+    told.npz           what it tells as heads go off, or another text lends keys or values: `mha.lab.assets.told`
 Of small models trained for the book:
     lookup.npz         the heads of chapter 2, by scale, width and learning rate: `lookup_runs`
     trained_heads.npz  the layers of chapter 7: `trained_heads`, `trained_samples`
