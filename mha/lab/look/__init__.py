@@ -25,7 +25,8 @@ HEIGHT = 900        # of the figure in a notebook, in px
 __all__ = ["look", "Look"]
 
 
-def look(model, text, tokenizer=None, *, off=(), switches: bool = True, name: str | None = None) -> "Look":
+def look(model, text, tokenizer=None, *, off=(), off_is: str = "zero", switches: bool = True,
+         name: str | None = None) -> "Look":
     """A live figure of every head's map on a text.
 
     Args:
@@ -35,6 +36,8 @@ def look(model, text, tokenizer=None, *, off=(), switches: bool = True, name: st
         text: what the model reads: a text, or the numbers of its tokens. With weights, the n tokens as a list.
         tokenizer: of the model, where it has none of its own.
         off: heads (layer, head) that are off in the whole figure.
+        off_is: what a head puts out that is off: "zero", which the model has never met in training, or "mean", the mean
+            of what it puts out on this text.
         switches: compute what each head does: of a decoder, the probability of every token of the text and of the next
             one without it, of an encoder, the turn of each token's output. It takes a pass for each head.
         name: what the figure calls the model.
@@ -50,22 +53,26 @@ def look(model, text, tokenizer=None, *, off=(), switches: bool = True, name: st
         weights = as_weights(model)
         return Look(name or "Weights", as_tokens(text, weights.shape[-1]), weights)
     if type(model).__module__.startswith("transformers."):
-        name, model = name or type(model).__name__, real.from_transformers(model)
-    model, was_training = model.eval(), model.training
+        name, model, tokenizer = name or type(model).__name__, real.from_transformers(model, tokenizer), None
+    if off_is not in ("zero", "mean"):
+        raise ValueError(f'off_is must be "zero" or "mean", got {off_is!r}')
+    model = model.eval()
     reader = Reader(model, tokenizer)
     ids = reader.encode(text)
     if len(ids) < 2:
         raise ValueError(f"a map needs at least two tokens, and {text!r} has {len(ids)}")
-    base = torch.ones(reader.shape)
-    for layer, head in numbered(off, reader.shape):
-        base[layer, head] = 0
-    weights = reader.weights(torch.tensor([ids]), base[None])[1][:, 0]
     limit = getattr(model, "positions", None) or getattr(getattr(model, "position", None), "num_embeddings", None)
-    model.train(was_training)
-    return Look(name or type(model).__name__, [reader.name(i) for i in ids], weights, reader=reader, base=base,
+    if limit is not None and len(ids) > limit:
+        raise ValueError(f"the text has {len(ids)} tokens, and the model has positions for {limit}")
+    reader.fill = reader.means(torch.tensor([ids])) if off_is == "mean" else None
+    for layer, head in numbered(off, reader.shape):
+        reader.base[layer, head] = 0
+    weights = reader.weights(torch.tensor([ids]))[:, 0]
+    return Look(name or type(model).__name__, [reader.name(i) for i in ids], weights, reader=reader,
                 induction=scores.induction(reader, ids, limit) if reader.writes else None,
-                removals=scores.removals(reader, ids, base) if switches else None,
-                again=lambda more: look(model, ids, reader.tokenizer, off=[*off, *more], switches=switches, name=name))
+                removals=scores.removals(reader, ids) if switches else None,
+                again=lambda more: look(model, ids, reader.tokenizer, off=[*off, *more], off_is=off_is,
+                                        switches=switches, name=name))
 
 
 class Look:
@@ -79,9 +86,9 @@ class Look:
         removals: what each head does, as `mha.lab.look.scores.removals` says; None without a model.
     """
 
-    def __init__(self, name, tokens, weights, *, reader=None, base=None, induction=None, removals=None, again=None):
+    def __init__(self, name, tokens, weights, *, reader=None, induction=None, removals=None, again=None):
         self.name, self.tokens, self.weights, self.removals = name, tokens, weights, removals
-        self.reader, self.base, self._again = reader, base, again
+        self.reader, self._again = reader, again
         layers, heads = weights.shape[:2]
         self.causal = bool((weights.triu(1) == 0).all())
         self.even = scores.even(weights)

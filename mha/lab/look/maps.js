@@ -102,8 +102,8 @@ function board(all, choose) {
     button.addEventListener("click", () => choose({ head }));
     return button;
   });
-  const sheet = h("div", { class: "sheet", role: "group", "aria-label": "All heads; arrow keys go from one to the next" },
-    canvas, names, ...buttons);
+  const label = "All heads; arrow keys go from one to the next";
+  const sheet = h("div", { class: "sheet", role: "group", "aria-label": label }, canvas, names, ...buttons);
   const box = h("div", { class: "board" }, sheet);
   let tiles = null;
   let shown = "";
@@ -181,9 +181,9 @@ function largeMap(all, choose) {
   let side = 0;
 
   // Words along one side, as many as find room; the marked one always, in bold
-  function labels(pen, marked, textAlign, put) {
+  function labels(pen, marked, apart, textAlign, put) {
     const cell = side / all.size;
-    const every = Math.ceil(14 / cell);
+    const every = Math.ceil(apart / cell);
     for (let i = 0; i < all.size; i++) {
       const hidden = i % every || (marked >= 0 && Math.abs(i - marked) * cell < 13);
       if (i !== marked && hidden) continue;
@@ -207,8 +207,8 @@ function largeMap(all, choose) {
     const cell = side / size;
     pen.strokeRect(left - 0.5, top + row * cell, side + 1, cell);
     if (at) pen.strokeRect(left + at[1] * cell, top + at[0] * cell, cell, cell);
-    labels(pen, row, "right", (middle) => pen.translate(left - 6, top + middle));
-    labels(pen, at ? at[1] : -1, "left", (middle) => {
+    labels(pen, row, 14, "right", (middle) => pen.translate(left - 6, top + middle));
+    labels(pen, at ? at[1] : -1, 16, "left", (middle) => {
       pen.translate(left + middle, top - 6);
       pen.rotate(-Math.PI / 3);
     });

@@ -15,7 +15,7 @@ HERE = Path(__file__).parent
 SHARED = HERE.parents[1] / "widgets"        # what all figures of the book share: colours, and how elements are made
 STYLES = (SHARED / "common.css", HERE / "look.css")
 SCRIPTS = (SHARED / "common.js", HERE / "maps.js", HERE / "panels.js")
-CELLS = 2_400_000                           # weights that a file keeps, at most; of a longer text, means of blocks
+CELLS = 2_000_000                           # weights that a file keeps, at most; of a longer text, means of blocks
 LABELS = {"previous": "previous token", "induction": "induction", "first": "first token", "itself": "itself"}
 BASELINES = {"previous": "even", "induction": "shuffled", "first": "even", "itself": "even"}
 PAGE = """<!doctype html>
@@ -62,9 +62,9 @@ def as_bytes(weights: Tensor) -> bytes:
     return (weights.clamp(0, 1).sqrt() * 255).round().to(torch.uint8).contiguous().numpy().tobytes()
 
 
-def short(values) -> list:
-    """Numbers with four digits."""
-    return [float(f"{value:.4g}") for value in torch.as_tensor(values).double().flatten().tolist()]
+def short(values, digits: int = 4) -> list:
+    """Numbers with so many digits."""
+    return [float(f"{value:.{digits}g}") for value in torch.as_tensor(values).double().flatten().tolist()]
 
 
 def shown(name: str) -> str:
@@ -83,15 +83,15 @@ def numbers(look) -> dict:
         "tokens": [shown(name) for name in look.tokens],
         "begins": [int(name[:1] in (" ", "\n")) for name in look.tokens],
         "block": block_of(n, layers * heads, look.causal),
-        "scores": [{"key": key, "label": LABELS[key], "against": BASELINES[key], "values": short(look.scores[key]),
-                    "baselines": short(look.baselines[key])} for key in LABELS if key in look.scores],
+        "scores": [{"key": key, "label": LABELS[key], "against": BASELINES[key], "values": short(look.scores[key], 7),
+                    "baselines": short(look.baselines[key], 7)} for key in LABELS if key in look.scores],
         "offsets": {"asked": asked, "values": short(by_offset),
                     "even": short(scores.offsets(look.even, look.causal)[1])},
-        "off": [] if look.base is None else (look.base.flatten() == 0).nonzero().flatten().tolist(),
+        "off": [] if reader is None else (reader.base.flatten() == 0).nonzero().flatten().tolist(),
     }
     if gone:
         name = lambda token: shown(reader.name(token))                                              # noqa: E731
-        told["gone"] = {"writes": reader.writes, "change": short(gone["change"]),
+        told["gone"] = {"writes": reader.writes, "mean": reader.fill is not None, "change": short(gone["change"]),
                         "whole": [[name(token), *short([p])] for token, p in gone["whole"]],
                         "without": [[[name(token), *short([p])] for token, p in one] for one in gone["without"]]}
     return told

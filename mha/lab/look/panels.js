@@ -1,5 +1,13 @@
 // What stands around the maps, and the figure as a whole; maps.js stands before this file.
 
+// Scroll a box, and not the page, until it shows one of the things in it
+function keepInSight(box, { offsetTop, offsetHeight }) {
+  const top = offsetTop - box.offsetTop;
+  const most = top + offsetHeight - box.clientHeight;
+  if (box.scrollTop <= top && box.scrollTop >= most) return;
+  box.scrollTop = Math.max(0, top - (box.clientHeight - offsetHeight) / 2);
+}
+
 // The text as words in a row, each tinted and numbered by what `show` says of it
 function wordsOf(names, begins, hue, pick) {
   const words = names.map((name, i) => {
@@ -16,6 +24,7 @@ function wordsOf(names, begins, hue, pick) {
       set(word, { class: `word ${gap} ${i === marked ? "is-query" : ""} ${unseen(i) ? "is-unseen" : ""}` });
       write(number, numbers[i]);
     });
+    if (marked >= 0) keepInSight(box, words[marked].word);
   }
   return { box, show, words };
 }
@@ -71,18 +80,17 @@ function offsetsOf({ offsets: { asked, values, even }, heads }) {
 
 // A head switched off, and what becomes of the text and of the next token
 function switchOf(all, choose) {
-  const { writes, whole, without } = all.gone;
+  const { writes, mean, whole, without } = all.gone;
   const button = h("button", { type: "button", role: "switch", class: "switch" }, h("i"), h("span"));
   button.addEventListener("click", () => choose({ gone: button.getAttribute("aria-checked") === "true" }));
   const table = h("tbody");
   const line = (token, before, after) => {
-    const bar = (share, look) => {
+    const bars = Object.entries({ before, after }).filter(([, share]) => share !== undefined).map(([look, share]) => {
       const one = h("i", { class: `bar ${look}` });
       one.style.width = `${100 * share}%`;
       return one;
-    };
-    const track = h("td", { class: "measure" }, h("span", { class: "track two" }, bar(before, "before"),
-      bar(after, "after")));
+    });
+    const track = h("td", { class: "measure" }, h("span", { class: "track two" }, ...bars));
     const number = (value) => h("td", { class: "number" }, value === undefined ? "" : two(value));
     return h("tr", {}, Object.assign(h("th", { scope: "row" }), { textContent: token }), track, number(before),
       number(after));
@@ -95,7 +103,7 @@ function switchOf(all, choose) {
   const said = plain("p", "note");
   const text = h("div", {}, h("h3", {}, writes ? "What each token of the text loses, in nats" :
     "How far each token\u2019s output vector turns: 1 \u2212 cosine"), words.box, said);
-  const mean = all.orders.find(({ key }) => key === "gone");
+  const costs = all.orders.find(({ key }) => key === "gone").values;
 
   function show({ head, gone }) {
     const [name, changes] = [all.name(head), all.changes(head)];
@@ -103,11 +111,11 @@ function switchOf(all, choose) {
     write(button.lastChild, `Head ${name} is ${gone ? "off" : "on"}`);
     words.show(changes.map((value) => (gone ? Math.abs(value) / (writes ? 2 : 0.3) : 0)),
       changes.map((value) => (gone && Math.abs(value) >= (writes ? 0.05 : 0.005) ? signed(value) : "")));
-    const rank = 1 + mean.values.filter((value) => value > mean.values[head]).length;
+    const rank = 1 + costs.filter((value) => value > costs[head]).length;
     words.words.forEach(({ word }, i) => word.classList.toggle("is-gain", gone && writes && changes[i] < 0));
-    const lost = `On average ${signed(mean.values[head], 3)}${writes ? " nats a token" : ""}: rank ${rank} of ${all.count}.`;
+    const lost = `On average ${signed(costs[head], 3)}${writes ? " nats a token" : ""}: rank ${rank} of ${all.count}.`;
     const sign = writes ? " Above 0 (ochre), a token is less likely than in the whole model." : "";
-    said.replaceChildren(...typeset(gone ? `${lost}${sign}` : "Switch the head off to see."));
+    said.textContent = gone ? `${lost}${sign}` : "Switch the head off to see.";
     if (!writes) return;
     const before = new Map(whole);
     const rows = gone ? without[head].map(([token, after]) => [token, before.get(token), after])
@@ -115,8 +123,10 @@ function switchOf(all, choose) {
     const seen = rows.filter(([, own, after], i) => i < 3 || own >= 0.005 || after >= 0.005);
     table.replaceChildren(...seen.map(([token, own, after]) => line(token, own, after)));
   }
-  const many = "Off means that the head\u2019s output is 0 before W_O, which the model has never met in training. What several "
-    + "heads do together is no sum; in a notebook, figure.without((layer, head), ...) runs the model without them.";
+  const off = mean ? "that it puts out its mean over this text." : "that it puts out 0, as it never did in training. "
+    + "With off_is=\"mean\" in its place stands the head\u2019s mean over this text.";
+  const many = `Off means ${off} What several heads do together is no sum: in a notebook, `
+    + "figure.without((layer, head), \u2026) runs the model without them.";
   return { box: h("div", { class: "panel gone" }, h("h2", {}, "Without this head"), button, h("div", { class: "pair" },
     ...next, text), h("p", { class: "note" }, many)), show };
 }
@@ -147,7 +157,8 @@ function sharedBy({ heads, kv, name }, head) {
 
 function header(all, choose, repaint) {
   const { layers, heads, tokens, block, causal, off, kv, name } = all;
-  const sorted = h("select", { id: "order" }, ...all.orders.map(({ key, label }) => h("option", { value: key }, label)));
+  const sorted = h("select", { id: "order" }, ...all.orders.map(({ key, label }) =>
+    Object.assign(h("option", { value: key }), { textContent: label })));
   sorted.addEventListener("change", () => choose({ order: all.orders[sorted.selectedIndex] }));
   const dark = h("button", { type: "button", class: "scheme" }, "Light or dark");
   dark.addEventListener("click", () => {

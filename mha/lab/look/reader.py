@@ -1,7 +1,7 @@
 """A model that reads a text: what `look` asks of it, whatever it is.
 
-Any module that attends with `mha.MultiHeadAttention` will do. Its weights come from `mha.record`, and a head goes off
-by the layer's own `head_mask`, so a model needs no code of its own for this.
+Any module that attends with `mha.MultiHeadAttention` will do. Its weights come from `mha.record`, and a head is
+taken off where its output goes into W_O, so a model needs no code of its own for this.
 """
 import re
 from contextlib import ExitStack, contextmanager
@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 import torch
 from torch import Tensor, nn
 
-from mha.multihead import MultiHeadAttention
+from mha.multihead import MultiHeadAttention, merge_heads, split_heads
 from mha.record import record
 
 SPACES = str.maketrans({"Ġ": " ", "▁": " ", "Ċ": "\n"})     # how tokenizers write what cannot be seen
@@ -41,6 +41,8 @@ class Reader:
         self.kv_heads = [layer.num_kv_heads for layer in self.layers]
         self.writes = all(layer.causal for layer in self.layers)      # a decoder, which says what comes next
         self.device = next(model.parameters()).device
+        self.base = torch.ones(self.shape)      # of each head, how much of its output stays: 0 where it is off
+        self.fill = None                        # what stands for an output that is off: nothing, or `means`
 
     def encode(self, text) -> list[int]:
         """The numbers of a text's tokens; a list of such numbers stays as it is."""
@@ -56,9 +58,10 @@ class Reader:
         """A token as one reads it; a space before it says that a word begins."""
         if self.tokenizer is None:
             return f" {number}"
-        if hasattr(self.tokenizer, "pieces"):
-            raw = self.tokenizer.pieces[number]
-            raw = raw.decode(errors="replace") if isinstance(raw, bytes) else raw
+        if hasattr(self.tokenizer, "piece"):
+            raw = self.tokenizer.piece(number)
+        elif hasattr(self.tokenizer, "pieces"):
+            raw = self.tokenizer.pieces[number].decode(errors="replace")
         else:
             ask = getattr(self.tokenizer, "id_to_token", None) or getattr(self.tokenizer, "convert_ids_to_tokens", None)
             raw = ask(number) if ask else self.tokenizer.decode([number])
@@ -68,30 +71,47 @@ class Reader:
         special = re.fullmatch(r"\s*(<.+>|\[[A-Z]+\])\s*", raw)
         return f" {special[1]}" if special else (read if ask_again and read else raw.translate(SPACES))
 
-    def __call__(self, ids: Tensor, head_mask: Tensor | None = None) -> Tensor:
-        """What the model returns: ids (B, n), head_mask (B, layers, h) or None -> (B, n, vocabulary or d_model)."""
-        with torch.no_grad(), _masked(self.layers, head_mask):
+    def __call__(self, ids: Tensor, factors: Tensor | None = None) -> Tensor:
+        """What the model returns: ids (B, n), factors (B, layers, h) -> (B, n, vocabulary or d_model).
+
+        What a factor takes from a head's output is filled up from `fill`. By default they are those of `base`.
+        """
+        factors = self.base[None] if factors is None else factors
+        with torch.no_grad(), self._changed(factors.to(self.device)):
             ids = ids.to(self.device)
             out = self.model.logits(ids) if self.writes and hasattr(self.model, "logits") else self.model(ids)
         return (out[0] if isinstance(out, tuple) else out).float()
 
-    def weights(self, ids: Tensor, head_mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """The same, and the weights of every head on the CPU: (layers, B, h, n, n), float32."""
+    def weights(self, ids: Tensor) -> Tensor:
+        """The weights of every head on the CPU: (layers, B, h, n, n), float32."""
         with record(self.model) as recorded:
-            out = self(ids, head_mask)
-        return out, torch.stack([weights.float().cpu() for weights in recorded.values()])
+            self(ids)
+        return torch.stack([weights.float().cpu() for weights in recorded.values()])
 
+    def means(self, ids: Tensor) -> list[Tensor]:
+        """What each head puts out on a text, as the mean over its tokens: for each layer (h, d_v)."""
+        seen = []
+        with ExitStack() as hooks:
+            for layer in self.layers:
+                hooks.callback(layer.W_O.register_forward_pre_hook(
+                    lambda W_O, given, h=layer.num_heads: seen.append(split_heads(given[0], h).mean((0, 2)))).remove)
+            self(ids)
+        return seen
 
-@contextmanager
-def _masked(layers: list, head_mask: Tensor | None):
-    """Within this context each layer multiplies the outputs of its heads by its part of head_mask, (B, layers, h)."""
-    def put(number):
-        def before(module, args, kwargs):
-            return args, {**kwargs, "head_mask": head_mask[:, number].to(module.W_O.weight.device)}
-        return before
+    @contextmanager
+    def _changed(self, factors: Tensor):
+        """Within this context each head's output, (B, n, d_v), is multiplied by its factor and filled up."""
+        def put(number, layer):
+            factor = factors[:, number, :, None, None]                           # (B, h, 1, 1)
+            fill = 0 if self.fill is None else (1 - factor) * self.fill[number][:, None]
 
-    with ExitStack() as hooks:
-        for number, layer in enumerate(layers if head_mask is not None else []):
-            handle = layer.register_forward_pre_hook(put(number), with_kwargs=True)
-            hooks.callback(handle.remove)
-        yield
+            def change(W_O, given):
+                out = split_heads(given[0], layer.num_heads)                     # (B, h, n, d_v)
+                return (merge_heads((out * factor + fill).to(out.dtype)),)
+            return change
+
+        with ExitStack() as hooks:
+            for number, layer in enumerate(self.layers):
+                if (factors[:, number] != 1).any():
+                    hooks.callback(layer.W_O.register_forward_pre_hook(put(number, layer)).remove)
+            yield

@@ -83,18 +83,17 @@ def induction(reader, ids: list[int], limit: int | None = None, seed: int = 0) -
 def _behind(reader, start, one, two, rows) -> Tensor:
     """The mean weight from token k of the second copy to what stands behind place k of the first: (layers, h)."""
     n = len(two)
-    weights = reader.weights(torch.cat([torch.tensor(start, dtype=torch.long), one, two])[None])[1][:, 0]
+    weights = reader.weights(torch.cat([torch.tensor(start, dtype=torch.long), one, two])[None])[:, 0]
     begin = len(start) + n
     return weights[..., begin:, len(start) + 1:].diagonal(0, -2, -1)[..., :n][..., rows].mean(-1)
 
 
-def removals(reader, ids: list[int], base: Tensor, top: int = 8, own: int = 3) -> dict:
-    """What each head does to what the model says, taken off alone: its output is 0 before W_O.
+def removals(reader, ids: list[int], top: int = 8, own: int = 3) -> dict:
+    """What each head does to what the model says, taken off alone, beside those that are off already.
 
     Args:
         reader: a `Reader`.
         ids: the text's n tokens.
-        base: (layers, h), the factors of all heads in the whole model; 0 for those that are off already.
         top: how many of the likeliest next tokens are told of the whole model; `own`: of each head's absence.
     Returns:
         change: of a decoder (layers, h, n - 1), by how much each token of the text gets less likely, in nats; of an
@@ -102,15 +101,15 @@ def removals(reader, ids: list[int], base: Tensor, top: int = 8, own: int = 3) -
         whole: of a decoder, [(next token, probability), ...] of the whole model.
         without: of a decoder, for each head the same, of those tokens and of its own likeliest.
     """
-    text, heads = torch.tensor([ids]), base.numel()
-    whole = reader(text, base[None])[0]                                          # (n, vocabulary or d_model)
+    text, heads = torch.tensor([ids]), reader.base.numel()
+    whole = reader(text)[0]                                                      # (n, vocabulary or d_model)
     copies = max(1, min(32, 2**26 // whole.numel()))
-    masks = base.repeat(heads, 1, 1)                                             # (heads, layers, h)
-    masks.flatten(1)[range(heads), range(heads)] = 0
+    factors = reader.base.repeat(heads, 1, 1)                                    # (heads, layers, h)
+    factors.flatten(1)[range(heads), range(heads)] = 0
     told, logs = [], whole.log_softmax(-1) if reader.writes else None
     likeliest = logs[-1].topk(min(top, logs.shape[-1])).indices.tolist() if reader.writes else []
     change = []
-    for some in masks.split(copies):
+    for some in factors.split(copies):
         out = reader(text.expand(len(some), -1), some)                           # (copies, n, ...)
         if not reader.writes:
             change.append(1 - torch.cosine_similarity(out, whole[None], dim=-1))
@@ -121,5 +120,5 @@ def removals(reader, ids: list[int], base: Tensor, top: int = 8, own: int = 3) -
         for one in out[:, -1].exp():
             asked = list(dict.fromkeys([*likeliest, *one.topk(min(own, len(one))).indices.tolist()]))
             told.append(list(zip(asked, one[asked].tolist())))
-    return {"change": torch.cat(change).unflatten(0, base.shape).cpu(),
+    return {"change": torch.cat(change).unflatten(0, reader.shape).cpu(),
             "whole": [(token, float(logs[-1, token].exp())) for token in likeliest], "without": told}
