@@ -119,7 +119,8 @@ def test_a_head_off_is_a_head_whose_part_of_w_o_is_0_in_a_decoder():
     model, ids = decoder(), torch.tensor([IDS])
     seen = look(model, IDS)
     whole = model(ids)[0].log_softmax(-1).detach()
-    assert dict(seen.removals["whole"])[int(whole[-1].argmax())] == pytest.approx(float(whole[-1].max().exp()), abs=1e-6)
+    token, share = seen.removals["whole"][0]
+    assert token == whole[-1].argmax() and share == pytest.approx(float(whole[-1].max().exp()), abs=1e-6)
     for layer, head in [(0, 0), (0, 5), (1, 2)]:
         for changed in cut(model, layer, head):
             without = changed(ids)[0].log_softmax(-1)

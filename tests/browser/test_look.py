@@ -44,7 +44,7 @@ def page(chrome, figure, tmp_path):
     tab.on("console", lambda message: complaints.append(message.text))
     tab.on("pageerror", lambda error: complaints.append(str(error)))
     tab.goto(path.as_uri())
-    tab.wait_for_function("document.querySelector('.look')?.shown")
+    tab.locator(".tile").first.wait_for()
     yield tab
     tab.close()
     assert complaints == []
@@ -113,18 +113,24 @@ def test_a_switch_takes_a_head_off_and_tells_what_the_next_token_loses(page, fig
 
 
 def test_it_is_dark_where_the_reader_is_and_where_the_button_says(page):
-    light = page.evaluate(INK)
+    def painted():
+        page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        return page.evaluate(INK)
+
+    light = painted()
     page.emulate_media(color_scheme="dark")
-    page.wait_for_function(f"({INK})() !== {light}")
+    assert painted() < 0.8 * light
     page.click(".scheme")
-    page.wait_for_function(f"({INK})() === {light}")
+    assert painted() == light
 
 
 @pytest.mark.parametrize("width", [320, 390, 800])
 def test_nothing_is_wider_than_a_narrow_window(page, width):
     page.set_viewport_size({"width": width, "height": 800})
-    page.wait_for_timeout(50)
-    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    wide = page.evaluate("""() => [...document.querySelectorAll(".look *:not(.board *, .text *)")]
+      .filter((el) => el.getBoundingClientRect().right > innerWidth).map((el) => el.outerHTML.slice(0, 90))""")
+    assert wide == []
     box = page.locator(".tile").first.bounding_box()
     assert box["width"] >= 24 and box["height"] >= 24
 
