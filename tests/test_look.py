@@ -123,7 +123,7 @@ def test_a_head_off_is_a_head_whose_part_of_w_o_is_0_in_a_decoder():
     assert token == whole[-1].argmax() and share == pytest.approx(float(whole[-1].max().exp()), abs=1e-6)
     for layer, head in [(0, 0), (0, 5), (1, 2)]:
         for changed in cut(model, layer, head):
-            without = changed(ids)[0].log_softmax(-1)
+            without = changed(ids)[0].log_softmax(-1).detach()
         lost = (whole - without)[:-1].gather(-1, ids[0, 1:, None])[:, 0]
         torch.testing.assert_close(seen.removals["change"][layer, head], lost, rtol=0, atol=1e-5)
         for token, share in seen.removals["without"][6 * layer + head]:

@@ -5,5 +5,6 @@
     what is trained     `data`, small worlds; `train`, a training for each question; `induction`, models that copy
     is stored or read   `assets`, results of long computations; `sentences`, texts with known answers; `real` and
                         `transformer`, models that others trained; `stories`, one that writes
+    is looked at        `look`, every head of a model of the reader's own
     is put to the test  `folklore`, claims about attention
 """

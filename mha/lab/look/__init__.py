@@ -53,7 +53,8 @@ def look(model, text, tokenizer=None, *, off=(), off_is: str = "zero", switches:
         weights = as_weights(model)
         return Look(name or "Weights", as_tokens(text, weights.shape[-1]), weights)
     if type(model).__module__.startswith("transformers."):
-        name, model, tokenizer = name or type(model).__name__, real.from_transformers(model, tokenizer), None
+        name = name or getattr(model.config, "name_or_path", "") or type(model).__name__
+        model, tokenizer = real.from_transformers(model, tokenizer), None
     if off_is not in ("zero", "mean"):
         raise ValueError(f'off_is must be "zero" or "mean", got {off_is!r}')
     model = model.eval()
