@@ -13,7 +13,7 @@ from torch import nn
 import mha
 from mha.lab import real
 from mha.lab.look import Look, look, page, scores
-from mha.lab.look.reader import Reader
+from mha.lab.look.reader import Reader, spaced
 from mha.lab.stories import StoryTeller
 from mha.lab.transformer import Transformer
 
@@ -219,6 +219,24 @@ def test_weights_come_as_transformers_and_numpy_give_them():
         assert page.numbers(seen)["begins"] == [1, 0, 1, 1, 0] and "gone" not in page.numbers(seen)
 
 
+@pytest.mark.parametrize("names, begins", [
+    (["[CLS]", "the", "over", "##flow", "[SEP]"], [1, 1, 1, 0, 1]),
+    (["\n<s>\n", " Once", "up", " on"], [1, 1, 0, 1]),
+    (["<|endoftext|>", "The", " cat", "\n"], [1, 0, 1, 0]),
+])
+def test_words_begin_where_the_tokenizer_says_so(names, begins):
+    assert [int(name.startswith(" ")) for name in spaced(names)] == begins
+
+
+def test_tokens_are_named_as_one_reads_them():
+    tokenizers = pytest.importorskip("tokenizers")
+    bytewise = tokenizers.ByteLevelBPETokenizer()
+    bytewise.train_from_iterator(["Le caf\u00e9 est ferm\u00e9. " * 9], vocab_size=300)
+    ids = bytewise.encode("Le caf\u00e9").ids
+    reader = Reader(decoder(), bytewise)
+    assert "".join(map(reader.name, ids)) == "Le caf\u00e9"
+
+
 def test_a_model_of_transformers_is_read():
     transformers = pytest.importorskip("transformers")
     if not hasattr(real, "from_transformers"):
@@ -230,7 +248,7 @@ def test_a_model_of_transformers_is_read():
     wanted = theirs(torch.tensor([IDS]), output_attentions=True)
     torch.testing.assert_close(seen.weights, torch.cat(wanted.attentions).detach(), rtol=0, atol=1e-5)
     token, share = seen.removals["whole"][0]
-    assert share == pytest.approx(float(wanted.logits[0, -1].softmax(-1)[token]), abs=1e-5)
+    assert share == pytest.approx(float(wanted.logits.detach()[0, -1].softmax(-1)[token]), abs=1e-5)
     assert seen.name == "LlamaForCausalLM"
 
 

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from mha.lab import real
 from mha.lab.look import page, scores
-from mha.lab.look.reader import Reader
+from mha.lab.look.reader import SPACES, Reader, spaced
 
 HEIGHT = 900        # of the figure in a notebook, in px
 
@@ -69,7 +69,7 @@ def look(model, text, tokenizer=None, *, off=(), off_is: str = "zero", switches:
     for layer, head in numbered(off, reader.shape):
         reader.base[layer, head] = 0
     weights = reader.weights(torch.tensor([ids]))[:, 0]
-    return Look(name or type(model).__name__, [reader.name(i) for i in ids], weights, reader=reader,
+    return Look(name or type(model).__name__, spaced([reader.name(i) for i in ids]), weights, reader=reader,
                 induction=scores.induction(reader, ids, limit) if reader.writes else None,
                 removals=scores.removals(reader, ids) if switches else None,
                 again=lambda more: look(model, ids, reader.tokenizer, off=[*off, *more], off_is=off_is,
@@ -172,6 +172,4 @@ def as_tokens(tokens, n: int) -> list[str]:
     names = [str(token) for token in tokens]
     if len(names) != n:
         raise ValueError(f"the weights are of {n} tokens, and there are {len(names)} names of tokens")
-    marked = any(name.startswith(("Ġ", "▁")) for name in names)
-    spaced = [name.replace("Ġ", " ").replace("▁", " ").replace("Ċ", "\n") for name in names]
-    return spaced if marked else [name if name.startswith(("##", " ")) else f" {name}" for name in names]
+    return spaced([name.translate(SPACES) for name in names])

@@ -46,7 +46,9 @@ function known(data, bytes) {
 function penOn(canvas, width, height) {
   const sharp = Math.max(2, devicePixelRatio);
   set(canvas, { width: Math.round(width * sharp), height: Math.round(height * sharp) });
-  Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` });
+  if (canvas.style.width !== `${width}px` || canvas.style.height !== `${height}px`) {
+    Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` });
+  }
   const pen = canvas.getContext("2d");
   pen.setTransform(sharp, 0, 0, sharp, 0, 0);
   pen.globalAlpha = 1;
@@ -152,8 +154,7 @@ function board(all, choose) {
         tiles.side, tiles.side);
     }
   }
-  function show({ head, order }, image) {
-    const room = box.clientWidth;
+  function show({ head, order }, image, room) {
     if (shown !== `${order.key} ${room}`) {
       shown = `${order.key} ${room}`;
       tiles = tilesOf(all, order, room);
@@ -194,15 +195,13 @@ function largeMap(all, choose) {
       pen.restore();
     }
   }
-  function paint(image) {
+  function paint(image, room, ink) {
     const { head, row } = last;
     const { size, heads } = all;
-    const room = Math.min(640, canvas.parentElement.clientWidth);
     side = Math.floor(room - left - right);
     const pen = penOn(canvas, room, Math.ceil(top + side + 2));
     pen.imageSmoothingEnabled = false;
     pen.drawImage(image, (head % heads) * size, Math.floor(head / heads) * size, size, size, left, top, side, side);
-    const ink = getComputedStyle(canvas).color;
     Object.assign(pen, { fillStyle: ink, strokeStyle: ink, lineWidth: 1.5 });
     const cell = side / size;
     pen.strokeRect(left - 0.5, top + row * cell, side + 1, cell);
@@ -231,7 +230,7 @@ function largeMap(all, choose) {
   const most = (head, row) => tabulate(all.size, (j) => j)
     .sort((a, b) => all.weight(head, row, b) - all.weight(head, row, a)).slice(0, 3);
 
-  function show(state, image) {
+  function show(state, image, room, ink) {
     last = state;
     const { head, row } = state;
     const told = most(head, row).filter((j) => all.weight(head, row, j) >= 0.005)
@@ -240,7 +239,7 @@ function largeMap(all, choose) {
     set(canvas, { "aria-valuenow": row, "aria-valuetext": said });
     readout.textContent = at ? `\u201c${all.rows[at[0]]}\u201d gives \u201c${all.rows[at[1]]}\u201d `
       + `${two(all.weight(head, ...at))}.` : said;
-    paint(image);
+    paint(image, room, ink);
   }
   function point(redraw) {
     canvas.addEventListener("pointermove", (event) => {

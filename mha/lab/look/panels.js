@@ -16,6 +16,7 @@ function wordsOf(names, begins, hue, pick) {
     word.addEventListener("click", () => pick?.(i));
     return { word, number, gap: begins[i] ? "gap" : "" };
   });
+  let seen = -1;
   const box = h("div", { class: `text hue-${hue}`, "aria-hidden": "true" }, ...words.map(({ word }) => word));
   // tints from 0 to 1; a number where it counts
   function show(tints, numbers, marked = -1, unseen = () => false) {
@@ -24,7 +25,8 @@ function wordsOf(names, begins, hue, pick) {
       set(word, { class: `word ${gap} ${i === marked ? "is-query" : ""} ${unseen(i) ? "is-unseen" : ""}` });
       write(number, numbers[i]);
     });
-    if (marked >= 0) keepInSight(box, words[marked].word);
+    if (marked >= 0 && marked !== seen) keepInSight(box, words[marked].word);
+    seen = marked;
   }
   return { box, show, words };
 }
@@ -195,21 +197,28 @@ function build(all) {
   const panels = [scoresOf(all), offsetsOf(all)];
   const off = all.gone ? [switchOf(all, choose)] : [];
   let image = null;
+  let ink = "";
+  let rooms = null; // the widths of both maps, which are asked for when they change: to ask costs a layout
 
+  function measure() {
+    rooms = [small.box.clientWidth - 6, Math.min(640, large.box.clientWidth)];
+    draw();
+  }
   function repaint() {
     const pixel = pixelsIn(root);
     if (!pixel) return;
+    ink = getComputedStyle(root).color;
     image = imageOf(all, Uint32Array.from(tabulate(256, (step) => pixel((step / 255) ** 2))));
     small.repaint(image);
     draw();
   }
   function draw() {
-    if (!image) return;
+    if (!image || !rooms) return;
     const { head, row } = state;
-    small.show(state, image);
+    small.show(state, image, rooms[0]);
     title.textContent = `Head ${all.name(head)}`;
     status.textContent = `${sentenceOf(all, head)} ${sharedBy(all, head)}`;
-    large.show(state, image);
+    large.show(state, image, rooms[1], ink);
     const weights = all.rows.map((_, j) => all.weight(head, row, j));
     words.show(weights.map(Math.sqrt), weights.map((value) => (value >= 0.05 ? two(value) : "")), row,
       (j) => all.causal && j > row);
@@ -227,8 +236,9 @@ function build(all) {
   plain("p", "note", "Weights are kept in 256 steps and may be off by 0.004; scores are exact. Heads are layer.head."));
   document.body.append(root);
   painters.set(root, repaint);
-  new ResizeObserver(draw).observe(root);
+  new ResizeObserver(measure).observe(root);
   repaint();
+  measure();
 }
 
 async function open() {

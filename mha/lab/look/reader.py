@@ -12,7 +12,16 @@ from torch import Tensor, nn
 from mha.multihead import MultiHeadAttention, merge_heads, split_heads
 from mha.record import record
 
-SPACES = str.maketrans({"Ġ": " ", "▁": " ", "Ċ": "\n"})     # how tokenizers write what cannot be seen
+SPACES = str.maketrans({"\u0120": " ", "\u2581": " ", "\u010a": "\n"})        # how tokenizers write what cannot be seen
+SPECIAL = re.compile(r"\s*(<.+>|\[[A-Z]+\])\s*")
+
+
+def spaced(names: list[str]) -> list[str]:
+    """Names of tokens, with a space before each that begins a word: as its tokenizer says, or all but "##ing"."""
+    names = [special[1] if (special := SPECIAL.fullmatch(name)) else name for name in names]
+    marked = any(name.startswith(" ") for name in names)
+    return [f" {name}" if SPECIAL.fullmatch(name) or not marked and not name.startswith("##") else name
+            for name in names]
 
 
 class Reader:
@@ -55,21 +64,19 @@ class Reader:
         return list(getattr(found, "ids", found))
 
     def name(self, number: int) -> str:
-        """A token as one reads it; a space before it says that a word begins."""
+        """A token as one reads it."""
         if self.tokenizer is None:
-            return f" {number}"
+            return str(number)
         if hasattr(self.tokenizer, "piece"):
-            raw = self.tokenizer.piece(number)
-        elif hasattr(self.tokenizer, "pieces"):
-            raw = self.tokenizer.pieces[number].decode(errors="replace")
-        else:
-            ask = getattr(self.tokenizer, "id_to_token", None) or getattr(self.tokenizer, "convert_ids_to_tokens", None)
-            raw = ask(number) if ask else self.tokenizer.decode([number])
-        raw = f"{number}" if raw is None else raw
-        if ask_again := not raw.isascii() and "▁" not in raw and hasattr(self.tokenizer, "decode"):
-            read = self.tokenizer.decode([number])              # bytes of letters such as é stand for others in there
-        special = re.fullmatch(r"\s*(<.+>|\[[A-Z]+\])\s*", raw)
-        return f" {special[1]}" if special else (read if ask_again and read else raw.translate(SPACES))
+            return self.tokenizer.piece(number)
+        if hasattr(self.tokenizer, "pieces"):
+            return self.tokenizer.pieces[number].decode(errors="replace")
+        ask = getattr(self.tokenizer, "id_to_token", None) or getattr(self.tokenizer, "convert_ids_to_tokens", None)
+        raw = ask(number) if ask else None
+        # Byte-level tokenizers write the bytes of a letter such as \u00e9 as other letters
+        if raw is None or not raw.isascii() and "\u2581" not in raw and hasattr(self.tokenizer, "decode"):
+            raw = self.tokenizer.decode([number]) or raw
+        return (raw or str(number)).translate(SPACES)
 
     def __call__(self, ids: Tensor, factors: Tensor | None = None) -> Tensor:
         """What the model returns: ids (B, n), factors (B, layers, h) -> (B, n, vocabulary or d_model).
