@@ -54,10 +54,9 @@ def look(model, text, tokenizer=None, *, off=(), off_is: str = "zero", switches:
         return Look(name or "Weights", as_tokens(text, weights.shape[-1]), weights)
     if type(model).__module__.startswith("transformers."):
         name = name or getattr(model.config, "name_or_path", "") or type(model).__name__
-        model, tokenizer = real.from_transformers(model, tokenizer), None
+        model, tokenizer = _read(model, tokenizer), None
     if off_is not in ("zero", "mean"):
         raise ValueError(f'off_is must be "zero" or "mean", got {off_is!r}')
-    model = model.eval()
     reader = Reader(model, tokenizer)
     ids = reader.encode(text)
     if len(ids) < 2:
@@ -65,15 +64,16 @@ def look(model, text, tokenizer=None, *, off=(), off_is: str = "zero", switches:
     limit = getattr(model, "positions", None) or getattr(getattr(model, "position", None), "num_embeddings", None)
     if limit is not None and len(ids) > limit:
         raise ValueError(f"the text has {len(ids)} tokens, and the model has positions for {limit}")
-    reader.fill = reader.means(torch.tensor([ids])) if off_is == "mean" else None
     for layer, head in numbered(off, reader.shape):
         reader.base[layer, head] = 0
-    weights = reader.weights(torch.tensor([ids]))[:, 0]
-    return Look(name or type(model).__name__, spaced([reader.name(i) for i in ids]), weights, reader=reader,
-                induction=scores.induction(reader, ids, limit) if reader.writes else None,
-                removals=scores.removals(reader, ids) if switches else None,
-                again=lambda more: look(model, ids, reader.tokenizer, off=[*off, *more], off_is=off_is,
-                                        switches=switches, name=name))
+    with reader.evaluating():
+        reader.fill = reader.means(torch.tensor([ids])) if off_is == "mean" else None
+        return Look(name or type(model).__name__, spaced([reader.name(i) for i in ids]),
+                    reader.weights(torch.tensor([ids]))[:, 0], reader=reader,
+                    induction=scores.induction(reader, ids, limit) if reader.writes else None,
+                    removals=scores.removals(reader, ids) if switches else None,
+                    again=lambda more: look(model, ids, reader.tokenizer, off=[*off, *more], off_is=off_is,
+                                            switches=switches, name=name))
 
 
 class Look:
@@ -130,6 +130,15 @@ class Look:
             lines.append(f"  {page.LABELS[key]:<15} head {f'{at // heads}.{at % heads}':<6} {own:.2f}, "
                          f"{page.BASELINES[key]} {other:.2f}")
         return "\n".join(lines)
+
+
+def _read(model, tokenizer):
+    """A model of transformers in our layers."""
+    try:
+        return real.from_transformers(model, tokenizer)
+    except ValueError as error:
+        raise ValueError(f"{error}. Its heads can be drawn without switches: look(model(ids, output_attentions=True)"
+                         f".attentions, tokens)") from error
 
 
 def numbered(heads, shape) -> list[tuple[int, int]]:

@@ -133,11 +133,12 @@ function switchOf(all, choose) {
     ...next, text), h("p", { class: "note" }, many)), show };
 }
 
-// What is most telling of a head: the score by which it is furthest above its baseline
-function sentenceOf(all, head) {
+// The score that heads are sorted by, or what is most telling of a head: by what it is furthest above its baseline
+function sentenceOf(all, head, order) {
   const leads = all.scores.map(({ values, baselines }) => values[head] - baselines[head]);
-  const best = all.scores[indexOfLargest(leads)];
-  if (Math.max(...leads) < 0.1) return `Head ${all.name(head)} stands near its baselines in every score.`;
+  const asked = all.scores.find(({ key }) => key === order.key);
+  const best = asked ?? all.scores[indexOfLargest(leads)];
+  if (!asked && Math.max(...leads) < 0.1) return `Head ${all.name(head)} stands near its baselines in every score.`;
   const to = { previous: "the token before", itself: "the token itself",
     first: `the first token, \u201c${all.tokens[0]}\u201d`,
     induction: "what stood behind the same token in an earlier copy of the text" }[best.key];
@@ -161,7 +162,10 @@ function header(all, choose, repaint) {
   const { layers, heads, tokens, block, causal, off, kv, name } = all;
   const sorted = h("select", { id: "order" }, ...all.orders.map(({ key, label }) =>
     Object.assign(h("option", { value: key }), { textContent: label })));
-  sorted.addEventListener("change", () => choose({ order: all.orders[sorted.selectedIndex] }));
+  sorted.addEventListener("change", () => {
+    const order = all.orders[sorted.selectedIndex];
+    choose(order.values ? { order, head: indexOfLargest(order.values) } : { order });
+  });
   const dark = h("button", { type: "button", class: "scheme" }, "Light or dark");
   dark.addEventListener("click", () => {
     const root = document.documentElement;
@@ -217,7 +221,7 @@ function build(all) {
     const { head, row } = state;
     small.show(state, image, rooms[0]);
     title.textContent = `Head ${all.name(head)}`;
-    status.textContent = `${sentenceOf(all, head)} ${sharedBy(all, head)}`;
+    status.textContent = `${sentenceOf(all, head, state.order)} ${sharedBy(all, head)}`;
     large.show(state, image, rooms[1], ink);
     const weights = all.rows.map((_, j) => all.weight(head, row, j));
     words.show(weights.map(Math.sqrt), weights.map((value) => (value >= 0.05 ? two(value) : "")), row,

@@ -78,6 +78,17 @@ class Reader:
             raw = self.tokenizer.decode([number]) or raw
         return (raw or str(number)).translate(SPACES)
 
+    @contextmanager
+    def evaluating(self):
+        """Within this context the model drops nothing out; afterwards it trains on if it did."""
+        trained = [module for module in self.model.modules() if module.training]
+        self.model.eval()
+        try:
+            yield
+        finally:
+            for module in trained:
+                module.training = True
+
     def __call__(self, ids: Tensor, factors: Tensor | None = None) -> Tensor:
         """What the model returns: ids (B, n), factors (B, layers, h) -> (B, n, vocabulary or d_model).
 

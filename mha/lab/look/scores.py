@@ -16,14 +16,18 @@ SHUFFLES = 4
 def even(weights: Tensor) -> Tensor:
     """The maps of a head that gives the same weight to every key that its layer's mask leaves.
 
-    A key is hidden from a query where no head of the layer gives it any weight.
+    A key is hidden from a query where no head of the layer gives any weight to a key so far away; a weight alone may be
+    so small that it is stored as 0.
 
     Args:
         weights: (layers, h, n, n).
     Returns:
         (layers, n, n), float64.
     """
-    seen = (weights > 0).any(1).double()
+    seen = (weights > 0).any(1).double()  # (layers, n, n)
+    for offset in range(1 - seen.shape[-1], seen.shape[-1]):
+        same = seen.diagonal(offset, -2, -1)
+        same.copy_(same.amax(-1, keepdim=True).expand_as(same).clone())
     return seen / seen.sum(-1, keepdim=True)
 
 
