@@ -7,5 +7,6 @@
     is stored or read   `assets`, results of long computations; `sentences`, texts with known answers; `real`,
                         models that others trained, in the layers of `transformer` and `decoder`; `stories`, one
                         that writes
+    is looked at        `look`, every head of a model of the reader's own
     is put to the test  `folklore`, claims about attention
 """

@@ -1,0 +1,281 @@
+"""mha.lab.look: what the figure of a model's heads measures, keeps and refuses."""
+import base64
+import gzip
+import json
+import re
+from types import SimpleNamespace
+
+import numpy
+import pytest
+import torch
+from torch import nn
+
+import mha
+from mha.lab.look import Look, look, page, scores
+from mha.lab.look.reader import Reader, spaced
+from mha.lab.stories import StoryTeller
+from mha.lab.transformer import Transformer
+
+IDS = [1, 5, 7, 5, 3, 11, 2, 7]
+
+
+class Words:
+    """A tokenizer of numbers."""
+
+    def encode(self, text):
+        return [int(part) for part in text.split()]
+
+    def id_to_token(self, number):
+        return {1: "<s>", 5: "▁five", 7: "##teen", 11: "</script><b>"}.get(number, str(number))
+
+
+def decoder(**sizes):
+    return StoryTeller(**{"vocabulary": 13, "positions": 64, "d_model": 12, "num_layers": 2, "num_heads": 6,
+                          "num_kv_heads": 3, "hidden": 7, **sizes}).eval()
+
+
+def encoder():
+    made = Transformer(13, 17, 12, 2, 3, causal=False, tokenizer=Words()).eval()
+    with torch.no_grad():
+        for parameter in made.parameters():
+            parameter.add_(0.2 * torch.randn_like(parameter))
+    return made
+
+
+def maps(layers=2, h=3, n=5, causal=False):
+    raw = torch.randn(layers, h, n, n)
+    return (raw.masked_fill(torch.ones(n, n).triu(1).bool(), -torch.inf) if causal else raw).softmax(-1)
+
+
+def told(page_text):
+    """The numbers and maps of a saved page."""
+    data, packed = (re.search(rf'id="{name}">(.*?)</script>', page_text, re.S)[1] for name in ("data", "maps"))
+    return json.loads(data), gzip.decompress(base64.b64decode(packed))
+
+
+# --- Scores ----------------------------------------------------------------------------------------------------------
+
+def test_a_head_that_looks_one_back_scores_1_beside_what_an_even_head_has():
+    n = 7
+    back = torch.eye(n).roll(1, 0)
+    back[0] = torch.eye(n)[0]
+    even = torch.ones(n, n).tril() / torch.arange(1, n + 1)[:, None]
+    seen = look(torch.stack([back, even])[None], list("abcdefg"))
+    assert seen.causal and seen.scores["previous"].tolist() == [[1.0, pytest.approx(float(even.diagonal(-1).mean()))]]
+    assert seen.baselines["previous"][0].tolist() == pytest.approx([float(even.diagonal(-1).mean())] * 2)
+    assert seen.scores["first"][0, 1] == pytest.approx(float((1 / torch.arange(2, n + 1)).mean()))
+
+
+def test_an_even_head_sees_what_the_mask_of_its_layer_leaves():
+    window = torch.ones(6, 6).tril() - torch.ones(6, 6).tril(-3)
+    weights = (torch.rand(1, 2, 6, 6) + 0.1) * window
+    weights[:, :, 4, 3] = 0                                                 # too small to be stored
+    found = scores.even(weights / weights.sum(-1, keepdim=True))[0]
+    torch.testing.assert_close(found, (window / window.sum(-1, keepdim=True)).double())
+
+
+def reading(head):
+    """A stand-in for a `Reader`, whose only head gives all its weight to the key that head(ids, i) names."""
+    def weights(ids):
+        rows = [head(ids[0].tolist(), i) for i in range(ids.shape[1])]
+        return torch.eye(ids.shape[1])[rows][None, None, None]
+    return SimpleNamespace(weights=weights)
+
+
+def behind_the_same(ids, i):
+    earlier = [j for j in range(i) if ids[j] == ids[i]]
+    return earlier[-1] + 1 if earlier else 0
+
+
+def test_induction_is_found_and_a_head_that_goes_by_position_is_no_better_than_its_baseline():
+    ids = [0, *range(3, 23)]
+    score, baseline = scores.induction(reading(behind_the_same), ids)
+    assert score.item() == 1 and baseline.item() < 0.2
+    score, baseline = scores.induction(reading(lambda ids, i: max(0, i - 19)), ids)
+    assert score.item() == baseline.item() == 1
+    assert scores.induction(reading(behind_the_same), [0, 1, 2, 3]) is None
+
+
+def test_a_text_is_read_twice_only_as_far_as_the_positions_go():
+    assert scores.twice(list(range(99)), 21) == ([0], list(range(1, 11)))
+    assert len(scores.twice(list(range(99)))[1]) == scores.TESTED
+
+
+# --- Heads that are off ----------------------------------------------------------------------------------------------
+
+def cut(model, layer, head):
+    """The model with a head's part of W_O made 0."""
+    attention = [m for m in model.modules() if isinstance(m, mha.MultiHeadAttention)][layer]
+    W_O, d_v = attention.W_O.weight, attention.d_v
+    kept = W_O.detach().clone()
+    with torch.no_grad():
+        W_O[:, head * d_v:(head + 1) * d_v] = 0
+    yield model
+    with torch.no_grad():
+        W_O.copy_(kept)
+
+
+def test_a_head_off_is_a_head_whose_part_of_w_o_is_0_in_a_decoder():
+    model, ids = decoder(), torch.tensor([IDS])
+    seen = look(model, IDS)
+    whole = model(ids)[0].log_softmax(-1).detach()
+    token, share = seen.removals["whole"][0]
+    assert token == whole[-1].argmax() and share == pytest.approx(float(whole[-1].max().exp()), abs=1e-6)
+    for layer, head in [(0, 0), (0, 5), (1, 2)]:
+        for changed in cut(model, layer, head):
+            without = changed(ids)[0].log_softmax(-1).detach()
+        lost = (whole - without)[:-1].gather(-1, ids[0, 1:, None])[:, 0]
+        torch.testing.assert_close(seen.removals["change"][layer, head], lost, rtol=0, atol=1e-5)
+        for token, share in seen.removals["without"][6 * layer + head]:
+            assert share == pytest.approx(float(without[-1, token].exp()), abs=1e-6)
+
+
+def test_a_head_off_turns_the_outputs_of_an_encoder():
+    model = encoder()
+    seen = look(model, "1 5 7 3")
+    ids, gate = torch.tensor([[1, 5, 7, 3]]), torch.ones(2, 3)
+    gate[1, 2] = 0
+    turn = 1 - torch.cosine_similarity(model(ids), model(ids, head_mask=gate), dim=-1)[0]
+    torch.testing.assert_close(seen.removals["change"][1, 2], turn.detach(), rtol=0, atol=1e-5)
+    assert "induction" not in seen.scores and seen.removals["without"] == []
+
+
+def test_mean_in_place_of_zero_keeps_what_a_head_tells_all_tokens():
+    model = decoder()
+    reader = Reader(model)
+    out = reader.means(torch.tensor([IDS]))
+    assert [tuple(one.shape) for one in out] == [(6, 2), (6, 2)]
+    zero, mean = (look(model, IDS, off_is=kind).removals["change"] for kind in ("zero", "mean"))
+    assert not torch.allclose(zero, mean)
+    one_token = look(model, [4, 4], off_is="mean").removals["change"]       # two equal tokens: the mean is each
+    assert one_token[0].abs().max() < 1e-5
+
+
+def test_several_heads_off_are_off_together():
+    model = decoder()
+    seen = look(model, IDS).without((0, 1), (1, 4))
+    for one in cut(model, 0, 1):
+        for both in cut(one, 1, 4):
+            torch.testing.assert_close(seen.weights, look(both, IDS, switches=False).weights)
+    assert page.numbers(seen)["off"] == [1, 10]
+
+
+def test_the_model_is_as_it_was():
+    model, ids = decoder().train(), torch.tensor([IDS])
+    model.norm.eval()
+    before = model(ids)
+    look(model, IDS, off_is="mean")
+    assert torch.equal(model(ids), before) and model.training and not model.norm.training
+
+
+# --- What is kept ----------------------------------------------------------------------------------------------------
+
+def test_a_page_holds_the_weights_in_256_steps_and_asks_for_nothing():
+    weights = maps()
+    data, bytes_ = told(look(weights, list("abcde")).html())
+    kept = (torch.frombuffer(bytearray(bytes_), dtype=torch.uint8).float() / 255).square().view(2, 3, 5, 5)
+    assert (kept - weights).abs().max() < 0.004
+    assert data["tokens"] == list("abcde") and data["kv"] == [3, 3]
+    text = look(weights, list("abcde")).html()
+    assert not re.findall(r"(?:src|href)=|@import|url\(|https?://(?!www\.w3\.org/2000/svg)", text)
+
+
+def test_a_token_cannot_end_the_script_that_holds_it():
+    text = look(decoder(), "1 5 7 5 3 11 2 7", Words()).html()
+    data, _ = told(text)
+    assert data["tokens"][:3] == ["<s>", "five", "##teen"] and data["tokens"][5] == "</script><b>"
+    assert data["begins"][:3] == [1, 1, 0] and data["kv"] == [3, 3] and text.count("</script>") == 3
+
+
+def test_twelve_layers_of_twelve_heads_on_60_tokens_take_less_than_3_mb():
+    raw = (6 * torch.randn(12, 12, 60, 60)).softmax(-1)
+    assert len(look(raw, ["word"] * 60).html().encode()) < 3e6
+
+
+def test_a_long_text_is_kept_in_blocks_whose_rows_sum_to_1():
+    size = page.block_of(512, 144, False)
+    assert size > 1 and 144 * -(-512 // size)**2 <= page.CELLS and page.block_of(60, 144, False) == 1
+    weights = maps(n=11)
+    blocks = page.in_blocks(weights, 4)
+    assert blocks.shape[-2:] == (3, 3)
+    torch.testing.assert_close(blocks.sum(-1), torch.ones(2, 3, 3))
+    torch.testing.assert_close(blocks[..., 0, 2], weights[..., :4, 8:].sum(-1).mean(-1))
+
+
+def test_save_writes_the_page_and_a_notebook_shows_it_in_a_frame_without_rights(tmp_path):
+    seen = look(maps(), list("abcde"), name='"Mine" & <others>')
+    path = seen.save(tmp_path / "heads.html")
+    assert path.read_text(encoding="utf-8") == seen.html()
+    assert 'sandbox="allow-scripts"' in seen._repr_html_() and "<others>" not in seen._repr_html_()
+    assert "6 heads of" in repr(seen) and "previous token" in repr(seen)
+
+
+def test_weights_come_as_transformers_and_numpy_give_them():
+    weights = maps()
+    for given in (weights, weights.numpy(), tuple(layer[None] for layer in weights), list(weights),
+                  numpy.asarray(weights)[:, None]):
+        seen = look(given, ["Ġa", "b", "Ċ", "Ġd", "e"])
+        assert isinstance(seen, Look) and torch.equal(seen.weights, weights)
+        assert page.numbers(seen)["tokens"] == ["a", "b", "⏎", "d", "e"]
+        assert page.numbers(seen)["begins"] == [1, 0, 1, 1, 0] and "gone" not in page.numbers(seen)
+
+
+@pytest.mark.parametrize("names, begins", [
+    (["[CLS]", "the", "over", "##flow", "[SEP]"], [1, 1, 1, 0, 1]),
+    (["\n<s>\n", " Once", "up", " on"], [1, 1, 0, 1]),
+    (["<|endoftext|>", "The", " cat", "\n"], [1, 0, 1, 0]),
+])
+def test_words_begin_where_the_tokenizer_says_so(names, begins):
+    assert [int(name.startswith(" ")) for name in spaced(names)] == begins
+
+
+def test_tokens_are_named_as_one_reads_them():
+    tokenizers = pytest.importorskip("tokenizers")
+    bytewise = tokenizers.ByteLevelBPETokenizer()
+    bytewise.train_from_iterator(["Le caf\u00e9 est ferm\u00e9. " * 9], vocab_size=300)
+    ids = bytewise.encode("Le caf\u00e9").ids
+    reader = Reader(decoder(), bytewise)
+    assert "".join(map(reader.name, ids)) == "Le caf\u00e9"
+
+
+def test_a_model_of_transformers_is_read():
+    transformers = pytest.importorskip("transformers")
+    theirs = transformers.LlamaForCausalLM(transformers.LlamaConfig(
+        vocab_size=13, hidden_size=12, num_hidden_layers=2, num_attention_heads=6, num_key_value_heads=3,
+        intermediate_size=7, max_position_embeddings=64, attn_implementation="eager")).eval()
+    seen = look(theirs, IDS)
+    wanted = theirs(torch.tensor([IDS]), output_attentions=True)
+    torch.testing.assert_close(seen.weights, torch.cat(wanted.attentions).detach(), rtol=0, atol=1e-5)
+    token, share = seen.removals["whole"][0]
+    assert share == pytest.approx(float(wanted.logits.detach()[0, -1].softmax(-1)[token]), abs=1e-5)
+    assert seen.name == "LlamaForCausalLM"
+    unknown = transformers.GPTNeoXForCausalLM(transformers.GPTNeoXConfig(
+        vocab_size=13, hidden_size=12, num_hidden_layers=2, num_attention_heads=6, intermediate_size=7))
+    with pytest.raises(ValueError, match="of the kind 'gpt_neox'.*without switches: look\\(model\\(ids, output_att"):
+        look(unknown, IDS)
+
+
+# --- What it refuses -------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("make, sentence", [
+    (lambda: look({}, "x"), "takes a model, or weights .*got dict"),
+    (lambda: look(nn.Linear(2, 2), "x"), "Linear has no mha.MultiHeadAttention inside"),
+    (lambda: look(decoder(), "1 5"), "has no tokenizer: write look\\(model, text, tokenizer\\)"),
+    (lambda: look(decoder(), [4]), "at least two tokens, and .* has 1"),
+    (lambda: look(encoder(), [4] * 18), "has 18 tokens, and the model has positions for 17"),
+    (lambda: look(decoder(), IDS, off=[(2, 0)]), "layers 0 to 1 and heads 0 to 5, got \\(2, 0\\)"),
+    (lambda: look(decoder(), IDS, off=[3]), "a head is \\(layer, head\\).*got 3"),
+    (lambda: look(decoder(), IDS, off_is="median"), 'must be "zero" or "mean", got \'median\''),
+    (lambda: look(nn.ModuleList([mha.MultiHeadAttention(12, 2), mha.MultiHeadAttention(12, 3)]), IDS), "have 2 and 3;"),
+    (lambda: look(maps(), "abcde"), "the tokens as a list of 5 names"),
+    (lambda: look(maps(), list("abc")), "of 5 tokens, and there are 3 names"),
+    (lambda: look(maps()[0], list("abcde")), "must be \\(layers, h, n, n\\), of one text, got \\(3, 5, 5\\)"),
+    (lambda: look([maps()[0], maps(h=2)[0]], list("abcde")), "one shape, got \\(2, 5, 5\\) and \\(3, 5, 5\\)"),
+    (lambda: look(maps().log(), list("abcde")), "comes after the softmax"),
+    (lambda: look(maps(), list("abcde"), off=[(0, 0)]), "give look the model"),
+    (lambda: look(maps(), list("abcde")).without((0, 0)), "give look the model"),
+    (lambda: look(maps(), list("abcde")).save("heads.png"), "must end in .html, got 'heads.png'"),
+])
+def test_what_it_cannot_draw_is_told_in_a_sentence(make, sentence):
+    with pytest.raises((TypeError, ValueError), match=sentence):
+        make()
