@@ -17,7 +17,7 @@ from mha.lab.assets.writing import HEADS, MEASURED_OFF, SWAPS, TELLERS, WINDOWS,
 from tools.kept import keep
 
 NAME, REPEAT, GENDER, PLURAL = (5, 1), (1, 2), (4, 4), (5, 3)
-WRITTEN, STORIES, CONTINUED = 80, 50, 40            # tokens of a story, stories, tokens after a renaming
+WRITTEN, STORIES, CONTINUED = 60, 50, 40            # tokens of a story, stories, tokens after a renaming
 
 
 class Found:
@@ -61,9 +61,11 @@ def right(run, want, other=None):
 
 def each_off(found, ids, want, other=None, kinds=MEASURED_OFF):
     """(kinds, 36, B), with one head off after the other."""
+    streams = causes.read(found.model, ids, see=("into keys",), last=True).seen["into keys"]
+
     def one(kind, head):
         change = causes.off({head: found.instead(kind, head, *ids.shape)})
-        return right(causes.read(found.model, ids, change, last=True), want, other)
+        return right(causes.read(found.model, ids, change, last=True, begin=(head[0], streams[head[0]])), want, other)
     return torch.stack([torch.stack([one(kind, head) for head in HEADS]) for kind in kinds])
 
 

@@ -48,7 +48,8 @@ class Run:
 
 @torch.no_grad()
 def read(model: nn.Module, ids: Tensor, change: Change | None = None, *, past: list | None = None,
-         mask: Tensor | None = None, last: bool = False, see: tuple[str, ...] = ()) -> Run:
+         mask: Tensor | None = None, last: bool = False, see: tuple[str, ...] = (),
+         begin: tuple[int, Tensor] | None = None) -> Run:
     """Read tokens, step by step.
 
     Args:
@@ -59,6 +60,8 @@ def read(model: nn.Module, ids: Tensor, change: Change | None = None, *, past: l
         mask: (n, m), True = may attend; what is causal besides stays hidden.
         last: return the logits of the last token only.
         see: of which NAMES to keep what stood there.
+        begin: (layer, stream): start before this layer with the stream (B, n, d_model) that another run had there, which
+            saves the layers below.
     Raises:
         ValueError: a name that is none of NAMES.
     """
@@ -66,11 +69,12 @@ def read(model: nn.Module, ids: Tensor, change: Change | None = None, *, past: l
         if name not in NAMES:
             raise ValueError(f"see must hold names of {', '.join(NAMES)}, got {name!r}")
     before = 0 if past is None else past[0][0].shape[2]
-    x, n, seen, kept = model.embedding(ids), ids.shape[1], {name: [] for name in see}, []
+    skipped, x = (0, model.embedding(ids)) if begin is None else begin
+    n, seen, kept = ids.shape[1], {name: [] for name in see}, []
     places = torch.arange(before, before + n)
     allowed = torch.arange(before + n) <= places[:, None]  # (n, m)
     allowed = allowed if mask is None else allowed & mask
-    for number, layer in enumerate(model.layers):
+    for number, layer in list(enumerate(model.layers))[skipped:]:
         def at(name, tensor):
             tensor = tensor if change is None else change(name, number, tensor)
             if name in seen:
@@ -148,15 +152,16 @@ def exchanged(past: list, other: list, places: list[int], heads: dict[str, list[
 
 
 class SomePairs(nn.Module):
-    """Rotary positions of which only some pairs turn, in the place of a layer's `on_qk` (neighbouring pairs).
+    """Rotary positions of which only some pairs turn, in the place of a layer's `on_qk`.
 
     Args:
-        base: as in `mha.position.rope`. turn: (d_k / 2,), 1 where a pair turns and 0 where it does not, fastest first.
+        base, interleaved: as in `mha.position.rope`.
+        turn: (d_k / 2,), 1 where a pair turns and 0 where it does not, fastest first.
     """
 
-    def __init__(self, base: float, turn: Tensor):
+    def __init__(self, base: float, turn: Tensor, interleaved: bool = False):
         super().__init__()
-        self.base, self.turn = base, turn
+        self.base, self.turn, self.interleaved = base, turn, interleaved
 
     def forward(self, Q, K, i, j):
         return self._turned(Q, i), self._turned(K, j)
@@ -164,8 +169,9 @@ class SomePairs(nn.Module):
     def _turned(self, x, places):
         d = x.shape[-1]
         angles = places[:, None] * self.base ** (-torch.arange(0, d, 2) / d) * self.turn  # (n, d_k / 2)
-        a, b = x[..., ::2], x[..., 1::2]
-        return torch.stack([a * angles.cos() - b * angles.sin(), a * angles.sin() + b * angles.cos()], -1).flatten(-2)
+        a, b = (x[..., ::2], x[..., 1::2]) if self.interleaved else x.chunk(2, -1)
+        turned = a * angles.cos() - b * angles.sin(), a * angles.sin() + b * angles.cos()
+        return torch.stack(turned, -1).flatten(-2) if self.interleaved else torch.cat(turned, -1)
 
 
 # --- Where a score comes from ---------------------------------------------------------------------------------------
@@ -189,7 +195,8 @@ def parts_of_stream(model: nn.Module, ids: Tensor, layer: int) -> tuple[list[str
 
 
 @torch.no_grad()
-def score_parts(model: nn.Module, parts: Tensor, layer: int, head: int, query: int, key: int) -> Tensor:
+def score_parts(model: nn.Module, parts: Tensor, layer: int, head: int, query: int, key: int, *,
+                lead: bool = False) -> Tensor:
     """One score as a sum over pairs of parts: what part p of the query's stream gets from part q of the key's.
 
     RMSNorm divides by a number for each token, r. With r as it was, queries and keys are sums over parts, and the score
@@ -199,15 +206,21 @@ def score_parts(model: nn.Module, parts: Tensor, layer: int, head: int, query: i
 
     Args:
         parts: (parts, B, n, d_model) of `parts_of_stream`. query, key: positions.
+        lead: take off the mean score of the other keys that the query sees, all but the first; a softmax sees no more.
     Returns:
-        (B, parts, parts); the sum over both is the score before the softmax.
+        (B, parts, parts), summed over both the score before the softmax, or its lead.
     """
     block = model.layers[layer]
     attention, norm = block.attention, block.norm_1
+    parts = parts[:, :, :query + 1]
     size = (parts.sum(0).square().mean(-1, keepdim=True) + norm.eps).sqrt()  # (B, n, 1)
-    normed = parts / size * norm.weight
     d, kv = attention.d_k, head // (attention.num_heads // attention.num_kv_heads)
-    Q = normed[:, :, query] @ attention.W_Q.weight[head * d:(head + 1) * d].T  # (parts, B, d_k)
-    K = normed[:, :, key] @ attention.W_K.weight[kv * d:(kv + 1) * d].T
-    Q, K = attention.on_qk(Q[:, :, None], K[:, :, None], torch.tensor([query]), torch.tensor([key]))
-    return torch.einsum("pbd,qbd->bpq", Q[:, :, 0], K[:, :, 0]) / math.sqrt(d)
+    W_Q = attention.W_Q.weight[head * d:(head + 1) * d] * norm.weight  # (d_k, d_model)
+    W_K = attention.W_K.weight[kv * d:(kv + 1) * d] * norm.weight
+    Q, K, places = (parts[:, :, -1:] / size[:, -1:]) @ W_Q.T, (parts / size) @ W_K.T, torch.arange(query + 1)
+    Q, K = attention.on_qk(Q, K, places[-1:], places)  # (parts, B, 1, d_k), (parts, B, n, d_k)
+    chosen = K[:, :, key]
+    if lead:
+        others = [j for j in range(1, query + 1) if j != key]
+        chosen = chosen - K[:, :, others].mean(2)
+    return torch.einsum("pbd,qbd->bpq", Q[:, :, 0], chosen) / math.sqrt(d)

@@ -57,7 +57,7 @@ class Writing:
     number_unseen: Tensor
     """(2, 2 k), with the noun hidden from the last token."""
     told: Tensor
-    """(TELLERS, 3, 50), of the 80 tokens that follow an opening: 1 where the hero is named, the share of runs of four
+    """(TELLERS, 3, 50), of the 60 tokens that follow an opening: 1 where the hero is named, the share of runs of four
     tokens that came before, and the share of pronouns that fit (NaN where there are none)."""
     reach: Tensor
     """(7, 32), mean losses of stories: whole, each of WINDOWS, and with the first token hidden from all others."""
