@@ -74,8 +74,8 @@ class Found:
 
     def mean(self, ids):
         """(layers, h, d_v), what heads return on average behind the first tokens."""
-        rows = [[layer[:, :, BEHIND:].mean((0, 2)) for layer in self.read(some, see=("heads",), last=True).seen["heads"]]
-                for some in ids.split(4)]
+        runs = [self.read(some, see=("heads",), last=True) for some in ids.split(4)]
+        rows = [[layer[:, :, BEHIND:].mean((0, 2)) for layer in run.seen["heads"]] for run in runs]
         return torch.stack([torch.stack(row) for row in rows]).mean(0)
 
 
@@ -129,7 +129,7 @@ def used(found):
     drawn = torch.randperm(len(rest), generator=torch.Generator().manual_seed(3))[:8]
     chosen += [rest[int(k)] for k in drawn]
     means, few = found.mean(found.twice), found.twice[:FEW]
-    losses = [torch.stack([found.losses(few, causes.off({head: instead})) for head in chosen for instead in [make(head)]])
+    losses = [torch.stack([found.losses(few, causes.off({head: make(head)})) for head in chosen])
               for make in (lambda head: 0.0, lambda head: means[head])]
     return {"used_heads": torch.tensor(chosen), "used": torch.stack(losses)}
 
@@ -153,8 +153,8 @@ def paths(found):
             looks.append(torch.stack([on(after.seen["weights"][l][None, :, h:h + 1], torch.arange(P + 2, 2 * P), P - 1
                                          )[:, 0, 0] for l, h in best]))
     k = len(PATHS_KEPT)
-    return {"path_loss": torch.stack(losses).unflatten(0, (2, k)), "path_looks": torch.stack(looks).unflatten(0, (2, k)),
-            "path_heads": torch.tensor(best)}
+    return {"path_loss": torch.stack(losses).unflatten(0, (2, k)), "path_heads": torch.tensor(best),
+            "path_looks": torch.stack(looks).unflatten(0, (2, k))}
 
 
 def sinks(found):

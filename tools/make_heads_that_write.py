@@ -16,8 +16,8 @@ from mha.lab.assets import pooled
 from mha.lab.assets.writing import HEADS, MEASURED_OFF, SWAPS, TELLERS, WINDOWS, WRITING
 from tools.kept import keep
 
-NAME, REPEAT, GENDER, PLURAL = (5, 1), (1, 2), (4, 4), (5, 3)
-WRITTEN, STORIES, CONTINUED = 60, 50, 40            # tokens of a story, stories, tokens after a renaming
+NAME, GENDER, PLURAL = (5, 1), (4, 4), (5, 3)
+WRITTEN, STORIES, FEW, CONTINUED = 48, 50, 30, 40   # tokens of a story; stories; tokens after a renaming
 
 
 class Found:
@@ -197,37 +197,36 @@ def facts(told, own, kinds):
     return torch.tensor(rows).T
 
 
-def tellers(found):
-    """Name of TELLERS -> (opening, change, generator)."""
-    def off(kind, *heads):
-        return causes.off({head: 0.0 if kind == "zero" else found.mean(head) for head in heads})
-    every = {f"{l}.{h} zero": (0, off("zero", (l, h)), None) for l, h in HEADS}
-    some = {}
-    for place, drawn in ((0, False), (1, False), (0, True)):
-        label = ("drawn " if drawn else "") + f"opening {place}"
-        some |= {f"whole, {label}": (place, None, drawn)}
-        some |= {f"{l}.{h} {kind}, {label}": (place, off(kind, (l, h)), drawn)
-                 for l, h in (NAME, REPEAT, GENDER, (2, 3)) for kind in ("zero", "mean")}
-    return every | some
+def tell(found, place, change, count, drawn=False):
+    """(3, count), facts of stories from the opening at one place of TOLD."""
+    pairs = (openings.with_others(found.tokenizer) * 2)[:count]
+    ids = found.encode([openings.TOLD[place].format(name=own, kind=kind, thing=openings.TOYS[k % 10])
+                        for k, (own, kind, _) in enumerate(pairs)])
+    new = write(found, ids, WRITTEN, change, generator=torch.Generator().manual_seed(0) if drawn else None).tolist()
+    ended = [row[:row.index(stories.START)] if stories.START in row else row for row in new]
+    texts = [found.tokenizer.decode(row) for row in ended]
+    rows = facts(list(zip(ended, texts)), *zip(*[pair[:2] for pair in pairs]))
+    print([round(x, 3) for x in rows.nanmean(-1).tolist()], repr(texts[5][:150]), flush=True)
+    return rows
 
 
 def told(found):
-    """Facts of 50 stories of each of TELLERS: (TELLERS, 3, 50)."""
-    pairs = (openings.with_others(found.tokenizer) * 2)[:STORIES]
+    """Stories as in TELLERS."""
+    def off(head, kind):
+        return causes.off({tuple(map(int, head.split("."))): 0.0 if kind == "zero" else found.mean(
+            tuple(map(int, head.split("."))))})
+
     rows = []
-    every = tellers(found)
-    assert list(every) == list(TELLERS)
-    for name, (place, change, drawn) in every.items():
-        ids = found.encode([openings.TOLD[place].format(name=own, kind=kind, thing=openings.TOYS[k % 10])
-                            for k, (own, kind, _) in enumerate(pairs)])
-        generator = torch.Generator().manual_seed(0) if drawn else None
-        new = write(found, ids, WRITTEN, change, generator=generator).tolist()
-        ended = [row[:row.index(stories.START)] if stories.START in row else row for row in new]
-        rows.append(facts([(row, found.tokenizer.decode(row)) for row in ended], [p[0] for p in pairs],
-                          [p[1] for p in pairs]))
-        print(name, [round(x, 3) for x in rows[-1].nanmean(-1).tolist()], repr(found.tokenizer.decode(ended[5])[:150]),
-              flush=True)
+    for name in TELLERS:
+        who, place = name.split(", ")
+        change = None if who == "whole" else off(*who.split())
+        rows.append(tell(found, int(place[-1]), change, STORIES, drawn=place.startswith("drawn")))
     return {"told": torch.stack(rows)}
+
+
+def told_off(found):
+    """Stories of the first opening, with one head off after the other."""
+    return {"told_off": torch.stack([tell(found, 0, causes.off({head: 0.0}), FEW) for head in HEADS])}
 
 
 # --- Was and were, she and he ---------------------------------------------------------------------------------------
@@ -285,7 +284,8 @@ def reach(found):
             "first_weight": torch.stack([w[:, :, 8:, 0].mean((0, 2)) for w in weights])}
 
 
-PARTS = {"names": names, "rename": rename, "agreement": agreement, "reach": reach, "told": told}
+PARTS = {"names": names, "rename": rename, "agreement": agreement, "reach": reach, "told": told,
+         "told_off": told_off}
 
 
 def main(*parts):

@@ -1,4 +1,4 @@
-"""Interventions in a trained decoder (`mha.lab.stories`): change one thing on the way from the tokens to the next token.
+"""Interventions in a trained decoder (`mha.lab.stories`): change one thing on the way from tokens to the next token.
 
     whole = causes.read(model, ids)                                    # .logits (B, n, vocabulary)
     without = causes.read(model, ids, causes.off({(5, 1): 0.0}))       # head 1 of layer 5 gives nothing
@@ -60,8 +60,8 @@ def read(model: nn.Module, ids: Tensor, change: Change | None = None, *, past: l
         mask: (n, m), True = may attend; what is causal besides stays hidden.
         last: return the logits of the last token only.
         see: of which NAMES to keep what stood there.
-        begin: (layer, stream): start before this layer with the stream (B, n, d_model) that another run had there, which
-            saves the layers below.
+        begin: (layer, stream): start before this layer with the stream (B, n, d_model) that another run had there,
+            which saves the layers below.
     Raises:
         ValueError: a name that is none of NAMES.
     """
@@ -133,7 +133,8 @@ def kept_from(head: tuple[int, int], readers: dict[str, list[int]], model: nn.Mo
     added = written @ attention.W_O.weight[:, columns].T  # (B, n, d_model)
 
     def change(name, number, tensor):
-        return tensor - added if number in readers.get(name.removeprefix("into "), ()) and name[:4] == "into" else tensor
+        reads = name.startswith("into ") and number in readers.get(name.removeprefix("into "), ())
+        return tensor - added if reads else tensor
     return change
 
 

@@ -1,17 +1,19 @@
 """Openings of stories that differ in one word: names, things, nouns of one and of many (chapter 13)."""
 
-GIRLS = ("Lily Sara Anna Mia Lucy Sue Amy Jane Mary Emma Molly Daisy Kate Sally Ella Bella Rose Jenny Maria Sarah Sophie "
-         "Mandy Lisa Nina Lola Emily Alice Jill Kim Zara Tina Annie Grace Julie Susie").split()
+GIRLS = ("Lily Sara Anna Mia Lucy Sue Amy Jane Mary Emma Molly Daisy Kate Sally Ella Bella Rose Jenny Maria Sarah "
+         "Sophie Mandy Lisa Nina Lola Emily Alice Jill Kim Zara Tina Annie Grace Julie Susie").split()
 BOYS = ("Tom Tim Ben Sam Jack John Bob Billy Bobby Jake Leo Mark Fred Charlie Joe Johnny Peter Timmy Tommy David Adam "
         "Michael Dan Mike Jim Henry Joey George Harry Paul James Alex Danny Jimmy").split()
-THINGS = "dog cat bird toy ball car bear duck frog tree flower cow horse apple rabbit monkey star cloud shoe hat".split()
+THINGS = ("dog cat bird toy ball car bear duck frog tree flower cow horse apple rabbit monkey star cloud shoe "
+          "hat").split()
 SMALL = "and the was very with from into then that over".split()        # words that name nothing
 NOUNS = ("dog cat bird boy girl toy ball car bear duck frog tree flower cow horse apple rabbit monkey rock star cloud "
          "shoe hat book cake cookie block train truck boat egg kid friend animal bug bee ant chicken pig squirrel bone "
          "stick door window lamp kitten lion elephant doll robot balloon stone shell banana carrot king queen chair "
          "table bed cup spoon").split()
 
-NAMED = ('Once upon a time, there was a little {kind} named {name}. {name} had a friend named Max. One day, Max said to',
+NAMED = ('Once upon a time, there was a little {kind} named {name}. {name} had a friend named Max. '
+         'One day, Max said to',
          'Once upon a time, there was a {kind} named {name}. {name} was sad. Mom said, "Don\'t be sad,',
          'Mom and {name} went to the park. Mom gave an ice cream to')                  # the next word is the name
 PRONOUN = "Once upon a time, there was a little {kind} named {name}. One day, {name} was very happy because"
