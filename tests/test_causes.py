@@ -1,4 +1,4 @@
-"""Interventions in a decoder: the same numbers as the model where nothing is changed, and only what is changed changes."""
+"""Interventions in a decoder: where nothing is changed the model's own numbers, and only what is changed changes."""
 import pytest
 import torch
 
@@ -103,7 +103,8 @@ def test_the_parts_of_a_score_sum_to_the_score_and_those_of_a_lead_to_the_lead(m
     run = causes.read(model, ids, see=("queries", "keys", "into keys"))
     assert len(names) == len(parts) == 1 + 2 * (4 + 1)
     torch.testing.assert_close(parts.sum(0), run.seen["into keys"][2])
-    scores = torch.einsum("bd,bmd->bm", run.seen["queries"][2][:, head, 9], run.seen["keys"][2][:, head // 2]) / 6 ** 0.5
+    query, keys = run.seen["queries"][2][:, head, 9], run.seen["keys"][2][:, head // 2]
+    scores = torch.einsum("bd,bmd->bm", query, keys) / 6 ** 0.5
     found = causes.score_parts(model, parts, 2, head, 9, 4)
     torch.testing.assert_close(found.sum((1, 2)), scores[:, 4], atol=1e-6, rtol=1e-6)
     lead = causes.score_parts(model, parts, 2, head, 9, 4, lead=True)
