@@ -16,10 +16,8 @@ import tempfile
 from pathlib import Path
 
 import torch
-import torch.nn.functional as F
-from torch import Tensor, nn
 
-from mha.cache import KVCache
+from mha.lab.decoder import Decoder, GatedLayer
 from mha.multihead import MultiHeadAttention
 from mha.position import Rope
 
@@ -32,89 +30,22 @@ PACKAGE_SHA256 = "e1aa7a962a5fd4f893eb8a571ac410fe620848f163dcde269676b540160722
 
 # --- The model ------------------------------------------------------------------------------------------------------
 
-class Block(nn.Module):
-    """One layer: heads, then a network with a gate for each token by itself, each added to what came in.
-
-    Args:
-        d_model, num_heads, num_kv_heads: as in `MultiHeadAttention`.
-        hidden: width of the network.
-    """
-
-    def __init__(self, d_model: int, num_heads: int, num_kv_heads: int, hidden: int):
-        super().__init__()
-        self.attention = MultiHeadAttention(d_model, num_heads, num_kv_heads=num_kv_heads, bias=False, causal=True,
-                                            on_qk=Rope(interleaved=True))
-        self.norm_1, self.norm_2 = (nn.RMSNorm(d_model, eps=1e-5) for _ in range(2))
-        self.gate, self.up = (nn.Linear(d_model, hidden, bias=False) for _ in range(2))
-        self.down = nn.Linear(hidden, d_model, bias=False)
-
-    def forward(self, x: Tensor, cache: KVCache | None = None) -> Tensor:
-        """x (B, n, d_model) -> the same shape."""
-        x = x + self.attention(self.norm_1(x), cache=cache)[0]
-        y = self.norm_2(x)
-        return x + self.down(F.silu(self.gate(y)) * self.up(y))
-
-
-class StoryTeller(nn.Module):
+class StoryTeller(Decoder):
     """A language model as Llama (Touvron et al. 2023), in which one matrix reads tokens in and scores them.
 
     Args:
         vocabulary: number of kinds of tokens.
         positions: length of the longest text, in tokens.
-        d_model, num_heads, num_kv_heads, hidden: as in `Block`.
-        num_layers: number of blocks.
+        d_model, num_heads, num_kv_heads: as in `MultiHeadAttention`.
+        num_layers: number of layers.
+        hidden: width of each layer's network.
     """
 
     def __init__(self, vocabulary: int, positions: int, d_model: int, num_layers: int, num_heads: int, *,
-                 num_kv_heads: int | None = None, hidden: int):
-        super().__init__()
-        self.positions = positions
-        self.embedding = nn.Embedding(vocabulary, d_model)
-        self.layers = nn.ModuleList(Block(d_model, num_heads, num_kv_heads, hidden) for _ in range(num_layers))
-        self.norm = nn.RMSNorm(d_model, eps=1e-5)
-
-    def forward(self, ids: Tensor, caches: list[KVCache] | None = None) -> Tensor:
-        """Score every token as the next one: ids (B, n) -> (B, n, vocabulary).
-
-        Args:
-            ids: (B, n), numbers of tokens.
-            caches: of `new_caches`: what each layer keeps of the tokens before these.
-        """
-        x = self.embedding(ids)  # (B, n, d_model)
-        for layer, cache in zip(self.layers, caches or [None] * len(self.layers)):
-            x = layer(x, cache)
-        return self.norm(x) @ self.embedding.weight.T
-
-    def new_caches(self, batch: int, max_len: int) -> list[KVCache]:
-        """An empty cache for each layer."""
-        return [layer.attention.new_cache(batch, max_len) for layer in self.layers]
-
-    def losses(self, ids: Tensor) -> Tensor:
-        """How surprised the model is by each token after the first: (B, n) -> (B, n - 1), in nats."""
-        return F.cross_entropy(self(ids[:, :-1]).transpose(1, 2), ids[:, 1:], reduction="none")
-
-    @torch.no_grad()
-    def generate(self, ids: Tensor, n: int, generator: torch.Generator | None = None) -> Tensor:
-        """Write n more tokens, keeping keys and values of those before.
-
-        Args:
-            ids: (B, start), how each text begins.
-            n: number of tokens to write.
-            generator: draw each token with the probability that the model gives it; by default, take the likeliest.
-        Returns:
-            (B, start + n).
-        Raises:
-            ValueError: more tokens than the model has positions.
-        """
-        if ids.shape[1] + n > self.positions:
-            raise ValueError(f"{ids.shape[1]} tokens and n={n} more are over the model's {self.positions} positions")
-        caches, new = self.new_caches(len(ids), ids.shape[1] + n), ids
-        for _ in range(n):
-            scores = self(new, caches)[:, -1]  # (B, vocabulary)
-            new = scores.argmax(-1, True) if generator is None else torch.multinomial(
-                scores.softmax(-1), 1, generator=generator)  # (B, 1)
-            ids = torch.cat([ids, new], 1)
-        return ids
+                 num_kv_heads: int | None = None, hidden: int, tokenizer=None):
+        layers = (GatedLayer(MultiHeadAttention(d_model, num_heads, num_kv_heads=num_kv_heads, bias=False, causal=True,
+                                                on_qk=Rope(interleaved=True)), hidden) for _ in range(num_layers))
+        super().__init__(vocabulary, positions, layers, tokenizer=tokenizer)
 
 
 # --- The tokenizer --------------------------------------------------------------------------------------------------
@@ -152,6 +83,11 @@ class BPETokenizer:
         """The text of one story's tokens."""
         told = b"".join(self.pieces[i] for i in ids if i != START)
         return told.decode(errors="replace").removeprefix(" ")
+
+    def piece(self, i: int) -> str:
+        """What one token stands for."""
+        return self.pieces[i].decode(errors="replace").strip("\n") if i <= START else self.pieces[i].decode(
+            errors="replace")
 
 
 # --- The file -------------------------------------------------------------------------------------------------------
@@ -220,7 +156,8 @@ def read(data: bytes) -> tuple[StoryTeller, BPETokenizer]:
                 parameter.copy_(numbers[at:at + parameter.numel()].view(parameter.shape))
                 at += parameter.numel()
     at += positions * (d_model // h)  # cosines and sines of the rotary positions, which we compute
-    return model.eval(), _pieces(data[28 + 4 * at:], vocabulary)
+    model.tokenizer = _pieces(data[28 + 4 * at:], vocabulary)
+    return model.eval(), model.tokenizer
 
 
 def _in_order(model: StoryTeller):

@@ -23,13 +23,16 @@ class Layer(nn.Module):
         norm_first: normalise what goes into each part (GPT-2), not what comes out of the sum (the paper, BERT).
         gelu: "none" for the exact function, "tanh" for GPT-2's approximation.
         eps: of the layer norms.
+        hidden: width of the network; 4 d_model by default.
     """
 
-    def __init__(self, d_model: int, num_heads: int, *, causal: bool, norm_first: bool, gelu: str, eps: float):
+    def __init__(self, d_model: int, num_heads: int, *, causal: bool, norm_first: bool, gelu: str, eps: float,
+                 hidden: int | None = None):
         super().__init__()
         self.attention = MultiHeadAttention(d_model, num_heads, causal=causal)
         self.norm_1, self.norm_2 = (nn.LayerNorm(d_model, eps) for _ in range(2))
-        self.up, self.down = nn.Linear(d_model, 4 * d_model), nn.Linear(4 * d_model, d_model)
+        hidden = 4 * d_model if hidden is None else hidden
+        self.up, self.down = nn.Linear(d_model, hidden), nn.Linear(hidden, d_model)
         self.norm_first, self.gelu = norm_first, gelu
 
     def forward(self, x: Tensor, *, mask=None, head_mask=None, need_weights=False) -> tuple[Tensor, Tensor | None]:
@@ -54,6 +57,9 @@ class Trace:
     hidden: Tensor  # (B, n, d_model), the output
     weights: Tensor  # (layers, B, h, n, n)
     inputs: Tensor  # (layers, B, n, d_model), what each layer's heads read
+    logits: Tensor | None = None  # (B, n, vocabulary), scores of the next token; None of an encoder
+    stream: Tensor | None = None  # (layers + 1, B, n, d_model), what goes into each layer, and what leaves the last
+    ids: Tensor | None = None  # (B, n), numbers of the tokens
 
     @property
     def real(self) -> Tensor:
@@ -71,19 +77,22 @@ class Transformer(nn.Module):
         num_layers, num_heads: number of layers, and of heads in each.
         causal: build a language model, in which no token sees a later one.
         tokenizer: of the library `tokenizers`.
+        gelu, eps, hidden: as of `Layer`; those of GPT-2 and of BERT by default.
     """
 
     def __init__(self, vocabulary: int, positions: int, d_model: int, num_layers: int, num_heads: int, *,
-                 causal: bool, tokenizer=None):
+                 causal: bool, tokenizer=None, gelu: str | None = None, eps: float | None = None,
+                 hidden: int | None = None):
         super().__init__()
         self.causal, self.tokenizer, self.num_heads = causal, tokenizer, num_heads
-        eps, gelu = (1e-5, "tanh") if causal else (1e-12, "none")
+        eps = (1e-5 if causal else 1e-12) if eps is None else eps
+        gelu = ("tanh" if causal else "none") if gelu is None else gelu
         self.embedding, self.position = nn.Embedding(vocabulary, d_model), nn.Embedding(positions, d_model)
         if not causal:
             self.segment = nn.Parameter(torch.zeros(d_model))  # BERT adds it to every token of a first sentence
         self.norm = nn.LayerNorm(d_model, eps)  # BERT: of what goes in; GPT-2: of what comes out
-        self.layers = nn.ModuleList(Layer(d_model, num_heads, causal=causal, norm_first=causal, gelu=gelu, eps=eps)
-                                    for _ in range(num_layers))
+        self.layers = nn.ModuleList(Layer(d_model, num_heads, causal=causal, norm_first=causal, gelu=gelu, eps=eps,
+                                          hidden=hidden) for _ in range(num_layers))
 
     def embed(self, ids: Tensor, use_positions: bool = True) -> Tensor:
         """ids (B, n) -> (B, n, d_model), the input of the first layer."""
@@ -108,13 +117,13 @@ class Transformer(nn.Module):
         return self.norm(x) if self.causal else x
 
     def _steps(self, x, ids, lengths, head_mask, need_weights) -> Iterator[tuple]:
-        """Layer by layer: what its heads read, what it returns, and their weights."""
+        """Layer by layer: what goes in, what comes out, and its heads' weights."""
         mask = None if lengths is None else masks.padding(lengths, ids.shape[-1])
         for number, layer in enumerate(self.layers):
-            read = layer.read(x)
+            given = x
             x, weights = layer(x, mask=mask, head_mask=None if head_mask is None else head_mask[number],
                                need_weights=need_weights)
-            yield read, x, weights
+            yield given, x, weights
 
     def encode(self, texts: list):
         """Cut sentences into tokens.
@@ -130,6 +139,8 @@ class Transformer(nn.Module):
         """
         if isinstance(texts, str) or not len(texts):
             raise ValueError(f"texts must be a list of sentences, at least one, got {texts!r}")
+        if self.tokenizer is None:
+            raise ValueError("this model has no tokenizer, so it reads numbers of tokens: give ids, a tensor (B, n)")
         encodings = self.tokenizer.encode_batch(list(texts), is_pretokenized=not isinstance(texts[0], str))
         lengths = torch.tensor([len(e.ids) for e in encodings])
         if lengths.max() > self.position.num_embeddings:
@@ -146,21 +157,31 @@ class Transformer(nn.Module):
         """Run sentences and keep every map; everything comes back on the CPU.
 
         Args:
-            texts: as for `encode`.
+            texts: as for `encode`; or ids (B, n), a tensor of numbers of tokens.
             head_mask, use_positions: as in `forward`.
         """
-        ids, lengths, encodings = self.encode(texts)
-        x, n = self.embed(ids, use_positions), ids.shape[1]
-        inputs, outputs, weights = zip(*self._steps(x, ids, lengths, head_mask, need_weights=True))
-        x = outputs[-1]
-        missing = [n - len(e.ids) for e in encodings]
+        if isinstance(texts, Tensor):
+            ids, lengths = texts.to(self.embedding.weight.device), torch.full((len(texts),), texts.shape[1])
+            lengths, name = lengths.to(ids.device), str if self.tokenizer is None else self.tokenizer.id_to_token
+            tokens, words = [[name(i) for i in row] for row in ids.tolist()], [[None] * ids.shape[1]] * len(ids)
+        else:
+            ids, lengths, encodings = self.encode(texts)
+            missing = [ids.shape[1] - len(e.ids) for e in encodings]
+            tokens = [[*e.tokens, *[""] * gap] for e, gap in zip(encodings, missing)]
+            words = [[*e.word_ids, *[None] * gap] for e, gap in zip(encodings, missing)]
+        x = self.embed(ids, use_positions)
+        given, outputs, weights = zip(*self._steps(x, ids, lengths, head_mask, need_weights=True))
+        hidden = self.norm(outputs[-1]) if self.causal else outputs[-1]
         return Trace(
-            tokens=[[*e.tokens, *[""] * gap] for e, gap in zip(encodings, missing)],
-            words=[[*e.word_ids, *[None] * gap] for e, gap in zip(encodings, missing)],
+            tokens=tokens,
+            words=words,
             lengths=lengths.cpu(),
-            hidden=(self.norm(x) if self.causal else x).cpu(),
+            hidden=hidden.cpu(),
             weights=torch.stack(weights).cpu(),
-            inputs=torch.stack(inputs).cpu(),
+            inputs=torch.stack([layer.read(x) for layer, x in zip(self.layers, given)]).cpu(),
+            logits=self.score(hidden).cpu() if self.causal else None,
+            stream=torch.stack([*given, outputs[-1]]).cpu(),
+            ids=ids.cpu(),
         )
 
     def sentence_vectors(self, texts: list, **options) -> Tensor:
@@ -173,6 +194,10 @@ class Transformer(nn.Module):
         hidden = self(ids, lengths, **options) * real[..., None]
         return F.normalize(hidden.sum(1) / lengths[:, None], dim=-1)
 
-    def logits(self, ids: Tensor) -> Tensor:
-        """GPT-2's next-token scores: ids (B, n) -> (B, n, vocabulary)."""
-        return self(ids) @ self.embedding.weight.T
+    def logits(self, ids: Tensor, **options) -> Tensor:
+        """GPT-2's next-token scores: ids (B, n) -> (B, n, vocabulary). The options are those of `forward`."""
+        return self.score(self(ids, **options))
+
+    def score(self, hidden: Tensor) -> Tensor:
+        """The output (B, n, d_model) -> logits (B, n, vocabulary)."""
+        return hidden @ self.embedding.weight.T
