@@ -3,7 +3,7 @@ from importlib import import_module
 
 PARTS = ("admonitions", "assets", "bets", "chapter_pictures", "completion", "exercise_pages", "figure_buttons",
          "folding", "fonts", "formulas", "labs", "live_figures", "meta", "paper", "publishing", "reader_location",
-         "repairs", "runs", "section_links", "stages", "statements", "styles", "terms")
+         "repairs", "runs", "section_links", "stages", "statements", "story_model", "styles", "terms")
 
 
 def setup(app):

@@ -7,6 +7,7 @@ Of a trained encoder (`NOTICE.md` names it, its licence and the changes):
     interventions.json what it becomes without [CLS], or one head: `without_cls`, `switched_off`
 Of a trained decoder (named there too):
     pooled.npz         what it loses when its heads share keys and values: `pooled`
+    told.npz           what it tells as heads go off, or another text lends keys or values: `mha.lab.assets.told`
     heads_that_write.npz   what it writes when heads are off, or its cache is exchanged: `writing`
 Of that one and of a second (named there too):
     heads_of_decoders.npz  their induction heads, sinks and rotary positions: `decoder_heads`
