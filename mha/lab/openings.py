@@ -20,7 +20,9 @@ PRONOUN = "Once upon a time, there was a little {kind} named {name}. One day, {n
 NUMBER = ("Once upon a time, there was a park. The {noun} in the park",
           "One day, Tom looked at the garden. The {noun} near the big tree")           # next: was, or were
 TOLD = ("Once upon a time, there was a little {kind} named {name}. {name} had a {thing}. One day,",
-        "{name} was a {kind} who liked to play outside with a {thing}. One morning,")  # the story goes on
+        "{name} was a {kind} who liked to play outside with a {thing}. One morning,",
+        "There was once a {kind} named {name}. {name} found a {thing} in the garden. Then,",
+        "Mom gave {name} a {thing}. {name} was a happy {kind}. Soon,")                 # the story goes on
 TOYS = "ball dog cat book boat hat car bird tree bear".split()
 
 

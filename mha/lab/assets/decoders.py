@@ -45,7 +45,7 @@ class DecoderHeads:
     path_loss: Tensor
     """(2, PATHS_KEPT, 4), with each of two heads that look at the token before kept from what later layers read."""
     path_looks: Tensor
-    """(2, PATHS_KEPT, 4), the induction scores of four heads."""
+    """(2, PATHS_KEPT, 4, 4), the induction scores of four heads, each of four texts."""
     path_heads: Tensor
     """(4, 2), these four: layer and head."""
     sink: Tensor

@@ -18,7 +18,9 @@ WINDOWS = (64, 32, 16, 8, 4)                        # how many tokens each sees,
 TELLERS = ("whole, opening 0", "5.1 zero, opening 0", "1.2 zero, opening 0", "1.2 mean, opening 0",
            "4.4 zero, opening 0", "5.1 mean, opening 0", "4.4 mean, opening 0", "whole, opening 1",
            "5.1 zero, opening 1", "1.2 zero, opening 1", "1.2 mean, opening 1", "whole, drawn opening 0",
-           "5.1 zero, drawn opening 0", "1.2 zero, drawn opening 0", "4.4 zero, drawn opening 0")         # head off, how, and how the story begins
+           "5.1 zero, drawn opening 0", "1.2 zero, drawn opening 0", "4.4 zero, drawn opening 0", "whole, opening 2",
+           "1.2 zero, opening 2", "1.2 mean, opening 2", "whole, opening 3", "1.2 zero, opening 3",
+           "1.2 mean, opening 3")                   # head off, how, and how the story begins
 
 
 @dataclass(frozen=True)

@@ -114,20 +114,23 @@ def repeats_most() -> viz.Table:
 
 
 def agreement() -> viz.Table:
-    """The share of the right word of two, whole, with a head off by zero and by its mean, and the worst other head."""
+    """The share of the right word of two, whole, with 4.4 off by zero and by its mean, with 5.3 off, with both, and
+    with the worst of all other heads off.
+    """
     kept = writing()
-    rows = {"she / he": (kept.pronoun_whole, kept.pronoun_off, None)}
-    rows |= {f"was / were, {place}": (kept.number_whole[k], kept.number_off[:, k], kept.number_both[:, k])
-             for k, place in enumerate(("noun three back", "noun four back"))}
+    rows = {"she": (kept.pronoun_whole, kept.pronoun_off, None)}
+    rows |= {k: (kept.number_whole[k], kept.number_off[:, k], kept.number_both[:, k]) for k in (0, 1)}
     two, three = at("4.4"), at("5.3")
     rest = [k for k in range(36) if k not in (two, three)]
 
     def of(index, kind):
         return [off[kind, index].mean() for _, off, _ in rows.values()]
-    return viz.columns(rows, digits=3, corner="right word", whole=[whole.mean() for whole, _, _ in rows.values()],
-                       without_4_4=of(two, 0), its_mean=of(two, 1), without_5_3=of(three, 0),
-                       without_both=["" if both is None else f"{both[0].mean():.3f}" for _, _, both in rows.values()],
-                       worst_other=[off[0][rest].mean(-1).min() for _, off, _ in rows.values()])
+    found = {"none": [whole.mean() for whole, _, _ in rows.values()], "4.4": of(two, 0), "4.4, its mean": of(two, 1),
+             "5.3": of(three, 0), "5.3, its mean": of(three, 1),
+             "both": ["" if both is None else f"{both[0].mean():.3f}" for _, _, both in rows.values()],
+             "the worst of 34 others": [off[0][rest].mean(-1).min() for _, off, _ in rows.values()]}
+    return viz.columns(found, digits=3, corner="head off", **{
+        name: [row[k] for row in found.values()] for k, name in enumerate(("she_or_he", "noun_3_back", "noun_4_back"))})
 
 
 def unseen() -> str:
@@ -146,12 +149,15 @@ def reach() -> viz.Table:
 
 
 def first_token() -> str:
-    """What the first token is needed for."""
+    """What the first token is needed for: by how much the loss rises when it is hidden, by opening, or left out."""
     kept = writing()
-    out = (kept.first_left_out[1] - kept.first_left_out[0])
+    hidden = (kept.reach[-1] - kept.reach[0]).view(8, 4).mean(-1)      # eight openings of four stories
+    out = kept.first_left_out[1] - kept.first_left_out[0]
     top = kept.first_weight.flatten().topk(2)
     heads = " and ".join(f"{name_of(HEADS[k])} {w:.2f}" for w, k in zip(top.values.tolist(), top.indices.tolist()))
-    return f"left out: the loss behind token 10 rises by {out.mean():.3f}\nlargest mean weight on it: {heads}"
+    return (f"hidden: the loss rises by {hidden.min():.3f} to {hidden.max():.3f}, by opening;\n"
+            f"after \"Once upon a time\" by {hidden[0]:.3f}\nleft out: behind token 10 it rises by {out.mean():.3f}\n"
+            f"largest mean weight on it: heads {heads}")
 
 
 # --- Two decoders ---------------------------------------------------------------------------------------------------
@@ -200,9 +206,10 @@ def in_texts() -> str:
 def kept_from() -> viz.Table:
     """The loss of the second half, and the four best induction scores, when 16.0 or 11.1 is kept from readers."""
     kept = decoder_heads("smollm2")
-    return viz.columns(PATHS_KEPT, corner="kept from the later", without_16_0=kept.path_loss[0].mean(-1),
-                       without_11_1=kept.path_loss[1].mean(-1),
-                       scores_with_16_0_so=[" ".join(f"{x:.2f}" for x in row) for row in kept.path_looks[0].tolist()])
+    scores = [" ".join(f"{x:.2f}" for x in row) for row in kept.path_looks[0].mean(-1).tolist()]
+    return viz.columns(PATHS_KEPT, corner="kept from later", **{
+        "loss, head 11.1": kept.path_loss[1].mean(-1), "loss, head 16.0": kept.path_loss[0].mean(-1),
+        "four induction scores, head 16.0": scores})
 
 
 def sinks() -> viz.Table:
@@ -210,7 +217,9 @@ def sinks() -> viz.Table:
     ratio of the stream's length at the first token to the median of others, and the rise of the loss.
     """
     rows = {name: decoder_heads(name) for name in ("stories15m", "smollm2")}
+    even = float((1 / torch.arange(9.0, 101)).mean())                  # a head that attends alike, tokens 9 to 100
     return viz.columns(rows, corner="model", weight=[kept.sink[0].mean() for kept in rows.values()],
+                       uniform_weight=[even, even],
                        heads_above_half=[int((kept.sink[0] > 0.5).sum()) for kept in rows.values()],
                        weight_without_start=[kept.sink[1].mean() for kept in rows.values()],
                        times_as_long=[f"{(kept.stream[0, :, 0] / kept.stream[0, :, 1]).max():.0f}"
