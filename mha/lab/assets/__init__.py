@@ -8,6 +8,9 @@ Of a trained encoder (`NOTICE.md` names it, its licence and the changes):
 Of a trained decoder (named there too):
     pooled.npz         what it loses when its heads share keys and values: `pooled`
     told.npz           what it tells as heads go off, or another text lends keys or values: `mha.lab.assets.told`
+    heads_that_write.npz   what it writes when heads are off, or its cache is exchanged: `writing`
+Of that one and of a second (named there too):
+    heads_of_decoders.npz  their induction heads, sinks and rotary positions: `decoder_heads`
 Of small models trained for the book:
     lookup.npz         the heads of chapter 2, by scale, width and learning rate: `lookup_runs`
     trained_heads.npz  the layers of chapter 7: `trained_heads`, `trained_samples`
@@ -22,6 +25,7 @@ What a loader returns is a dataclass, with a line under each field that says wha
 `python -m tools.make_NAME`, all in about two hours on one core; tests make a part of each again, drawn at random.
 """
 from mha.lab.assets.decoder import POOLED, Pooled, pooled
+from mha.lab.assets.decoders import DECODERS, DecoderHeads, decoder_heads
 from mha.lab.assets.encoder import (
     BROWSED, MINILM, REAL_HEADS, UNTRAINED, Agreement, Browsed, Itself, LookedAt, Places, PronounRows, RealHeads,
     Special, Surgery, TokenBefore, TrainedQK, real_heads, trained_qk,
@@ -37,15 +41,17 @@ from mha.lab.assets.trainings import (
     TRAINED_HEADS, InductionRuns, PositionRuns, induction_runs, lookup_runs, pair_runs, position_runs, shared_runs,
     trained_heads, trained_samples,
 )
+from mha.lab.assets.writing import WRITING, Writing, writing
 
 __all__ = [
-    "BROWSED", "FIXED_HEADS", "FIXED_VALUES", "FIXED_WIDTHS", "HEADS", "INDUCTION", "INTERVENTIONS", "KINDS",
-    "LONGER_RUNS", "LONG_HEADS", "LONG_PAIRS", "LONG_SHARING", "LOOKUP_FILE", "LOOKUP_POWERS", "LOOKUP_RATES",
-    "LOOKUP_WIDTHS", "MEAN_ORDERS", "MINILM", "PAIRS", "PAIRS_FILE", "PATHS", "POOLED", "POSITION_RUNS", "PRUNING",
-    "PRUNING_ORDERS", "RANDOM_ORDERS", "REAL_HEADS", "RELATIONS", "SCALES", "SHARING", "SHARING_FILE", "TRAINED_HEADS",
-    "UNTRAINED", "Agreement", "AlibiRuns", "Browsed", "InductionRuns", "Itself", "Kept", "LongerRuns", "LookedAt",
-    "Means", "PathRuns", "Places", "Pooled", "PositionRuns", "PronounRows", "Pruning", "RealHeads", "Retrieval",
-    "Special", "Surgery", "TokenBefore", "TrainedQK", "alibi_runs", "induction_runs", "longer_runs", "lookup_runs",
+    "BROWSED", "DECODERS", "FIXED_HEADS", "FIXED_VALUES", "FIXED_WIDTHS", "HEADS", "INDUCTION", "INTERVENTIONS",
+    "KINDS", "LONGER_RUNS", "LONG_HEADS", "LONG_PAIRS", "LONG_SHARING", "LOOKUP_FILE", "LOOKUP_POWERS",
+    "LOOKUP_RATES", "LOOKUP_WIDTHS", "MEAN_ORDERS", "MINILM", "PAIRS", "PAIRS_FILE", "PATHS", "POOLED",
+    "POSITION_RUNS", "PRUNING", "PRUNING_ORDERS", "RANDOM_ORDERS", "REAL_HEADS", "RELATIONS", "SCALES", "SHARING",
+    "SHARING_FILE", "TRAINED_HEADS", "UNTRAINED", "WRITING", "Agreement", "AlibiRuns", "Browsed", "DecoderHeads",
+    "InductionRuns", "Itself", "Kept", "LongerRuns", "LookedAt", "Means", "PathRuns", "Places", "Pooled",
+    "PositionRuns", "PronounRows", "Pruning", "RealHeads", "Retrieval", "Special", "Surgery", "TokenBefore",
+    "TrainedQK", "Writing", "alibi_runs", "decoder_heads", "induction_runs", "longer_runs", "lookup_runs",
     "pair_runs", "path_runs", "pooled", "position_runs", "pruning", "real_heads", "shared_runs", "switched_off",
-    "trained_heads", "trained_qk", "trained_samples", "without_cls",
+    "trained_heads", "trained_qk", "trained_samples", "without_cls", "writing",
 ]

@@ -1,0 +1,1 @@
+"""Chapter 13: its exercises in code, and its questions."""

@@ -1,0 +1,190 @@
+"""What is stored of interventions in two trained decoders: bounds over openings, and a part made again where the
+weights are at hand (`mha.lab.stories`).
+"""
+import pytest
+import torch
+
+from mha.lab import causes, openings, stories
+from mha.lab.assets import decoder_heads, writing
+from mha.lab.assets.decoders import PATHS_KEPT, TURNED, parts
+from mha.lab.assets.writing import HEADS, SWAPS, TELLERS
+from mha.lab.findings import chapter_13
+from tools import make_heads_that_write as tool
+
+
+def after(swap):
+    return writing().rename[:, SWAPS.index(swap)]                     # (3 openings, own and other, 45)
+
+
+def teller(name):
+    return writing().told[TELLERS.index(name)].nanmean(-1)            # hero, repeats, pronouns
+
+
+# --- Renaming -------------------------------------------------------------------------------------------------------
+
+def test_the_values_of_one_head_rename_all_45_in_each_of_three_openings():
+    own, other = after("values of 5.1").unbind(1)
+    assert own.shape == (3, 45) and (other > own).all() and (other.mean(-1) > 0.75).all() and other.min() > 0.3
+
+
+def test_all_keys_of_another_name_rename_nobody_and_cost_nearly_nothing():
+    for swap in ("all keys", "keys of 5.1"):
+        own, other = after(swap).unbind(1)
+        assert (own > other).all() and ((after("nothing")[:, 0] - own).mean(-1) < 0.02).all()
+
+
+def test_no_other_head_renames_anybody():
+    others = [k for k, head in enumerate(HEADS) if head != (5, 1)]
+    assert writing().rename_one[:, others].max() < 0.05
+    own, other = after("all values but those of 5.1").unbind(1)
+    assert (own > other).all()
+
+
+def test_the_keys_of_a_word_of_another_kind_hide_the_name():
+    for swap in ("all keys, of a small word", "keys of 5.1, of a small word"):
+        assert (after(swap)[:, 0].mean(-1) < 0.2).all()
+    assert (after("keys of 5.1, of a thing")[:, 0].mean(-1) < after("nothing")[:, 0].mean(-1) - 0.15).all()
+
+
+def test_the_story_goes_on_with_the_new_name():
+    nothing, values, both = (writing().rename_told > 0).transpose(0, 1).flatten(3)
+    for own, other, whole in ((values[:, 0], values[:, 1], False), (both[:, 0], both[:, 1], False),
+                              (nothing[:, 0], nothing[:, 1], True)):
+        assert own.all() if whole else other.all() and not own.any()
+
+
+# --- Heads off ------------------------------------------------------------------------------------------------------
+
+def test_without_5_1_the_name_is_gone_in_each_opening_however_it_is_switched_off():
+    off = writing().name_off.mean(-1)                                 # (kinds, 3, 36)
+    assert (writing().name_whole.mean(-1) > 0.8).all() and (off[:, :, chapter_13.at("5.1")] < 0.05).all()
+    others = off[:, :, [k for k, head in enumerate(HEADS) if head != (5, 1)]]
+    assert (others > 0.08).all() and (off.median(-1).values > 0.7).all()
+    assert writing().name_first[1].sum() < 5 < 130 < writing().name_first[0].sum()
+
+
+def test_what_0_5_costs_is_its_constant():
+    zero, mean, resampled = writing().name_off[:, :, chapter_13.at("0.5")].mean((1, 2))
+    assert zero < 0.3 < 0.8 < mean and resampled > 0.8
+
+
+def test_with_shuffled_words_the_name_is_rarely_expected():
+    whole, off = writing().name_shuffled.mean((1, 2))
+    assert off < 0.01 < whole < 0.3
+
+
+def test_stories_lose_their_hero_without_5_1_and_repeat_themselves_without_1_2_in_the_first_opening():
+    assert teller("5.1 zero, opening 0")[0] < 0.1 and teller("5.1 mean, opening 0")[0] < 0.1
+    assert teller("whole, opening 0")[0] > 0.9 and teller("5.1 zero, drawn opening 0")[0] < 0.1
+    assert min(teller("1.2 zero, opening 0")[1], teller("1.2 mean, opening 0")[1]) > 0.2 > 0.05 > teller(
+        "whole, opening 0")[1]
+    assert teller("1.2 zero, opening 1")[1] < 0.03                    # and not in the second
+    again = writing().told_off[:, 1].mean(-1)
+    assert again.argmax() == chapter_13.at("1.2") and again.topk(2).values[1] < 0.12
+
+
+def test_number_hangs_on_two_heads_and_is_a_coin_without_both():
+    kept = writing()
+    assert (kept.number_whole.mean(-1) > 0.9).all() and kept.pronoun_whole.min() > 0.9
+    for kind in (0, 1):
+        assert ((kept.number_both[kind].mean(-1) - 0.5).abs() < 0.02).all()
+        for k in (0, 1):
+            order = kept.number_off[kind, k].mean(-1).argsort()[:2].tolist()
+            assert sorted(order) == [chapter_13.at("4.4"), chapter_13.at("5.3")]
+        assert kept.pronoun_off[kind].mean(-1).argmin() == chapter_13.at("4.4")
+    assert ((kept.number_unseen.mean(-1) - 0.5).abs() < 0.02).all()
+
+
+def test_a_smaller_window_costs_more_and_names_several_times_as_much():
+    kept = writing()
+    more, names = ((rows[1:6] - rows[0]).mean(-1) for rows in (kept.reach, kept.reach_names))
+    assert (more.diff() > 0).all() and (names.diff() > 0).all() and (names > 2.5 * more).all()
+    hidden = (kept.reach[6] - kept.reach[0]).view(8, 4).mean(-1)
+    assert hidden.max() < 0.2 and hidden[0] < 0.03 and kept.first_weight.max() < 0.5
+
+
+# --- Two decoders ---------------------------------------------------------------------------------------------------
+
+def test_one_model_has_induction_heads_and_the_other_has_none():
+    large, small = decoder_heads("smollm2"), decoder_heads("stories15m")
+    assert large.induction.mean(0).max() > 0.8 and (large.induction.mean(0) > 0.3).sum() > 8
+    assert small.induction.mean(0).max() < 0.1 and large.induction_once.mean(0).max() < 0.1
+    assert large.loss[1].max() < 0.5 * large.loss[0].min() and small.loss[1].mean() > 0.9 * small.loss[0].mean()
+
+
+def test_16_0_makes_induction_heads_by_their_keys():
+    loss = dict(zip(PATHS_KEPT, decoder_heads("smollm2").path_loss[0]))
+    looks = dict(zip(PATHS_KEPT, decoder_heads("smollm2").path_looks[0]))
+    assert loss["keys"].min() > 3 * loss["whole"].mean() and looks["keys"].max() < 0.05
+    assert max(loss["queries"].mean(), loss["values"].mean()) < 1.6 * loss["whole"].mean()
+    other = dict(zip(PATHS_KEPT, decoder_heads("smollm2").path_loss[1]))
+    assert other["all"].mean() < 1.4 * other["whole"].mean()
+
+
+def test_sinks_are_of_the_position_in_one_model_and_none_in_the_other():
+    large, small = decoder_heads("smollm2"), decoder_heads("stories15m")
+    assert (large.sink[0] > 0.5).sum() > 50 and (large.sink[1].mean() - large.sink[0].mean()).abs() < 0.05
+    assert small.sink.max() < 0.5 and (large.stream[0, :, 0] / large.stream[0, :, 1]).max() > 50
+
+
+def test_the_parts_of_the_names_score_are_networks_on_the_keys_side_and_16_0_makes_that_of_an_induction_head():
+    small, large = decoder_heads("stories15m"), decoder_heads("smollm2")
+    for table in small.apart:
+        assert chapter_13._kinds(parts(5, 6), table.sum(0)).argmax() == 2
+        heads = {name: float(value) for name, value in zip(parts(5, 6), table.sum(1)) if "." in name}
+        assert max(heads, key=heads.get) == "4.4"
+    keys = large.apart_keys
+    assert parts(17, 9)[int(keys.argmax())] == "16.0" and keys.max() > 5 * keys.topk(2).values[1]
+
+
+def test_stored_files_are_small_and_names_are_known():
+    assert len(TURNED) == len(decoder_heads("smollm2").pairs_twice) and len(TELLERS) == len(writing().told)
+    assert len(parts(17, 9)) == len(decoder_heads("smollm2").apart_keys)
+    from mha.lab.assets import DECODERS, WRITING
+    assert WRITING.stat().st_size + DECODERS.stat().st_size < 200 * 1024
+
+
+# --- Made again -----------------------------------------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def found():
+    """The model, where its weights are at hand."""
+    path = stories.find(download=False)
+    if path is None:
+        pytest.skip("the weights of stories15M are nowhere to be found")
+    return tool.Found()
+
+
+def test_an_exchange_made_again_gives_what_is_stored(found):
+    place = int(torch.randint(3, ()))
+    pairs = openings.with_others(found.tokenizer)
+    ids, others = (tool.named(found, openings.NAMED[place], name) for name in (None, lambda k, own, other: other))
+    own, other = (found.words([pair[k] for pair in pairs]) for k in (0, 2))
+    past, lent = (causes.read(found.model, each[:, :-1], last=True).past for each in (ids, others))
+    some = slice(None, None, 4)
+    cache = causes.exchanged(past, lent, tool.places_of(ids, others), {"values": [(5, 1)]})
+    run = causes.read(found.model, ids[:, -1:], past=cache, last=True)
+    for k, words in enumerate((own, other)):
+        torch.testing.assert_close(run.probability(words)[some], after("values of 5.1")[place, k][some], atol=2e-3,
+                                   rtol=2e-3)
+
+
+def test_a_head_switched_off_again_gives_what_is_stored(found):
+    place, k = int(torch.randint(3, ())), int(torch.randint(36, ()))
+    ids = tool.named(found, openings.NAMED[place])
+    own = found.words([name for name, _, _ in openings.with_others(found.tokenizer)])
+    run = causes.read(found.model, ids, causes.off({HEADS[k]: 0.0}), last=True)
+    torch.testing.assert_close(run.probability(own), writing().name_off[0, place, k], atol=2e-3, rtol=2e-3)
+
+
+def test_facts_of_a_story():
+    rows = [([1, 2, 3, 4, 1, 2, 3, 4], "Anna saw her ball. He ran."), ([5, 6], "Annabel ran.")]
+    named, again, fit = tool.facts(rows, ["Anna", "Anna"], ["girl", "girl"])
+    assert named.tolist() == [1, 0] and again.tolist() == pytest.approx([0.2, 0]) and fit[0] == 0.5 and fit[1].isnan()
+
+
+def test_shuffled_keeps_the_first_token_and_the_last():
+    ids = torch.arange(20).view(2, 10)
+    mixed = tool.shuffled(ids, 3)
+    assert (mixed[:, [0, 7, 8, 9]] == ids[:, [0, 7, 8, 9]]).all() and (mixed.sort(-1).values == ids).all()
+    assert (mixed != ids).any()
