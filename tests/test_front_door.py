@@ -178,17 +178,13 @@ def pages(tmp_path, monkeypatch):
     """A folder of its own for `book.test_pages`, which takes these tests."""
     monkeypatch.setattr(book, "ROOT", tmp_path)
     monkeypatch.setattr(book, "PYTHON", sys.executable)
-    (tmp_path / "pytest.ini").write_text("[pytest]\n", "utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -p no:nbval\n", "utf-8")
     (tmp_path / "pages").mkdir()
     return lambda tests: (tmp_path / "pages" / "test_page.py").write_text(tests, "utf-8")
 
 
 def test_a_page_that_is_late_is_tried_again_and_said(pages):
-    pages(LATE)
-    assert book.test_pages("pages") == "passed; 1 at the second try: pages/test_page.py::test_late"
-
-
-def test_so_is_one_of_a_group_that_a_worker_has_to_itself(pages):
+    """Of a group, which a worker has to itself."""
     pages("import pytest\npytestmark = pytest.mark.xdist_group('a/page.html')\n" + LATE)
     said = book.test_pages("pages", "-n", "1", "--dist", "loadgroup")
     assert said == "passed; 1 at the second try: pages/test_page.py::test_late"

@@ -284,10 +284,11 @@ def test_a_copy_and_a_loaded_state_give_the_same_numbers(absorbed):
 
 
 @needs_compiler
-@FORMS
-def test_the_compiled_layer_gives_the_same_numbers_with_a_cache_too(absorbed):
-    layer, x = latent(causal=True, absorbed=absorbed, dtype=torch.float32), torch.randn(B, N, D)
-    close(torch.compile(layer, fullgraph=True)(x)[0], layer(x)[0], 1e-5)
+def test_the_compiled_layer_gives_the_same_numbers_with_a_cache_too():
+    layer, x = latent(causal=True, dtype=torch.float32), torch.randn(B, N, D)
+    for absorbed in (False, True):
+        layer.absorbed = absorbed
+        close(torch.compile(layer, fullgraph=True, backend="aot_eager")(x)[0], layer(x)[0], 1e-5)
     cache, whole = layer.new_cache(B, ROOM), layer(x)[0]
     step = torch.compile(lambda x, cache: layer(x, cache=cache)[0], fullgraph=True)
     with torch.no_grad():

@@ -4,7 +4,6 @@ import signal
 import sys
 import threading
 import time
-from pathlib import Path
 
 SOON = 1e-4                                                     # seconds to the next ring, after the first
 
@@ -83,6 +82,6 @@ def clock(waited=None):
 
 def waited_for_core(pid="self"):
     """Seconds in which a process could have run and had no core; 0 where the system does not tell."""
-    with contextlib.suppress(OSError, IndexError, ValueError):
-        return int(Path(f"/proc/{pid}/schedstat").read_text("ascii").split()[1]) / 1e9
+    with contextlib.suppress(OSError, IndexError, ValueError), open(f"/proc/{pid}/schedstat", "rb", 0) as told:
+        return int(told.read().split()[1]) / 1e9
     return 0.0
