@@ -137,6 +137,7 @@ def rename(found):
     """The next token's probabilities, own name and other, after an exchange in the cache at the name's positions."""
     pairs = openings.with_others(found.tokenizer)
     own, other = (found.words([pair[k] for pair in pairs]) for k in (0, 2))
+    every = {name: swaps()[name] for name in SWAPS}
     kinds, singles, counts = [], [], []
     things, small = ([word for word in words if openings.word(found.tokenizer, word) is not None]
                      for words in (openings.THINGS, openings.SMALL))
@@ -149,16 +150,13 @@ def rename(found):
         past = causes.read(found.model, ids[:, :-1], last=True).past
         pasts = {name: causes.read(found.model, source[:, :-1], last=True).past for name, source in sources.items()}
 
-        def cache(source, keys, values):
-            return causes.exchanged(past, pasts[source], places, {"keys": keys, "values": values})
-
-        def after(*swap):
-            run = causes.read(found.model, ids[:, -1:], past=cache(*swap), last=True)
-            return torch.stack([right(run, own), right(run, other)])
-        assert list(swaps()) == list(SWAPS)
-        kinds.append(torch.stack([after(*swap) for swap in swaps().values()]))
-        singles.append(torch.stack([after("other", [], [head])[1] for head in HEADS]))
-        counts.append(torch.stack([continued(found, ids, cache(*swaps()[name]), own, other)
+        caches = {name: causes.exchanged(past, pasts[source], places, {"keys": keys, "values": values})
+                  for name, (source, keys, values) in every.items()}
+        one = [causes.exchanged(past, pasts["other"], places, {"values": [head]}) for head in HEADS]
+        runs = [causes.read(found.model, ids[:, -1:], past=each, last=True) for each in (*caches.values(), *one)]
+        kinds.append(torch.stack([torch.stack([right(run, own), right(run, other)]) for run in runs[:len(SWAPS)]]))
+        singles.append(torch.stack([right(run, other) for run in runs[len(SWAPS):]]))
+        counts.append(torch.stack([continued(found, ids, caches[name], own, other)
                                    for name in ("nothing", "values of 5.1", "all keys and values")]))
     return {"rename": torch.stack(kinds), "rename_one": torch.stack(singles), "rename_told": torch.stack(counts)}
 

@@ -90,7 +90,7 @@ def case(seed, B, h, n, d_v, *off):
 EXERCISE = Exercise(
     id="13.2", name="mean_ablated", chapter="13_heads_that_write", stars=2, minutes=6, after="section 2", core=True,
     signature="mean_ablated(y, off)",
-    statement="Write `mean_ablated(y, off)`: y is `(B, h, n, d_v)`, what h heads return in B texts of n tokens, and off "
+    statement="Write `mean_ablated(y, off)`: y is `(B, h, n, d_v)`, what h heads return in B texts of n tokens; off "
               "is a boolean `(h,)`, True for the heads to ablate. Return `(B, h, n, d_v)`: each ablated head returns "
               "its mean over all texts and tokens, everywhere, and the others return what they did. Leave y as it is; "
               "no gradient is needed.",
@@ -102,7 +102,8 @@ EXERCISE = Exercise(
     sized=lambda B, h, n, d_v: case(1, B, h, n, d_v, 0),
     measure=measure, trained=(),
     hints=("The mean of a head is a vector of d_v numbers. Over which axes is it taken?",
-           "keepdim=True keeps axes of size 1, so that the mean (1, h, 1, d_v) fits y. off[:, None, None] is (h, 1, 1).",
+           "keepdim=True keeps axes of size 1, so that the mean (1, h, 1, d_v) fits y. off[:, None, None] is "
+           "(h, 1, 1).",
            "mean = y.mean((0, 2), keepdim=True)\n"
            "return torch.where(off[:, None, None], mean, y)"),
     note="Head 0.5 of stories15M shows why: put 0 in its place and the model is hurt, put its mean there and hardly "

@@ -9,9 +9,9 @@ LAYERS, HEADS, WIDTH, PLACES, TOKENS = 6, 6, 48, 2, 27
 how_many_numbers = Number(
     id="13.4", title="How much of the cache is exchanged?", chapter=HERE, stars=1, minutes=3, after="section 1",
     core=True,
-    statement=f"A model has {LAYERS} layers of {HEADS} heads, each with keys and values of its own, of {WIDTH} numbers. "
-              f"A prompt of {TOKENS} tokens names its hero {PLACES} times, each time with one token. The values of one "
-              "head at these places are exchanged. How many numbers of the cache change?",
+    statement=f"A model has {LAYERS} layers of {HEADS} heads, each with keys and values of its own, of {WIDTH} "
+              f"numbers. A prompt of {TOKENS} tokens names its hero {PLACES} times, each time with one token. The values "
+              "of one head at these places are exchanged. How many numbers of the cache change?",
     answer=PLACES * WIDTH,
     mistakes=(
         (WIDTH, Mistake("one-place", f"The name stands there {PLACES} times.")),
@@ -28,8 +28,8 @@ how_many_numbers = Number(
 what_the_exchange_shows = Choice(
     id="13.5", title="What does it show that keys change nothing?", chapter=HERE, stars=2, minutes=4,
     after="section 1", core=True,
-    statement="In a trained decoder you put the keys of \"Lucy\" in the place of those of \"Anna\", in all heads, and it "
-              "goes on to name Anna. What may you conclude?",
+    statement="In a trained decoder you put the keys of \"Lucy\" in the place of those of \"Anna\", in all heads, and "
+              "it goes on to name Anna. What may you conclude?",
     options=(
         Option("Keys do not matter in this model.",
                "Keys of a word that is no name do matter: with them the name is hardly found. Those of two names are "
@@ -58,23 +58,23 @@ what_the_exchange_shows = Choice(
 
 explain_the_cache = Explanation(
     id="13.6", title="Explain it: what does a head do?", chapter=HERE, stars=2, minutes=5, after="the chapter",
-    statement="In an interview: \"How would you find out what an attention head of a language model is for?\" Answer in "
-              "a minute, then open the checklist.",
+    statement="In an interview: \"How would you find out what an attention head of a language model is for?\" Answer "
+              "in a minute, then open the checklist.",
     checklist=("A map of weights shows where a head attends, and not whether anything depends on it.",
                "Switch the head off and measure what the model then writes, on many texts that were not chosen for it.",
                "By its mean as well as by zero: a zero may only remove a constant that later layers count on.",
                "Beside it the same for other heads, and for another opening or shuffled words.",
                "Keys and values are exchanged apart: keys decide where weight goes, values what is carried.",
-               "Exchange with what differs in one respect only, and say in which: a name for a name, a name for a thing.",
+               "Exchange with what differs in one respect only, and say in which: a name for a name, or for a thing.",
                "What is found holds of this model; another may have another head for it, or none."),
-    hints=(), note="A head that scores high and changes nothing is the rule, not the exception: measure use, not looks.",
+    hints=(), note="A head may score high and change little: measure use, not looks.",
 )
 
 the_second_comma = Choice(
     id="13.7", title="The comma that stands twice", chapter=LAB, stars=2, minutes=5, after="section 1",
-    statement="You write a reader for stories15M. Its list of 32,000 pieces begins with one piece for each of 256 bytes, "
-              "and the pieces that were learned follow; so \",\" and \".\" stand in it twice. You build a dictionary "
-              "from piece to number that keeps the first it sees. Nothing fails, and stories look right. What do you "
+    statement="You write a reader for stories15M. Its list of 32,000 pieces begins with one piece for each of 256 "
+              "bytes, and the pieces that were learned follow; so \",\" and \".\" stand in it twice. You build a "
+              "dictionary from piece to number that keeps the first it sees. Nothing fails, and stories look right. What do you "
               "notice?",
     options=(
         Option("Nothing: both numbers stand for the same text.",
@@ -100,8 +100,8 @@ the_second_comma = Choice(
 
 halves_or_pairs = Choice(
     id="13.8", title="Halves or pairs", chapter=LAB, stars=2, minutes=5, after="section 5",
-    statement="You load Llama weights that rotate neighbouring coordinates (0, 1), (2, 3), ... into a layer that rotates "
-              "halves, (0, d_k/2), (1, d_k/2 + 1), ... No shape complains. Which change makes the layer right?",
+    statement="You load Llama weights that rotate neighbouring coordinates (0, 1), (2, 3), ... into a layer that "
+              "rotates halves, (0, d_k/2), (1, d_k/2 + 1), ... No shape complains. Which change makes the layer right?",
     options=(
         Option("Permute the rows of W_Q and W_K within each head: the even ones first, then the odd ones.",
                "Then coordinate 2i of a head stands at i and coordinate 2i + 1 at i + d_k/2, where the layer looks for "
