@@ -82,7 +82,7 @@ def test_a_press_on_the_chosen_head_shows_the_story_that_is_stored_without_it(st
 def test_without_the_model_the_page_says_so(visit, chrome, address):
     context = chrome.new_context()
     page = context.new_page()
-    page.route("**/story_model.js", lambda route: route.fulfill(body="window.storyModel = null;"))
+    page.route("**/story_model.js*", lambda route: route.fulfill(body="window.storyModel = null;"))
     page.goto(address + PAGE)
     page.evaluate(served.SETTLED)
     says = page.locator(f"[data-figure={NAME}] .press")
@@ -235,6 +235,6 @@ def test_on_a_phone_and_at_400_percent_nothing_is_wider_than_the_window(visit, w
     assert story.page.evaluate(served.OVERFLOW) <= 0
     small = story.figure.locator("button, select, input").evaluate_all(
         "(all) => all.map((el) => [el.getBoundingClientRect(), el]).filter(([box]) => box.width)"
-        ".filter(([box, el]) => !el.matches('.token, .reset') && (box.height < 24 || box.width < 24))"
+        ".filter(([box, el]) => !el.matches('.token, .reset, .copy-link') && (box.height < 24 || box.width < 24))"
         ".map(([, el]) => el.outerHTML)")
     assert small == []
