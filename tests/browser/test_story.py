@@ -178,7 +178,7 @@ def test_a_seed_settles_a_story(running):
 
 @with_model
 def test_the_controls_of_the_page_change_the_model_that_runs(running):
-    change = running.page.locator(".live-figure").filter(has=running.figure).get_by_label("changed")
+    change = running.page.locator(".live-figure").filter(has=running.figure).get_by_label("changed", exact=True)
     change.select_option("values of head 5.1 are lent")
     running.until(lambda: running.chances().get("Lucy", [0])[0] > 0.8)
     change.select_option("head 5.1 is off")
