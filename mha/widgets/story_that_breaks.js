@@ -450,8 +450,8 @@ export default figure((data, { root, now, change, when, redraw, model }) => {
     plan.lends.push({ before, from: own.id, to: other.id, what, numbers, places });
     await begin(plan.ids);
     const changed = places.length * what.length * numbers.length * (size.d / heads);
-    return told(`${comma(changed)} of the ${comma(before * 2 * layers * size.d)} numbers in the cache are now those of `
-      + `a text about ${to}.`);
+    const all = plan.ids.length * 2 * layers * size.d;
+    return told(`${comma(changed)} of the ${comma(all)} numbers in the cache are now those of a text about ${to}.`);
   }
   // The controls ask for an opening or a change that has a name
   async function obey({ opening, change: wanted }) {

@@ -131,7 +131,7 @@ def test_values_of_one_head_rename_the_hero_and_all_keys_do_not(running):
     running.figure.locator(".own select").last.select_option("the values of the chosen head")
     running.press("Lend")
     running.until(lambda: running.chances().get("Lucy", [0])[0] > 0.8)
-    assert "96 of the 89,856 numbers" in running.said() and running.figure.locator(".token.lent").count() == 2
+    assert "96 of the 93,312 numbers" in running.said() and running.figure.locator(".token.lent").count() == 2
 
 
 @with_model
