@@ -3,8 +3,8 @@ const LONGEST = 200; // tokens
 const [ZERO, MEAN] = [1, 2]; // what a head gives out that is off
 const NAME_HEAD = 31; // head 5.1
 const WITHOUT = "This copy of the book was built without the model\u2019s weights: what is shown is stored.";
-const STORED = "It is stories15M, which knows the words of small children. Until it runs, what you see is stored; when it "
-  + "does, nothing that you type leaves this page.";
+const STORED = "It is stories15M, which knows the words of small children. Until it runs, what you see is stored. "
+  + "Nothing that you type leaves this page.";
 const LENDING = "3,456 of the 2,592,000 numbers in the cache are now those of a text about somebody.";
 const WAYS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 const LENT = { "the values of the chosen head": ["values"], "all values": ["values"], "all keys": ["keys"],
@@ -95,7 +95,7 @@ function textOf(choose) {
   let shown = { n: 0 };
 
   function add(j) {
-    const token = h("button", { type: "button" });
+    const token = h("button", { type: "button" }, h("code")); // as the model has it, with straight quotation marks
     token.addEventListener("click", () => j < shown.n && choose(j));
     token.addEventListener("keydown", (event) => {
       const to = { ArrowLeft: j - 1, ArrowUp: j - 1, ArrowRight: j + 1, ArrowDown: j + 1, Home: 0,
@@ -117,7 +117,7 @@ function textOf(choose) {
     tokens.forEach((token, j) => {
       const looks = { spaced: /^ /.test(pieces[j]), breaks: pieces[j] === "\n", written: j >= given, asks: j === asks,
         gone: hidden.has(j), lent: lent.has(j) };
-      write(token, asToken(pieces[j]));
+      write(token.firstChild, asToken(pieces[j]));
       const weight = row[j] ?? 0;
       set(token, { class: ["token", ...Object.keys(looks).filter((name) => looks[name])].join(" "),
         tabindex: j === asks ? 0 : -1, "aria-current": j === asks, "aria-disabled": j >= n,
@@ -213,9 +213,10 @@ function pooled({ rows, n }, side) {
 
 function nextOf(count) {
   const lines = tabulate(count, () => {
-    const [name, now, before, p, q] = [h("th", { scope: "row" }), h("i", { class: "bar" }),
+    const [name, now, before, p, q] = [h("code"), h("i", { class: "bar" }),
       h("i", { class: "bar before" }), h("td", { class: "number" }), h("td", { class: "number" })];
-    return { name, now, before, p, q, row: h("tr", {}, name, h("td", { class: "bars" }, now, before), p, q) };
+    const row = h("tr", {}, h("th", { scope: "row" }, name), h("td", { class: "bars" }, now, before), p, q);
+    return { name, now, before, p, q, row };
   });
   const head = h("tr", {}, h("td"), h("td"), ...["now", "whole"].map((text) =>
     h("th", { scope: "col", class: "number" }, text)));
@@ -449,8 +450,8 @@ export default figure((data, { root, now, change, when, redraw, model }) => {
     plan.lends.push({ before, from: own.id, to: other.id, what, numbers, places });
     await begin(plan.ids);
     const changed = places.length * what.length * numbers.length * (size.d / heads);
-    return told(`${comma(changed)} of the ${comma(before * 2 * layers * size.d)} numbers in the cache are now those of `
-      + `a text about ${to}.`);
+    const all = plan.ids.length * 2 * layers * size.d;
+    return told(`${comma(changed)} of the ${comma(all)} numbers in the cache are now those of a text about ${to}.`);
   }
   // The controls ask for an opening or a change that has a name
   async function obey({ opening, change: wanted }) {
@@ -541,16 +542,17 @@ export default figure((data, { root, now, change, when, redraw, model }) => {
   async function begins() {
     if (isBusy) return;
     isBusy = true;
-    set(load, { disabled: true });
+    set(load, { "aria-disabled": true });
     say(says, "Loading \u2026");
     try {
       engine = await startWorker(model);
       await inTurn(() => obey(now()));
+      const isHeld = document.activeElement === load;
       press.replaceWith(controls.first);
-      controls.first.querySelector("button").focus({ preventScroll: true }); // it had been on what is gone
+      if (isHeld) controls.first.querySelector("button").focus({ preventScroll: true });
       status.after(controls.box);
     } catch (error) {
-      load.disabled = false;
+      load.removeAttribute("aria-disabled");
       say(says, `The model could not be loaded: ${error.message}.`);
     }
     isBusy = false;
