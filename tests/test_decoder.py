@@ -22,8 +22,10 @@ class Letters:
 
 
 def small(tokenizer=None, **options):
-    layers = [GatedLayer(MultiHeadAttention(24, 4, num_kv_heads=2, bias=False, causal=True, on_qk=Rope()), 13, **options)
-              for _ in range(3)]
+    def heads():
+        return MultiHeadAttention(24, 4, num_kv_heads=2, bias=False, causal=True, on_qk=Rope())
+
+    layers = [GatedLayer(heads(), 13, **options) for _ in range(3)]
     made = Decoder(27, 23, layers, tokenizer=tokenizer or Letters()).double()
     with torch.no_grad():
         for parameter in made.parameters():

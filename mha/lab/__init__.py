@@ -1,10 +1,12 @@
 """The experiments of the book: what is measured, trained, stored and tested with the layers of `mha`.
 
     is measured with    `measure`, numbers for maps; `findings`, what a chapter's tables say; `surgery`, heads
-                        changed by hand; `bench`, seconds and memory; `races`, layers side by side
+                        changed by hand; `ablation`, what heads put out, replaced; `bench`, seconds and memory;
+                        `races`, layers side by side
     what is trained     `data`, small worlds; `train`, a training for each question; `induction`, models that copy
-    is stored or read   `assets`, results of long computations; `sentences`, texts with known answers; `real` and
-                        `transformer`, models that others trained; `stories`, one that writes
+    is stored or read   `assets`, results of long computations; `sentences`, texts with known answers; `real`,
+                        models that others trained, in the layers of `transformer` and `decoder`; `stories`, one
+                        that writes
     is looked at        `look`, every head of a model of the reader's own
     is put to the test  `folklore`, claims about attention
 """

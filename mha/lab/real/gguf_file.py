@@ -69,7 +69,8 @@ def _tokenizer(said: dict):
 
     kind, cut = said["tokenizer.ggml.model"], said.get("tokenizer.ggml.pre", "default")
     if kind != "gpt2" or cut not in ("smollm", "gpt-2"):
-        raise ValueError(f"from_gguf reads a tokenizer 'gpt2' that cuts as 'smollm' or 'gpt-2', got {kind!r} and {cut!r}")
+        raise ValueError(f"from_gguf reads a tokenizer 'gpt2' that cuts as 'smollm' or 'gpt-2', got {kind!r} and "
+                         f"{cut!r}")
     pieces = said["tokenizer.ggml.tokens"]
     made = Tokenizer(models.BPE({piece: i for i, piece in enumerate(pieces)},
                                 [tuple(pair.split(" ")) for pair in said["tokenizer.ggml.merges"]]))
