@@ -21,7 +21,8 @@ function wordsOf(names, begins, hue, pick) {
   // tints from 0 to 1; a number where it counts
   function show(tints, numbers, marked = -1, unseen = () => false) {
     words.forEach(({ word, number, gap }, i) => {
-      word.style.setProperty("--tint", `${(42 * Math.min(1, tints[i])).toFixed(1)}%`);
+      const tint = `${(42 * Math.min(1, tints[i])).toFixed(1)}%`;
+      if (word.style.getPropertyValue("--tint") !== tint) word.style.setProperty("--tint", tint);
       set(word, { class: `word ${gap} ${i === marked ? "is-query" : ""} ${unseen(i) ? "is-unseen" : ""}` });
       write(number, numbers[i]);
     });
