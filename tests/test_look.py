@@ -144,7 +144,7 @@ def test_mean_in_place_of_zero_keeps_what_a_head_tells_all_tokens():
     model = decoder()
     reader = Reader(model)
     out = reader.means(torch.tensor([IDS]))
-    assert [tuple(one.shape) for one in out] == [(6, 2), (6, 2)]
+    assert out.shape == (2, 6, 2)
     zero, mean = (look(model, IDS, off_is=kind).removals["change"] for kind in ("zero", "mean"))
     assert not torch.allclose(zero, mean)
     one_token = look(model, [4, 4], off_is="mean").removals["change"]       # two equal tokens: the mean is each

@@ -21,7 +21,8 @@ function wordsOf(names, begins, hue, pick) {
   // tints from 0 to 1; a number where it counts
   function show(tints, numbers, marked = -1, unseen = () => false) {
     words.forEach(({ word, number, gap }, i) => {
-      word.style.setProperty("--tint", `${(42 * Math.min(1, tints[i])).toFixed(1)}%`);
+      const tint = `${(42 * Math.min(1, tints[i])).toFixed(1)}%`;
+      if (word.style.getPropertyValue("--tint") !== tint) word.style.setProperty("--tint", tint);
       set(word, { class: `word ${gap} ${i === marked ? "is-query" : ""} ${unseen(i) ? "is-unseen" : ""}` });
       write(number, numbers[i]);
     });
@@ -109,15 +110,17 @@ function switchOf(all, choose) {
 
   function show({ head, gone }) {
     const [name, changes] = [all.name(head), all.changes(head)];
-    set(button, { "aria-checked": !gone, "aria-label": `Head ${name}` });
+    set(button, { "aria-checked": !gone });
     write(button.lastChild, `Head ${name} is ${gone ? "off" : "on"}`);
     words.show(changes.map((value) => (gone ? Math.abs(value) / (writes ? 2 : 0.3) : 0)),
       changes.map((value) => (gone && Math.abs(value) >= (writes ? 0.05 : 0.005) ? signed(value) : "")));
     const rank = 1 + costs.filter((value) => value > costs[head]).length;
     words.words.forEach(({ word }, i) => word.classList.toggle("is-gain", gone && writes && changes[i] < 0));
-    const lost = `On average ${signed(costs[head], 3)}${writes ? " nats a token" : ""}: rank ${rank} of ${all.count}.`;
+    const lost = `On average ${signed(costs[head], 3)}${writes ? " nats a token" : ""}, rank ${rank} of ${all.count}.`;
+    const most = tabulate(told.length, (i) => i).sort((a, b) => changes[b] - changes[a]).slice(0, 3)
+      .map((i) => `\u201c${told[i]}\u201d ${signed(changes[i])}`).join(", ");
     const sign = writes ? " Above 0 (ochre), a token is less likely than in the whole model." : "";
-    said.textContent = gone ? `${lost}${sign}` : "Switch the head off to see.";
+    said.textContent = gone ? `${lost} Most: ${most}.${sign}` : "Switch the head off to see.";
     if (!writes) return;
     const before = new Map(whole);
     const rows = gone ? without[head].map(([token, after]) => [token, before.get(token), after])
@@ -184,7 +187,7 @@ function header(all, choose, repaint) {
 }
 
 function build(all) {
-  const root = h("div", { class: "mha-figure look" });
+  const root = h("main", { class: "mha-figure look" });
   const leads = tabulate(all.count, (head) => Math.max(...all.scores.filter(({ key }) => key !== "first")
     .map(({ values, baselines }) => values[head] - baselines[head])));
   const state = { head: indexOfLargest(leads), row: all.size - 1, order: all.orders[0], gone: false };

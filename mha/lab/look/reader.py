@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 import torch
 from torch import Tensor, nn
 
+from mha.lab import ablation
 from mha.multihead import MultiHeadAttention, merge_heads, split_heads
 from mha.record import record
 
@@ -106,15 +107,9 @@ class Reader:
             self(ids)
         return torch.stack([weights.float().cpu() for weights in recorded.values()])
 
-    def means(self, ids: Tensor) -> list[Tensor]:
-        """What each head puts out on a text, as the mean over its tokens: for each layer (h, d_v)."""
-        seen = []
-        with ExitStack() as hooks:
-            for layer in self.layers:
-                hooks.callback(layer.W_O.register_forward_pre_hook(
-                    lambda W_O, given, h=layer.num_heads: seen.append(split_heads(given[0], h).mean((0, 2)))).remove)
-            self(ids)
-        return seen
+    def means(self, ids: Tensor) -> Tensor:
+        """What each head puts out on a text, as the mean over its tokens: (layers, h, d_v)."""
+        return ablation.head_outputs(self.model, lambda: self(ids)).mean((1, 3))
 
     @contextmanager
     def _changed(self, factors: Tensor):
