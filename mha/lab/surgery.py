@@ -147,13 +147,14 @@ def learned_like(model: nn.Module, trace, matrices: int = 1, steps: int = 150, r
     key = there[:, None, None]  # (B, 1, 1, n)
 
     def learned(number, attention):
-        x = torch.cat([trace.inputs[number], torch.ones(*there.shape, 1)], -1)[:, None]  # (B, 1, n, d_model + 1)
+        x = torch.cat([trace.inputs[number], torch.ones(*there.shape, 1)], -1)  # (B, n, d_model + 1)
         own, g = trace.weights[number], torch.Generator().manual_seed(seed + number)
         W = torch.randn(matrices, attention.num_heads, x.shape[-1], attention.d_k, generator=g)
         W = (W / x.shape[-1] ** 0.5).requires_grad_()
         optimiser = torch.optim.Adam([W], lr=rate)
         for _ in range(steps):
-            scores = (x @ W[0]) @ (x @ W[-1]).mT / attention.d_k**0.5  # (B, h, n, n)
+            Q, K = (torch.einsum("bnd,hdk->bhnk", x, one) for one in (W[0], W[-1]))  # (B, h, n, d_k)
+            scores = Q @ K.mT / attention.d_k**0.5  # (B, h, n, n)
             # A key of padding has no weight, yet 0 times the logarithm -inf would be NaN: its logarithm is set to 0.
             logs = scores.masked_fill(~key, -torch.inf).log_softmax(-1).masked_fill(~key, 0)
             optimiser.zero_grad()

@@ -163,7 +163,7 @@ def fit_pointers(task, score, *, exclude_self=True, rotary=False, steps=400, rat
         raise ValueError(f"score must be one of {', '.join(map(repr, SCORES))}, got {score!r}")
     g = torch.Generator().manual_seed(seed)
     draw, d_model, no_future = pointers(task, runs, g)
-    W_Q, W_K = (normal(g, runs, 1, d_model, d_k, std=d_model**-0.5, device=device) for _ in range(2))
+    W_Q, W_K = (normal(g, runs, d_model, d_k, std=d_model**-0.5, device=device) for _ in range(2))
     diagonal = normal(g, runs, 1, 1, d_k, device=device)
 
     # For two matrices K stands apart from Q; else it is Q, or Q stretched by the diagonal.
@@ -179,9 +179,9 @@ def fit_pointers(task, score, *, exclude_self=True, rotary=False, steps=400, rat
         mask = masks.causal(n, device=device) if no_future else torch.ones(n, n, dtype=torch.bool, device=device)
         if exclude_self:
             mask = mask & ~torch.eye(n, dtype=torch.bool, device=device)
-        Q = K = x @ W_Q  # (R, B, n, d_k)
+        Q = K = torch.einsum("rbnd,rdk->rbnk", x, W_Q)
         if score == "two matrices":
-            K = x @ W_K
+            K = torch.einsum("rbnd,rdk->rbnk", x, W_K)
         elif score == "one symmetric form":
             K = Q * diagonal
         if rotary:
