@@ -108,5 +108,6 @@ async ({ pages, answers, base }) => {
   }
   document.querySelector("article").append(back);
   list(back);
-  await Promise.all([...document.fonts].map((face) => face.load()));
+  document.body.getBoundingClientRect(); // laid out, it asks for the fonts that it shows
+  await document.fonts.ready;
 };

@@ -2,8 +2,9 @@
 
 A browser prints it. The pages of the site are put into one document (make_pdf.js), without scripts, with a title page
 and a table of contents in front, and with the hints and answers of the exercises at the end. It is printed twice: the
-first time tells on which page each heading stands, and the contents of the second say so. A page's own PDF is cut out
-of that of the book, which takes no time; it keeps the book's page numbers, but not its tags.
+first time tells on which page each heading stands, and the contents of the second say so; once, where the last PDF told
+it. A page's own PDF is cut out of that of the book, which takes no time; it keeps the book's page numbers, but not its
+tags.
 """
 import re
 import shutil
@@ -83,8 +84,8 @@ def answers():
     return {f"exercise-{item.id.replace('.', '-')}": answer(item) for item in EXERCISES.values()}
 
 
-def make(site, chromium, form="A4"):
-    """The PDF, as bytes."""
+def make(site, chromium, form="A4", numbers=None):
+    """The PDF, as bytes. numbers: on which page each heading stands, if it stands where it did in the last one."""
     config = yaml.safe_load((ROOT / "_config.yml").read_text("utf8"))
     address = base_address()
     frame = FRAME.format(title=escape(config["title"]), author=escape(config["author"]), licence=escape(LICENCE),
@@ -110,6 +111,7 @@ def make(site, chromium, form="A4"):
         def printed(numbers):
             # A new tab each time: a document that was laid out before may break its pages a little differently.
             tab = browser.new_page(color_scheme="light")
+            tab.emulate_media(media="print")
             tab.route("**/*", give)
             tab.goto(HERE)
             tab.evaluate(source, {"pages": pages(), "answers": answers(), "base": address})
@@ -118,23 +120,21 @@ def make(site, chromium, form="A4"):
             tab.close()
             return pdf
 
-        numbers = headings(printed(None))
-        pdf = printed(numbers)
-        browser.close()
-    if headings(pdf) != numbers:
-        sys.exit("The numbers in the contents moved the pages: this is a mistake in tools/make_pdf.py.")
-    return pdf
+        for _ in range(3):
+            if headings(pdf := printed(numbers)) == numbers:
+                return pdf
+            numbers = headings(pdf)
+    sys.exit("The numbers in the contents move the pages: this is a mistake in tools/make_pdf.py.")
 
 
 # Each heading stands in the PDF's outline, in the same order: its page goes to the entries of the contents.
 NUMBER = """
   (numbers) => {
     const all = [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")];
-    if (numbers && all.length !== numbers.length) throw Error(`${all.length} headings, ${numbers.length} outlined`);
     for (const place of document.querySelectorAll(".page-of")) {
       const target = document.getElementById(place.previousElementSibling.hash.slice(1));
       const heading = target.matches("h1, h2") ? target : target.querySelector("h1, h2");
-      place.textContent = numbers?.[all.indexOf(heading)] ?? "000";
+      place.textContent = numbers?.length === all.length ? numbers[all.indexOf(heading)] : "000";
     }
   }
 """
@@ -169,12 +169,13 @@ def size_of(document, path):
 def main():
     site = ROOT / "_build" / "html"
     target = site / "_static" / NAME
+    known = headings(target.read_bytes()) if target.exists() else None
     target.unlink(missing_ok=True)
     chromium = next(filter(None, map(shutil.which, CHROMIUM)), None)
     if not chromium:
         return print("No PDF of the book: it takes a Chromium. On Debian or Ubuntu: sudo apt-get install chromium")
     start = time.perf_counter()
-    pdf = make(site, chromium)
+    pdf = make(site, chromium, numbers=known)
     target.write_bytes(pdf)
     whole = size_of(pypdfium2.PdfDocument(pdf), target)
     offer(site, "chapters/index.html", NAME, PLACE_OF_PDF, "The whole book as one PDF", whole)

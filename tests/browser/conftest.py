@@ -10,15 +10,17 @@ NO_CHROMIUM = "there is no Chromium here; on Debian or Ubuntu: sudo apt-get inst
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """All that is asked of one page goes to one worker, in a row, so that it is opened few times (`opened`, below)."""
+    """All that is asked of one page goes to one worker, in a row, so that it is opened few times (`opened`, below);
+    first what is asked of every page, as it is when it has loaded.
+    """
     def page_of(item):
         asked = item.callspec.params if hasattr(item, "callspec") else {}
-        page, item = asked.get("page"), asked.get("item")      # something else where no page of this book has any
-        if isinstance(page, str):
+        page, chapter = asked.get("page"), getattr(asked.get("item"), "chapter", "")
+        if isinstance(page, str):                              # something else where no page of this book has any
             return page
-        return f"chapters/{item.chapter}.html" if hasattr(item, "chapter") else ""
+        return f"chapters/{chapter}.html" if chapter else getattr(item.module, "PAGE", "")
 
-    items.sort(key=page_of)
+    items.sort(key=lambda item: (page_of(item), item.path.name != "test_pages.py"))
     for item in items:
         if page := page_of(item):
             item.add_marker(pytest.mark.xdist_group(page))
@@ -54,16 +56,23 @@ def visit(chrome, address):
 
 @pytest.fixture(scope="session")
 def opened(chrome, address):
-    """As `visit`, for tests that leave a page to the next one as it is: it stays open until another is asked for."""
-    tabs, usual = {}, {name: known.default for name, known in inspect.signature(served.Visit).parameters.items()}
+    """As `visit`, for tests that leave a page to the next one as it is: it stays until another is asked for, and each
+    gets it in its size. Its frames pass when a test says so.
+    """
+    known = inspect.signature(served.Visit).parameters
+    tabs, usual = {}, {name: one.default for name, one in known.items()} | {"script": served.FRAMES}
 
     def open_once(path, **options):
-        asked = (path, *sorted((name, value) for name, value in options.items() if value != usual[name]))
+        asked = tuple(sorted((name, value) for name, value in options.items() if value != usual[name]))
         if asked not in tabs:
-            for other in [other for other in tabs if other[0] != path]:
-                tabs.pop(other).close()
-            tabs[asked] = served.Visit(chrome, address, path, **options)
-        return tabs[asked]
+            tabs[asked] = served.Visit(chrome, address, path, **{"script": served.FRAMES} | options)
+        one, size = tabs[asked], {"width": options.get("width", usual["width"]), "height": 900}
+        if one.page.viewport_size != size:
+            one.page.set_viewport_size(size)
+            one.page.evaluate(served.DRAWN)
+        if one.path != path:
+            one.go(path)
+        return one
 
     yield open_once
     for one in tabs.values():

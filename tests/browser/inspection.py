@@ -41,7 +41,9 @@ SMALL = """
 BRIGHT = """
   () => {
     const page = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-    const light = (colour) => {
+    const known = {};
+    const light = (colour) => (known[colour] ??= isLight(colour));
+    const isLight = (colour) => {
       page.clearRect(0, 0, 1, 1);
       page.fillStyle = colour;
       page.fillRect(0, 0, 1, 1);
@@ -130,7 +132,7 @@ OUTSIDE = """
     const scrolls = (el) => el.parentElement.closest("pre, .table-wrapper, .wide, svg, math");
     const out = ({ left, right }) => left < -1 || right > document.documentElement.clientWidth + 1;
     return [...document.querySelectorAll("article *")]
-      .filter((el) => el.getClientRects().length && !scrolls(el) && out(el.getBoundingClientRect()))
+      .filter((el) => el.getClientRects().length && out(el.getBoundingClientRect()) && !scrolls(el))
       .map((el) => el.outerHTML.slice(0, 160));
   }
 """
@@ -181,13 +183,18 @@ COLOURS = "color-contrast", "color-contrast-enhanced", "link-in-text-block"
 OF_SIZES = "target-size", "scrollable-region-focusable", "css-orientation-lock", "meta-viewport"
 SIZES = AXE | {"runOnly": {"type": "rule", "values": (*OF_SIZES, *COLOURS)}}
 ALL = AXE | {"rules": {"hidden-content": {"enabled": False}}}  # it only asks
-# One run for all rules, for each measures the whole page: what a rule about colours looks at is said to the rule
+# One run for all rules, for each measures the whole page: what a rule about colours looks at is said to the rule. A
+# drawing that has a name is one thing to it.
 OF_A_LOOK = [{"id": rule, "selector": f"{what}[data-look], [data-look] {what or '*'}"}
              for rule, what in zip(COLOURS, ("", "", "a[href]"))]
 RUN = """
   async (options) => {
     axe.configure({ rules: %s });
+    const drawings = [...document.querySelectorAll("svg[aria-label]:not(.live-figure *, :has(a, [tabindex]))")]
+      .map((svg) => [svg, [...svg.childNodes]]);
+    drawings.forEach(([svg]) => svg.replaceChildren());
     const { violations } = await axe.run(document, options);
+    drawings.forEach(([svg, parts]) => svg.append(...parts));
     return violations.flatMap(({ id, impact, nodes }) => nodes.map(({ target, html }) => [id, impact, target, html]));
   }
 """ % json.dumps(OF_A_LOOK)
@@ -195,17 +202,23 @@ ONE_OF_A_LOOK = """
   (known) => {
     const seen = new Set(known);
     const speaks = (el) => [...el.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+    const grounds = new Map([[null, []]]);
+    function groundsOf(el) {
+      if (!grounds.has(el)) {
+        const { backgroundColor, backgroundImage, opacity } = getComputedStyle(el);
+        const own = [backgroundColor, backgroundImage, opacity];
+        const below = groundsOf(el.parentElement);
+        grounds.set(el, String(own) === "rgba(0, 0, 0, 0),none,1" ? below : [...own, ...below]);
+      }
+      return grounds.get(el);
+    }
     for (const el of document.body.querySelectorAll("*:not(svg:not(.live-figure *) *)")) {
       if (!speaks(el) || !el.getClientRects().length) continue;
       const { color, fill, fontSize, fontWeight } = getComputedStyle(el);
       const figure = el.closest("[data-figure]");
       const look = [el.tagName === "A", color, fontSize, fontWeight];
       if (figure) look.push(fill, figure.dataset.figure, el.tagName, el.getAttribute("class"));
-      for (let on = el; on; on = on.parentElement) {
-        const { backgroundColor, backgroundImage, opacity } = getComputedStyle(on);
-        if (backgroundColor !== "rgba(0, 0, 0, 0)" || backgroundImage !== "none" || opacity !== "1")
-          look.push(backgroundColor, backgroundImage, opacity);
-      }
+      look.push(...groundsOf(el));
       if (!seen.has(String(look))) el.dataset.look = "";
       seen.add(String(look));
     }
@@ -220,11 +233,11 @@ IN_ONE = {"a straight quotation mark": STRAIGHT, "a figure not named once": NOT_
 
 
 def inspect(visit, path):
-    """All faults of a page, as {what was asked: list}. The visit, wide or narrow, is of no use afterwards."""
+    """All faults of a page, as {what was asked: list}, in a visit that is wide or narrow, and in the end as it was."""
     page, wide = visit.page, visit.page.viewport_size["width"] > 1000
     scripts = IN_ANY_WINDOW | IN_ONE if wide else IN_ANY_WINDOW
     found = {what: page.evaluate(script) for what, script in scripts.items()}
-    found |= {"moves while it loads": above(0.05, page.evaluate("layoutShift")), "too wide": too_wide(page)}
+    found |= {"moves while it loads": above(0.05, visit.shift), "too wide": too_wide(page)}
     if path in AS_TYPED:
         found.pop("a straight quotation mark", None)
     page.emulate_media(color_scheme="dark")
@@ -236,6 +249,9 @@ def inspect(visit, path):
         if rules := axe_rules(path, wide, scheme):
             page.emulate_media(color_scheme=scheme)
             found[f"axe, {scheme}"] = axe(page, rules)
+    page.emulate_media(color_scheme="light")
+    page.evaluate("document.querySelectorAll('details').forEach((el) => { el.open = false; })")
+    visit.errors.clear()
     return found
 
 

@@ -175,19 +175,32 @@ class Visit:
                  motion="reduce"):
         self.context = chrome.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme,
                                           reduced_motion=motion)
-        self.errors, self.foreign, self.requested = [], [], []
+        self.errors, self.foreign, self.requested, self.address = [], [], [], address
         if not fonts:                                 # as on a slow line: the page keeps the reader's own font
             self.context.route("**/*.woff2", lambda route: route.abort())
         self.page = self.context.new_page()
-        self.page.on("request", lambda request: self.note(request.url, address))
+        self.page.on("request", lambda request: self.note(request.url))
         self.page.add_init_script(SHIFTS + script + ("" if bets else WITHOUT_BETS))
         self.page.on("console", lambda message: message.type == "error" and self.errors.append(message.text))
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.goto(address + path, wait_until="load")
+        self.load(path)
+
+    def load(self, path):
+        self.path = path
+        self.page.goto(self.address + path, wait_until="load")
         self.shift = self.page.evaluate(SETTLED)      # how far the page moved while it loaded
 
-    def note(self, url, address):
-        (self.requested if url.startswith((address, "blob:", "data:")) else self.foreign).append(url)
+    def go(self, path):
+        """To another page, or another place of this one, as one who has read none."""
+        self.page.evaluate("[localStorage, sessionStorage].forEach((store) => store.clear())")
+        self.page.emulate_media(media="screen")
+        self.page.goto("about:blank")                 # a place of the same page would not load it
+        for noted in (self.errors, self.foreign, self.requested):
+            noted.clear()
+        self.load(path)
+
+    def note(self, url):
+        (self.requested if url.startswith((self.address, "blob:", "data:")) else self.foreign).append(url)
 
     def close(self):
         self.context.close()

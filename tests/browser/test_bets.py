@@ -118,8 +118,8 @@ def test_every_bet_of_a_page_can_be_made_in_every_way_and_uncovers_what_came(cov
     ("1.3", "You said 1.3. That is twice as much,"), ("0.75", "You said 0.75. It is 0.875:"),
     ("1e400", "This number is beyond what a float can hold"),
     ("much", "A number is asked for"), ("", "A number is asked for")])
-def test_a_number_is_read_as_people_write_it(bet, written, said):
-    tab = bet(LOOKUP).page
+def test_a_number_is_read_as_people_write_it(covered, written, said):
+    tab = covered(LOOKUP).page
     box(tab, 3).get_by_role("textbox").fill(written)
     box(tab, 3).get_by_role("textbox").press("Enter")
     assert reply(tab, 3).startswith(said)
@@ -191,16 +191,13 @@ def test_nothing_under_a_cover_can_be_reached(covered, page):
 # --- Covers ---------------------------------------------------------------------------------------------------------
 
 @every_page
-@pytest.mark.parametrize("width", [1200, 390])
-def test_a_covered_page_does_not_jump_while_it_loads(bet, covered, page, width):
-    one = covered(page) if width == 1200 else bet(page, width=width)
-    assert one.shift < 0.05 and one.errors == []
-    some = data(page)[::2]
-    one.page.evaluate("(made) => mha.store.put('bets', made)", {known["id"]: None for known in some})
-    one.page.reload(wait_until="load")
-    one.page.evaluate(served.SETTLED)
-    assert one.page.locator(".bet.is-made").count() == len(some)
-    assert one.page.evaluate("window.layoutShift") < 0.05
+def test_a_covered_page_does_not_jump_while_it_loads(bet, covered, page):
+    """Wide, and narrow where every other bet is made."""
+    made = {known["id"]: None for known in data(page)[::2]}
+    half = bet(page, width=390, script=served.keeping(f'"bets": {json.dumps(made)}'))
+    assert half.page.locator(".bet.is-made").count() == len(made)
+    for one in (covered(page), half):
+        assert one.shift < 0.05 and one.errors == []
 
 
 # Words that are read, without figures, exercises and the boxes themselves.
@@ -219,7 +216,7 @@ WORDS = """() => {
 
 @every_page
 def test_less_than_half_of_a_chapter_is_covered(opened, page):
-    assert 0 < opened(page, script=served.FRAMES).page.evaluate(WORDS) < 0.45
+    assert 0 < opened(page).page.evaluate(WORDS) < 0.45
 
 
 @pytest.mark.parametrize("page", [page for page in BETS if not labs.is_lab(page.removesuffix(".html"))])
@@ -378,7 +375,7 @@ def test_whoever_wants_a_book_reads_on_without_bets_and_may_bet_after_all(bet, p
 @every_page
 @pytest.mark.parametrize("medium", ["screen", "print"])
 def test_who_does_not_bet_reads_what_came(covered, opened, page, medium):
-    tab = (opened(page, script=served.FRAMES) if medium == "screen" else covered(page)).page
+    tab = (opened(page) if medium == "screen" else covered(page)).page
     assert tab.locator(".bet-came:visible").count() == 0 or medium == "screen"
     tab.emulate_media(media=medium)
     for number, known in enumerate(data(page), start=1):
@@ -405,6 +402,7 @@ PLAIN = """() => [...document.querySelectorAll(".bet > ul > li")].every((li) => 
   const stands = style.display === "block" && parseFloat(style.paddingLeft) > 10; // its bullets inside the box
   return li.getClientRects().length && style.listStyleType === "disc" && stands;
 })"""
+LOWEST = "(all) => Math.min(...all.map((el) => el.getBoundingClientRect().height))"
 OPERATED = ".bet button, .bet input, .bet-tally, .bet-are-off, .bet-tag, .bet-reply, .bet-foot"
 
 
@@ -413,8 +411,8 @@ def test_on_paper_everything_is_there_and_choices_are_a_list(covered, page):
     tab = covered(page).page
     box(tab, 1).locator(".bet-option, .bet-go").first.click()
     tab.emulate_media(media="print")
-    assert {one.evaluate("(el) => getComputedStyle(el).breakInside") for one in tab.locator(".bet").all()} == {"avoid"}
-    assert all(one.bounding_box()["height"] > 20 for one in tab.locator(".bet-cover").all())
+    breaks = tab.locator(".bet").evaluate_all("(all) => all.map((el) => getComputedStyle(el).breakInside)")
+    assert {*breaks} == {"avoid"} and tab.locator(".bet-cover").evaluate_all(LOWEST) > 20
     assert tab.evaluate(PLAIN)
     assert tab.locator(OPERATED).evaluate_all(SEEN) == []
 
@@ -422,8 +420,7 @@ def test_on_paper_everything_is_there_and_choices_are_a_list(covered, page):
 @every_page
 def test_without_javascript_everything_is_there_and_choices_are_a_list(unscripted, page):
     tab = unscripted(page)
-    assert tab.locator(".bet-cover").count() > 0
-    assert all(one.bounding_box()["height"] > 20 for one in tab.locator(".bet-cover").all())
+    assert tab.locator(".bet-cover").count() > 0 and tab.locator(".bet-cover").evaluate_all(LOWEST) > 20
     assert tab.evaluate(PLAIN)
     assert tab.locator(OPERATED).evaluate_all(SEEN) == []
 

@@ -3,7 +3,9 @@ import numpy as np
 import pytest
 import torch
 
+import served
 from operate import READ, unpack
+from test_figures import open_figure
 
 PAGE = "chapters/02_one_head.html"
 SETTINGS = 500
@@ -24,18 +26,15 @@ TYPE = """
 """
 
 
-def open_head(visit):
-    import served
-
-    tab = visit(PAGE, script=served.FRAMES).page
-    names = tab.locator(".live-figure [data-figure]").evaluate_all("(all) => all.map((one) => one.dataset.figure)")
-    return tab, names.index("head-by-hand")
+def open_head(opened):
+    index = served.live_figures(PAGE).index("head-by-hand")
+    return open_figure(opened, PAGE, index)[0], index
 
 
-def test_what_is_typed_is_what_torch_computes_with(visit):
+def test_what_is_typed_is_what_torch_computes_with(opened):
     from mha.widgets.head_by_hand import GIVEN, HeadByHand
 
-    tab, index = open_head(visit)
+    tab, index = open_head(opened)
     typed = (18 * torch.rand(SETTINGS, 3, 4, 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64) - 9)
     typed = (typed * 10).round() / 10
     shown = tab.evaluate(TYPE % READ.strip(), [index, typed.flatten(1).tolist()])
@@ -46,8 +45,8 @@ def test_what_is_typed_is_what_torch_computes_with(visit):
             assert np.allclose(page[name], values.numpy(), rtol=1e-5, atol=1e-5), (name, given)
 
 
-def test_the_arrow_keys_change_a_number_and_reset_brings_it_back(visit):
-    tab, index = open_head(visit)
+def test_the_arrow_keys_change_a_number_and_reset_brings_it_back(opened):
+    tab, index = open_head(opened)
     head = tab.locator(".live-figure").nth(index)
     field = head.get_by_label("W_Q, row 1, column 1")
     field.press("ArrowUp")
@@ -58,8 +57,8 @@ def test_the_arrow_keys_change_a_number_and_reset_brings_it_back(visit):
 
 
 @pytest.mark.parametrize("keys", [["Delete"], ["-"], ["-", "ArrowLeft"]])
-def test_what_is_no_number_is_left_behind_as_the_number_that_counts(visit, keys):
-    tab, index = open_head(visit)
+def test_what_is_no_number_is_left_behind_as_the_number_that_counts(opened, keys):
+    tab, index = open_head(opened)
     field = tab.locator(".live-figure").nth(index).get_by_label("W_Q, row 1, column 1")
     for key in ["Control+a", *keys, "Tab"]:
         field.press(key)

@@ -24,7 +24,8 @@ UPWARDS = range(20, 161, 20)                    # px of a finger that would scro
 NEAR = 1.5                                      # px between a hand and what it holds
 STEPS = 6                                       # values to each side of a slider, where the others stand elsewhere
 
-HELPERS = """
+HELPERS = """() => {
+  document.activeElement.blur(); // what another test has selected
   addEventListener("pointerdown", ({ pointerId }) => { window.pointer = pointerId; }, true);
   window.hand = (index) => {
     const figure = document.querySelectorAll(".live-figure")[index];
@@ -61,14 +62,15 @@ HELPERS = """
         .filter((el) => el.querySelector("input, select")).map((el) => [name(el), valueOf(el)])),
     };
   };
-""" % NAME.strip()
+}""" % NAME.strip()
 
 
 class Hand:
     """A mouse, or a finger, on one figure of a page."""
 
     def __init__(self, visit, page, index, touch=False, **options):
-        self.tab, self.index = visit(page, script=served.FRAMES + HELPERS, **options).page, index
+        self.tab, self.index = visit(page, script=served.FRAMES, **options).page, index
+        self.tab.evaluate(HELPERS)
         self.figure = figure_called(served.live_figures(page)[index])
         self.finger = self.tab.context.new_cdp_session(self.tab) if touch else None
 
@@ -115,10 +117,10 @@ def elsewhere(figure):
 
 
 def path(values, start, most):
-    """From a value of a slider up, and down again past it: to its ends, or at most so many values to each side."""
+    """From a value of a slider up, back at once and down: to its ends, or at most so many values to each side."""
     at = min(range(len(values)), key=lambda i: abs(values[i] - start))
     low, high = max(0, at - most), min(len(values) - 1, at + most)
-    return [values[i] for i in [*range(at, high + 1), *range(high - 1, low - 1, -1)]]
+    return [values[i] for i in [*range(at, high + 1), *range(at, low - 1, -1)]]
 
 
 def carry(hand, k, names, name, setting, most):

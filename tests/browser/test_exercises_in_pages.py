@@ -75,7 +75,7 @@ ANSWER = """
 
 @pytest.mark.parametrize("page", sorted({page_of(item) for item in QUESTIONS}) if served.chromium() else [])
 def test_answers_and_replies_survive_a_reload_until_all_is_forgotten(opened, page):
-    """First of all that is asked of a page: in the end it is as it was."""
+    """Before other tests answer on this page: in the end it is as it was."""
     one = opened(page)
     blank = one.page.evaluate(ANSWERED)
     one.page.evaluate(ANSWER)
@@ -84,12 +84,9 @@ def test_answers_and_replies_survive_a_reload_until_all_is_forgotten(opened, pag
     one.page.reload()
     one.page.evaluate(served.SETTLED)
     assert one.page.evaluate(ANSWERED) == answered and one.page.evaluate("window.layoutShift") < 0.05
-    chapter = one.page.url
-    one.page.goto(chapter.replace(page, "chapters/index.html"))
-    one.page.once("dialog", lambda dialog: dialog.accept())
-    one.page.get_by_role("button", name="Forget everything").click()
+    one.page.evaluate("mha.store.forget()")
     assert one.page.evaluate("Object.keys(localStorage)") == []
-    one.page.goto(chapter)
+    one.page.reload()
     assert one.page.evaluate(ANSWERED) == blank and one.errors == []
 
 
@@ -137,12 +134,10 @@ def foreseen(item):
 
 
 @pytest.mark.parametrize("item", PREDICTED if served.chromium() else [], ids=lambda item: item.id)
-def test_a_prediction_is_a_bet_that_replies_as_the_package_does_and_stays(visit, item):
-    page = visit(page_of(item), bets=True).page
+def test_a_prediction_is_a_bet_that_replies_as_the_package_does_and_stays(opened, item):
+    page = opened(page_of(item), bets=True).page
     box, solved = page.locator(form_of(item)), f"section.exercise.is-solved h3:has-text('{item.id} ·')"
     for answer in foreseen(item):
-        page.evaluate("localStorage.clear()")
-        page.reload()
         guess(box, item, answer)
         report = check(item.id, answer)
         verdict, *lines = report.text.removeprefix(f"{item.label}: ").splitlines()
@@ -153,6 +148,7 @@ def test_a_prediction_is_a_bet_that_replies_as_the_package_does_and_stays(visit,
         if item.letters and not report.ok:
             box.locator(f'[value="{item.right.lower()}"]').dispatch_event("click")
             assert box.locator(".bet-reply p").inner_text() == said and page.locator(solved).count() == 0
+        page.evaluate("mha.store.forget()")
 
 
 def guess(box, item, answer):

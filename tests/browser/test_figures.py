@@ -8,6 +8,8 @@ from support import pairwise
 
 import served
 from mha.viz.picture import WEIGHTS
+from mha.widgets import Learn
+from mha.widgets.figure import choices
 from operate import HEIGHT, after_each, figure_called, operate
 
 FIGURES_OF_PAGES = [pytest.param(page, index, id=f"{page}-{name}") for page in served.pages()
@@ -17,10 +19,14 @@ ALL_UP_TO, AT_RANDOM, AT_ONCE = 2000, 100, 100
 
 
 def settings_to_try(figure):
-    """All settings; where they are more than ALL_UP_TO, every corner of the grid and AT_RANDOM others."""
+    """All settings; where they are more than ALL_UP_TO, every corner of the grid and AT_RANDOM others, or a few."""
     settings = list(figure.settings())
     if len(settings) <= ALL_UP_TO:
         return settings
+    if isinstance(figure, Learn):                               # whose setting is a training of up to 500 steps
+        begun = figure.setting() | {"steps": 100}
+        return few_settings(figure) + [begun | {name: value} for name, control in figure.controls.items()
+                                       for value in choices(control) if name != "steps"]
     return corners(settings) + random.Random(0).sample(settings, AT_RANDOM)
 
 
@@ -31,19 +37,22 @@ def corners(settings):
             for values in itertools.product(*((values[0], values[-1]) for values in ends.values()))]
 
 
-def few_settings(figure):
-    """Each end of a control with each end of every other, and as many settings at random."""
+def pairs_of_ends(figure):
+    """Each end of a control with each end of every other."""
     settings = list(figure.settings())
     ends = {name: sorted({setting[name] for setting in settings}) for name in settings[0]}
-    few = [setting for setting in pairwise(**{name: (values[0], values[-1]) for name, values in ends.items()})
-           if setting in settings]                                              # some figures tie their controls
+    return [setting for setting in pairwise(**{name: (values[0], values[-1]) for name, values in ends.items()})
+            if setting in settings]                                             # some figures tie their controls
+
+
+def few_settings(figure):
+    """Each end of a control with each end of every other, and as many settings at random."""
+    settings, few = list(figure.settings()), pairs_of_ends(figure)
     return few + random.Random(1).sample(settings, min(len(few), len(settings)))
 
 
 def moves_from_opening(figure):
     """(name of a control, value) for each control, to its ends and up to three places between, its own left out."""
-    from mha.widgets.figure import choices
-
     reachable = {name: choices(control) for name, control in figure.controls.items()}
     moves = dict.fromkeys((name, values[round(i * (len(values) - 1) / 4)])
                           for name, values in reachable.items() for i in range(5))
@@ -56,8 +65,19 @@ def one_at_a_time(figure):
                                  for part in ({name: value}, figure.setting())]
 
 
+RESET = """
+  (index) => {
+    document.activeElement.blur();
+    document.querySelectorAll(".live-figure")[index].querySelector(".reset").click();
+    flushFrames();
+  }
+"""
+
+
 def open_figure(visit, page, index, width=1200, fonts=True):
+    """A figure as it opens, on a page that other tests may have used."""
     tab = visit(page, script=served.FRAMES, width=width, fonts=fonts).page
+    tab.evaluate(RESET, index)
     name = tab.locator(".live-figure").nth(index).locator("[data-figure]").get_attribute("data-figure")
     return tab, figure_called(name)
 
@@ -93,7 +113,6 @@ def compare(shown, computed, setting):
 def test_the_keyboard_moves_every_slider_and_the_figure_follows(opened, page, index):
     tab, _ = open_figure(opened, page, index)
     figure = tab.locator(".live-figure").nth(index)
-    figure.evaluate("(el) => el.settings.put({}, true)")                       # as it opened, whatever was tried before
     for slider in figure.locator("input[type=range]:enabled").all():
         slider.focus()
         tab.evaluate(served.DRAWN)                                         # a step on the way has set the figure
@@ -110,12 +129,15 @@ def test_the_keyboard_moves_every_slider_and_the_figure_follows(opened, page, in
         assert drawings[0] != drawings[1], "the slider moved and the figure did not"
 
 
-@pytest.mark.parametrize("width, fonts", [(1200, True), (414, True), (390, False)])
+@pytest.mark.parametrize("opened_at, width, fonts", [(1200, 1200, True), (390, 414, True), (390, 390, False)])
 @every_figure
-def test_a_figure_keeps_its_height_whatever_its_controls_say(opened, page, index, width, fonts):
-    """In the book's font, and in the reader's own."""
-    tab, figure = open_figure(opened, page, index, width=width, fonts=fonts)
-    settings = [figure.setting() | {name: value} for name, value in moves_from_opening(figure)] + few_settings(figure)
+def test_a_figure_keeps_its_height_whatever_its_controls_say(opened, page, index, opened_at, width, fonts):
+    """In the book's font, and in the reader's own; as wide as it opened, and wider."""
+    tab, figure = open_figure(opened, page, index, width=opened_at, fonts=fonts)
+    if width != opened_at:
+        tab.set_viewport_size({"width": width, "height": 900})
+        tab.evaluate(served.DRAWN)
+    settings = [figure.setting() | {name: value} for name, value in moves_from_opening(figure)] + pairs_of_ends(figure)
     heights = [round(height, 1) for height in after_each(tab, index, figure, settings, HEIGHT)]
     low, high = min(heights), max(heights)
     assert low == high, f"{low} px at {settings[heights.index(low)]}, {high} px at {settings[heights.index(high)]}"
@@ -189,11 +211,11 @@ def test_what_a_figure_says_can_be_read(opened, page, index, width, least):
     assert letters and [text for size, text in letters if size < least - 0.05] == []
 
 
-# The numbers of the open tables: those with a decimal as text, so that their digits are known
+# The numbers of the open tables, which are written 150 ms after a figure is drawn
 TABLES = """
   async (index) => {
     const figure = document.querySelectorAll(".live-figure")[index];
-    await new Promise((done) => setTimeout(done, 250));
+    await new Promise((done) => setTimeout(done, 150));
     return [...figure.querySelectorAll("details.numbers td")].map((cell) => cell.textContent);
   }
 """
@@ -244,10 +266,10 @@ MARKED_ROWS = """
 @pytest.mark.parametrize("name, page", [("head-grid", "chapters/06_multi_head.html"),
                                         ("head-browser", "chapters/08_what_heads_do.html")])
 @pytest.mark.parametrize("width", [1200, 390])
-def test_a_map_has_the_colours_of_its_weights(visit, name, page, width):
+def test_a_map_has_the_colours_of_its_weights(opened, name, page, width):
     """Those of the static pictures, on a scale that goes with the square root."""
     index = served.live_figures(page).index(name)
-    tab, figure = open_figure(visit, page, index, width=width)
+    tab, figure = open_figure(opened, page, index, width=width)
     for setting in few_settings(figure)[::2]:
         shown = operate(tab, index, figure, [setting])[0]["weight"]
         tab.evaluate(served.DRAWN)                      # a map is as large as its canvas was measured to be

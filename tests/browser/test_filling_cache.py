@@ -37,14 +37,17 @@ def test_rows_glide_onto_those_that_they_share_and_what_is_said_is_there_before(
         assert step["words"] == step["end"] == other["words"]
 
 
-@pytest.mark.parametrize("wait", [0, 80, 300])
-def test_who_groups_before_the_rows_have_come_ends_where_patience_does(visit, wait):
+def test_who_groups_before_the_rows_have_come_ends_where_patience_does(visit):
     script = """
-      for (const index of [2, 6, 0, 5, 1]) { choose(index); await pause(%d); }
-      await pause(900);
-      return [drawn(), said()];
+      const ends = [];
+      for (const wait of %s) {
+        for (const index of [2, 6, 0, 5, 1]) { choose(index); await pause(wait); }
+        await pause(900);
+        ends.push([drawn(), said()]);
+      }
+      return ends;
     """
-    assert of_cache(visit, script % wait) == of_cache(visit, script % 20, motion="reduce")
+    assert of_cache(visit, script % [0, 80, 300]) == 3 * of_cache(visit, script % [20], motion="reduce")
 
 
 @pytest.mark.parametrize("motion", ["no-preference", "reduce"])

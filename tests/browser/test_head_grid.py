@@ -9,8 +9,8 @@ PAGE = "chapters/06_multi_head.html"
 pytestmark = pytest.mark.skipif(not served.chromium(), reason="no Chromium")
 
 
-def test_the_map_drawn_large_does_not_run_past_the_last(visit):
-    tab, figure = open_figure(visit, PAGE, 0)
+def test_the_map_drawn_large_does_not_run_past_the_last(opened):
+    tab, figure = open_figure(opened, PAGE, 0)
     slider = tab.get_by_label("map drawn large")
     cuts = [str(control[0]) for control in figure.controls["num_heads"].options]
     for heads, last in (("12 heads", 11), ("48 heads", 23), ("2 heads", 1), ("1 head", 0)):

@@ -23,8 +23,8 @@ def agrees(tab, figure, layer, off):
     compare(unpack(tab.evaluate(READ, 0)), figure.numbers(**setting), setting)
 
 
-def test_a_press_switches_a_head_off_and_another_on_again(visit):
-    tab, figure = open_figure(visit, PAGE, 0)
+def test_a_press_switches_a_head_off_and_another_on_again(opened):
+    tab, figure = open_figure(opened, PAGE, 0)
     agrees(tab, figure, 5, {0, 1, 6})
     head(tab, "5.9").click()
     agrees(tab, figure, 5, {0, 1, 6, 9})
@@ -33,16 +33,16 @@ def test_a_press_switches_a_head_off_and_another_on_again(visit):
     agrees(tab, figure, 5, {6, 9})
 
 
-def test_a_press_in_another_layer_begins_there(visit):
-    tab, figure = open_figure(visit, PAGE, 0)
+def test_a_press_in_another_layer_begins_there(opened):
+    tab, figure = open_figure(opened, PAGE, 0)
     head(tab, "2.11").click()
     agrees(tab, figure, 2, {11})
     head(tab, "2.0").click()
     agrees(tab, figure, 2, {0, 11})
 
 
-def test_arrows_go_over_the_edges_and_space_presses(visit):
-    tab, figure = open_figure(visit, PAGE, 0)
+def test_arrows_go_over_the_edges_and_space_presses(opened):
+    tab, figure = open_figure(opened, PAGE, 0)
     stops = tab.locator(".switch[tabindex='0']")
     stops.focus()
     for key in ("ArrowRight", "ArrowUp", "ArrowLeft", "ArrowLeft", "Space"):
@@ -51,8 +51,8 @@ def test_arrows_go_over_the_edges_and_space_presses(visit):
     assert stops.count() == 1 and tab.evaluate("document.activeElement.ariaLabel").startswith("head 0.11 is off")
 
 
-def test_a_slider_takes_the_cheapest_whatever_was_pressed(visit):
-    tab, figure = open_figure(visit, PAGE, 0)
+def test_a_slider_takes_the_cheapest_whatever_was_pressed(opened):
+    tab, figure = open_figure(opened, PAGE, 0)
     head(tab, "5.9").click()
     tab.get_by_label("heads switched off, the cheapest first").press("ArrowLeft")
     agrees(tab, figure, 5, {0, 1, 6})

@@ -14,6 +14,7 @@ from mha.exercises.engine.cells import solution
 from tools import make_pdf
 
 CHAPTERS = served.chapters() if served.chromium() else []
+pytestmark = pytest.mark.xdist_group("paper")                # one worker reads the PDF
 # The share of a page that may stay white below its last line, where no chapter ends. The worst page had 0.31.
 WHITE = 0.4
 
@@ -27,10 +28,9 @@ def squeezed(text):
 
 class Pdf:
     def __init__(self, source):
-        self.pages = list(document := pypdfium2.PdfDocument(source))
-        self.document = document
+        self.document = document = pypdfium2.PdfDocument(source)
         self.outline = [(entry.level, entry.get_title(), entry.get_dest().get_index()) for entry in document.get_toc()]
-        self.texts = [squeezed(page.get_textpage().get_text_bounded()) for page in self.pages]
+        self.texts = [squeezed(page.get_textpage().get_text_bounded()) for page in document]
 
     @property
     def starts(self):
@@ -39,14 +39,14 @@ class Pdf:
 
     def white(self, page):
         """The share of a page's text block that is white below its last ink."""
-        ink = np.asarray(self.pages[page].render(scale=.4).to_numpy())[..., :3].min(2) < 240
+        ink = np.asarray(self.document[page].render(scale=.4).to_numpy())[..., :3].min(2) < 240
         block = ink[int(.06 * len(ink)):int(.93 * len(ink))]
         return 1 - (block.any(1).nonzero()[0].max(initial=-1) + 1) / len(block)
 
     def addresses(self):
         """Where the links lead that leave the document."""
         raw, found = pypdfium2.raw, []
-        for page in self.pages:
+        for page in self.document:
             at, link = ctypes.c_int(0), raw.FPDF_LINK()
             while raw.FPDFLink_Enumerate(page, at, link):
                 action = raw.FPDFLink_GetAction(link)
@@ -76,7 +76,7 @@ def test_a_program_of_the_pdf_has_the_numbers_of_its_blanks_and_none_of_their_op
 def test_the_letters_of_the_pdf_are_letters_of_a_font():
     """A font of many weights would be printed as drawings of letters, which have no font's name (Type 3)."""
     raw, of_a_font = pypdfium2.raw, []
-    for text in (page.get_textpage() for page in book().pages[::5]):
+    for text in (book().document[page].get_textpage() for page in range(0, len(book().texts), 5)):
         for place in range(text.count_chars()):
             if not chr(raw.FPDFText_GetUnicode(text, place)).isspace():
                 of_a_font.append(raw.FPDFText_GetFontInfo(text, place, None, 0, ctypes.c_int()) > 1)
@@ -168,8 +168,8 @@ def test_no_answer_stands_before_the_part_of_answers():
 
 
 def test_no_page_is_left_white_before_a_chapter_ends():
-    ends = {page - 1 for page in book().starts.values()} | {0, len(book().pages) - 1}
-    white = {page + 1: round(book().white(page), 2) for page in range(len(book().pages)) if page not in ends}
+    ends = {page - 1 for page in book().starts.values()} | {0, len(book().texts) - 1}
+    white = {page + 1: round(book().white(page), 2) for page in range(len(book().texts)) if page not in ends}
     assert {page: share for page, share in white.items() if share > WHITE} == {}
 
 
@@ -185,9 +185,9 @@ def test_a_page_offers_itself_as_a_pdf_and_says_how_large_it_is():
         [(link, size)] = re.findall('<a href="([^"]*)">This page as a PDF</a>, ([^<]*)<', html)
         file = (served.HTML / page).parent / link
         own, title = Pdf(file.read_bytes()), re.sub("<[^>]*>", "", re.search('<h1>(.*?)<a class="headerlink"', html)[1])
-        assert size == f"{len(own.pages)} pages, {file.stat().st_size / 1e6:.1f} MB", page
+        assert size == f"{len(own.texts)} pages, {file.stat().st_size / 1e6:.1f} MB", page
         first = starts[squeezed(unescape(title))]
-        assert own.texts == book().texts[first:first + len(own.pages)], page
+        assert own.texts == book().texts[first:first + len(own.texts)], page
 
 
 def test_the_front_page_offers_the_pdf(visit):

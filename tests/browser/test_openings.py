@@ -6,21 +6,6 @@ from mha.widgets import WholeLayer
 from operate import after_each
 from test_figures import every_figure, moves_from_opening, one_at_a_time, open_figure
 
-RESET = """
-  (index) => {
-    document.querySelectorAll(".live-figure")[index].querySelector(".reset").click();
-    flushFrames();
-  }
-"""
-
-
-def opened_figure(opened, page, index, **options):
-    """A figure as it opens, on a page that other tests may have used."""
-    tab, figure = open_figure(opened, page, index, **options)
-    tab.evaluate(RESET, index)
-    return tab, figure
-
-
 # What a figure draws: not its controls, nor the sentence that says how they stand. Maps stand in canvases
 SEEN = """
   (index) => {
@@ -37,7 +22,7 @@ SEEN = """
 @every_figure
 def test_each_control_moved_from_the_opening_changes_the_drawing(opened, page, index):
     """The opening first, then each control to its ends. One that waits for another is disabled."""
-    tab, figure = opened_figure(opened, page, index)
+    tab, figure = open_figure(opened, page, index)
     seen = after_each(tab, index, figure, one_at_a_time(figure), SEEN)      # opening, move, opening, move, ..., opening
     answered = {name for (name, _), before, after in zip(moves_from_opening(figure), seen[::2], seen[1::2])
                 if before != after}
@@ -91,7 +76,7 @@ def overlaps(words):
 @pytest.mark.parametrize("width", [1200, 390])
 @every_figure
 def test_no_words_of_a_figure_lie_on_each_other_when_it_opens(opened, page, index, width):
-    tab, figure = opened_figure(opened, page, index, width=width)
+    tab, figure = open_figure(opened, page, index, width=width)
     if isinstance(figure, WholeLayer):
         pytest.skip("its narration stays in sight and goes over it")
     words = tab.evaluate(WORDS, index)
@@ -148,7 +133,7 @@ HOLE = """
 @pytest.mark.parametrize("width, most", [(1200, 60), (390, 70)])
 @every_figure
 def test_no_figure_has_a_hole_when_it_opens(opened, page, index, width, most):
-    tab, figure = opened_figure(opened, page, index, width=width)
+    tab, figure = open_figure(opened, page, index, width=width)
     if isinstance(figure, WholeLayer):
         pytest.skip("its narration stays in sight, and its place is not where it is seen")
     hole, at = tab.evaluate(HOLE, index)
@@ -171,9 +156,8 @@ FIRST_DRAWING = """
                                   and not page.endswith("_lab.html")])
 def test_the_first_drawing_is_on_the_first_screen(opened, page):
     """In the upper half of a window; on a phone, a quarter of it."""
-    assert opened_figure(opened, page, 0)[0].evaluate(FIRST_DRAWING)[0] < 450
-    phone, _ = opened_figure(opened, page, 0, width=390)
+    assert open_figure(opened, page, 0)[0].evaluate(FIRST_DRAWING)[0] < 450
+    phone, _ = open_figure(opened, page, 0, width=390)
     phone.set_viewport_size({"width": 390, "height": 844})
     top, bottom = phone.evaluate(FIRST_DRAWING)
-    phone.set_viewport_size({"width": 390, "height": 900})
     assert (844 - top) / (bottom - top) > 0.25

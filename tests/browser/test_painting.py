@@ -22,8 +22,8 @@ def agrees(tab, figure, **setting):
                                                           **{"applied": 0, "layers": 1} | setting), setting)
 
 
-def test_a_click_toggles_one_pair_and_the_figure_follows(visit):
-    tab, figure = open_figure(visit, PAGE, 0)
+def test_a_click_toggles_one_pair_and_the_figure_follows(opened):
+    tab, figure = open_figure(opened, PAGE, 0)
     before = painted(tab)
     tab.get_by_role("button", name="cat (2) may not look at mat (6)").click()
     tab.get_by_role("button", name="on (4) may look at The (1)").click()
@@ -32,8 +32,8 @@ def test_a_click_toggles_one_pair_and_the_figure_follows(visit):
     agrees(tab, figure)
 
 
-def test_arrows_and_space_paint_and_the_focus_stays(visit):
-    tab, figure = open_figure(visit, PAGE, 0)
+def test_arrows_and_space_paint_and_the_focus_stays(opened):
+    tab, figure = open_figure(opened, PAGE, 0)
     tab.locator(".paint").first.focus()
     for key in ("ArrowRight", "ArrowDown", "Space", "ArrowUp", "ArrowLeft", "ArrowLeft", "Space"):
         tab.keyboard.press(key)
@@ -43,23 +43,23 @@ def test_arrows_and_space_paint_and_the_focus_stays(visit):
     agrees(tab, figure)
 
 
-def test_a_row_painted_empty_gives_zeros(visit):
-    tab, figure = open_figure(visit, PAGE, 0)
+def test_a_row_painted_empty_gives_zeros(opened):
+    tab, figure = open_figure(opened, PAGE, 0)
     tab.get_by_role("button", name="The (1) may look at The (1)").click()
     assert painted(tab)[:6] == [0] * 6
     agrees(tab, figure)
     assert "sees nothing" in tab.locator(".mha-figure .status").first.inner_text()
 
 
-def test_a_preset_replaces_what_was_painted(visit):
-    tab, figure = open_figure(visit, PAGE, 0)
+def test_a_preset_replaces_what_was_painted(opened):
+    tab, figure = open_figure(opened, PAGE, 0)
     tab.get_by_role("button", name="cat (2) may not look at mat (6)").click()
     tab.get_by_label("mask", exact=True).select_option(index=0)
     assert painted(tab) == [1] * 36
 
 
-def test_the_list_of_masks_says_what_is_painted(visit):
-    tab, _ = open_figure(visit, PAGE, 0)
+def test_the_list_of_masks_says_what_is_painted(opened):
+    tab, _ = open_figure(opened, PAGE, 0)
     chosen = tab.get_by_label("mask", exact=True).locator("option:checked")
     for name, says in (("cat (2) may not look at mat (6)", "a mask of your own"),
                        ("cat (2) may look at mat (6)", "causal: nobody looks ahead")):
@@ -77,8 +77,9 @@ def framed(tab):
     return name, heights
 
 
-def test_the_bars_are_of_the_row_that_is_pointed_at_or_has_the_focus(visit):
-    tab, figure = open_figure(visit, PAGE, 0)
+def test_the_bars_are_of_the_row_that_is_pointed_at_or_has_the_focus(opened):
+    tab, figure = open_figure(opened, PAGE, 0)
+    tab.mouse.move(0, 0)
     shown = figure.numbers(mask=1, applied=0, layers=1)
     weights, leaks = shown["weight"], shown["leak"].view(6, 6)
 
@@ -97,8 +98,8 @@ def test_the_bars_are_of_the_row_that_is_pointed_at_or_has_the_focus(visit):
     agrees(5)
 
 
-def test_a_leak_is_marked_in_the_bars(visit):
-    tab, _ = open_figure(visit, PAGE, 0)
+def test_a_leak_is_marked_in_the_bars(opened):
+    tab, _ = open_figure(opened, PAGE, 0)
     tab.get_by_text("after it (a bug)").click()
     tab.evaluate("flushFrames()")
     assert tab.locator(".two .leaks").count() == 2 and tab.locator(".two b").all_inner_texts().count("!") == 2

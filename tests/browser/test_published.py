@@ -12,7 +12,7 @@ from _ext import publishing
 from mha.exercises import EXERCISES
 
 TO_COLAB = re.compile(r"(?:https:)?//colab\.research[^\"'<>\s]*")
-PAGE, CHAPTER = "chapters/02_one_head.html", "02_one_head"
+PUBLISHED, CHAPTER = "chapters/02_one_head.html", "02_one_head"
 one_build = pytest.mark.xdist_group("published")
 
 
@@ -33,7 +33,7 @@ def test_every_colab_link_of_a_published_page_is_of_its_own_repository(published
     cells = [f"{chapter}#scrollTo=exercise-{item.id.replace('.', '-')}-stub"
              for item in EXERCISES.values() if item.chapter == CHAPTER and item.in_code]
     assert cells
-    assert sorted(TO_COLAB.findall((published / PAGE).read_text("utf8"))) == sorted([chapter, *cells])
+    assert sorted(TO_COLAB.findall((published / PUBLISHED).read_text("utf8"))) == sorted([chapter, *cells])
     assert TO_COLAB.findall((published / "search.html").read_text("utf8")) == []
 
 
@@ -47,5 +47,5 @@ def test_a_notebook_that_a_published_page_offers_fetches_mha(published, monkeypa
 
 @one_build
 def test_a_published_page_says_its_own_address(published):
-    html = (published / PAGE).read_text("utf8")
-    assert re.findall(r'<link rel="canonical" href="([^"]*)"', html) == [f"https://ada.github.io/book/{PAGE}"]
+    html = (published / PUBLISHED).read_text("utf8")
+    assert re.findall(r'<link rel="canonical" href="([^"]*)"', html) == [f"https://ada.github.io/book/{PUBLISHED}"]

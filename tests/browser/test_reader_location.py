@@ -81,17 +81,16 @@ HERE = """
 
 
 @pytest.mark.parametrize("page", ["chapters/03_query_and_key.html", "chapters/11_sharing_heads.html"])
-@pytest.mark.parametrize("size", [(1600, 900), (1200, 900), (1200, 420), (390, 844), (390, 500), (320, 256)])
-def test_the_list_of_chapters_shows_the_one_that_is_read(visit, page, size):
-    tab = visit(page, width=size[0]).page
-    tab.set_viewport_size({"width": size[0], "height": size[1]})
-    if size[0] < 1000:
-        tab.evaluate("document.getElementById('__navigation').click()")
-    tab.wait_for_function(HERE)
-    tab.reload(wait_until="load")
-    if size[0] < 1000:
-        tab.evaluate("document.getElementById('__navigation').click()")
-    tab.wait_for_function(HERE)
+@pytest.mark.parametrize("width, heights", [(1200, [420, 900]), (390, [500, 844])])
+def test_the_list_of_chapters_shows_the_one_that_is_read(visit, page, width, heights):
+    tab = visit(page, width=width).page
+    for size in (width, heights[0]), (width, heights[1]), (1600, 900) if width > 1000 else (320, 256):
+        tab.set_viewport_size(dict(zip(("width", "height"), size)))
+        if size != (width, heights[0]):
+            tab.reload(wait_until="load")
+        if width < 1000:
+            tab.evaluate("document.getElementById('__navigation').click()")
+        tab.wait_for_function(HERE)
 
 
 @pytest.mark.parametrize("width", [1280, 390])

@@ -88,8 +88,8 @@ def test_in_a_hurry_the_step_on_the_line_is_shown(visit):
 
 
 @pytest.mark.parametrize("page, name", STEPS)
-def test_a_link_lands_on_its_step(visit, page, name):
-    arrives(visit(f"{page}#{name}").page, name)
+def test_a_link_lands_on_its_step(opened, page, name):
+    arrives(opened(f"{page}#{name}").page, name)
 
 
 @pytest.mark.parametrize("page", PAGES)

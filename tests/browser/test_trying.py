@@ -60,7 +60,7 @@ ANOTHER = """
 
 @pytest.mark.parametrize("page", PAGES)
 def test_what_a_try_brings_does_not_depend_on_what_was_done_before(opened, page):
-    assert opened(page, script=served.FRAMES).page.evaluate(ANOTHER) == []
+    assert opened(page).page.evaluate(ANOTHER) == []
 
 
 def test_there_are_pages_with_something_to_try():
@@ -153,11 +153,10 @@ UNSEEN = """
 
 @pytest.mark.parametrize("page", PAGES)
 def test_the_way_back_to_the_text_is_in_sight_on_a_phone_and_covers_no_control(opened, page):
-    tab, size = opened(page).page, opened(page).page.viewport_size
+    tab = opened(page).page
     for width, height in ((390, 844), (320, 640)):
         tab.set_viewport_size({"width": width, "height": height})
         assert tab.evaluate(UNSEEN) == [], (width, height)
-    tab.set_viewport_size(size)
 
 
 def test_a_link_asks_for_a_step(visit):
@@ -174,6 +173,14 @@ SHOWN = """
       figure.querySelector("[data-figure]").numbers,
     ]));
   }
+"""
+# Follow an address within the page
+GO = """
+  (hash) => new Promise((done) => {
+    if (location.hash === hash) done();
+    addEventListener("hashchange", () => setTimeout(done), { once: true });
+    location.hash = hash;
+  })
 """
 # Every control of every figure to another value, and what else a figure lets a reader change
 CHANGE = """
@@ -199,41 +206,36 @@ CHANGE = """
 
 
 @pytest.mark.parametrize("page", LIVE)
-def test_a_setting_that_was_found_is_shared_by_its_address_whatever_figure_it_is_of(opened, page):
-    tab = opened(page, script=served.FRAMES).page
+def test_a_setting_that_was_found_is_shared_by_its_address_whatever_figure_it_is_of(opened, visit, page):
+    """The first address opens the page, the others come after it."""
+    tab = opened(page).page
     tab.evaluate("document.querySelectorAll('.live-figure').forEach((figure) => figure.settings.put({}, true))")
     opening = tab.evaluate(SHOWN)
     tab.evaluate(CHANGE)
     found = tab.evaluate(SHOWN)
     shares = tab.locator(".live-figure .copy-link").all()
     assert len(shares) == len(opening)
+    other = None
     for i, share in enumerate(shares):
         share.press("Enter")
-        address = tab.evaluate("location.href")             # which Playwright hears of a little later
-        other = tab.context.new_page()
-        other.add_init_script(served.FRAMES + served.WITHOUT_BETS)
-        other.goto(address)
-        other.evaluate(served.SETTLED)
-        shown = other.evaluate(SHOWN)
-        assert shown[i] == found[i] != opening[i], address
-        assert shown[:i] + shown[i + 1:] == opening[:i] + opening[i + 1:]
-        other.close()
+        hash = tab.evaluate("location.hash")                # which Playwright hears of a little later
+        other = other or visit(page + hash, script=served.FRAMES).page
+        other.evaluate(GO, hash)
+        assert other.evaluate(SHOWN) == found[:i + 1] + opening[i + 1:], hash
+        assert found[i] != opening[i], hash
 
 
-@pytest.fixture(scope="module")
-def whole_as_it_opens(chrome, address):
-    one = served.Visit(chrome, address, WHOLE, script=served.FRAMES)
-    yield one.page.evaluate(SHOWN)
-    one.close()
+BAD = ["#%", "#", "#=", "#step", "#step=99", "#step=1.5", "#step=x", "#nothing=3",
+       "#whole-layer?step=-1&follow=nobody&given.WO.9.9=1&given=3&__proto__.x=1",
+       "#whole-layer?given.WO.0.0=1e999&head_1=2&label=x", "#a=%E0%A4%A", "#no-figure?step=3"]
 
 
-@pytest.mark.parametrize("hash", ["", "#", "#%", "#=", "#step", "#step=99", "#step=1.5", "#step=x", "#nothing=3",
-                                  "#whole-layer?step=-1&follow=nobody&given.WO.9.9=1&given=3&__proto__.x=1",
-                                  "#whole-layer?given.WO.0.0=1e999&head_1=2&label=x", "#a=%E0%A4%A",
-                                  "#no-figure?step=3"])
-def test_a_bad_address_does_no_harm(visit, whole_as_it_opens, hash):
-    one = visit(WHOLE + hash, script=served.FRAMES)
-    assert one.page.evaluate(SHOWN) == whole_as_it_opens and one.errors == []
+def test_a_bad_address_does_no_harm(visit):
+    """Neither where the page is opened with it nor later."""
+    opening, one = (visit(WHOLE + hash, script=served.FRAMES) for hash in ("", BAD[0]))
+    for hash in BAD:
+        one.page.evaluate(GO, hash)
+        assert one.page.evaluate(SHOWN) == opening.page.evaluate(SHOWN) and one.errors == [], hash
 
 
 def test_an_address_opens_the_cover_over_its_figure_and_the_copied_one_is_told(visit):

@@ -13,12 +13,9 @@ SETTINGS = [{"turn": turn, "first": first, "second": second, "asking": asking, "
 @pytest.fixture
 def value_map(visit):
     """The page with the value map, and its place among the page's figures."""
-    for page in filter(served.live_figures, served.pages()):
-        tab = visit(page, script=served.FRAMES).page
-        figures = tab.locator(".live-figure [data-figure]")
-        names = figures.evaluate_all("(all) => all.map((figure) => figure.dataset.figure)")
-        if "value-map" in names:
-            return tab, names.index("value-map")
+    for page in served.pages():
+        if "value-map" in (names := served.live_figures(page)):
+            return visit(page, script=served.FRAMES).page, names.index("value-map")
     pytest.skip("no page shows the value map")
 
 

@@ -209,5 +209,5 @@ def wait_for(ask):
                 return answer
         except OSError:
             pass                                                                # it has not started yet
-        time.sleep(0.1)
+        time.sleep(0.03)
     raise TimeoutError(f"nothing came within {SECONDS} seconds")

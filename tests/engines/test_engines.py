@@ -9,9 +9,9 @@ from mha.exercises import EXERCISES, check
 from mha.lab.folklore import CLAIMS
 from operate import figure_called
 from stored.replies import replies_to
-from test_completion import ANSWER_ALL, form_of, page_of
 from test_figures import compare
 from test_on_paper import WHITE, Pdf
+from test_programs_with_blanks import ANSWER_ALL, form_of, page_of
 from test_scrolling import IS_SHOWN, STEPS, TO_THE_LINE
 from visit import WIDE, settings, visit
 

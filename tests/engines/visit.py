@@ -7,7 +7,7 @@ from mha.exercises.engine.exercise import Exercise
 from mha.exercises.engine.question import Choice, Number
 from operate import HEIGHT, READ, after_each, figure_called, unpack
 from test_exercises_in_pages import REPLIES, form_of, page_of
-from test_figures import few_settings
+from test_figures import pairs_of_ends
 
 WIDE, NARROW = 1200, 390        # a window gets no narrower than its own buttons: 500 px in Firefox, 447 in WebKit
 
@@ -38,7 +38,14 @@ FOREIGN = """
   () => performance.getEntriesByType("resource").map((entry) => entry.name)
     .filter((url) => !url.startsWith(location.origin) && !url.startsWith("data:"))
 """
-CALM = "() => new Promise((done) => setTimeout(() => { flushFrames(); done(); }, 250))"
+# The window is as narrow as it gets, and the page has been laid out in it.
+IS_NARROW = """
+  async () => {
+    const frame = () => new Promise(requestAnimationFrame);
+    while (innerWidth > 1000) await frame();
+    for (let i = 0; i < 3; i++) await frame();
+  }
+"""
 
 
 def visit(engine, address, page):
@@ -54,7 +61,7 @@ def visit(engine, address, page):
         "overflow": {WIDE: engine.evaluate(served.OVERFLOW)},
     }
     engine.resize(NARROW)
-    engine.evaluate(CALM)
+    engine.evaluate(IS_NARROW)
     for index, seen in enumerate(found["figures"]):
         if seen["name"]:
             figure = figure_called(seen["name"])
@@ -67,7 +74,7 @@ def visit(engine, address, page):
 
 @functools.cache
 def settings(name):
-    return few_settings(figure_called(name))
+    return pairs_of_ends(figure_called(name))
 
 
 def operate(engine, index):
