@@ -190,7 +190,8 @@ def facts(told, own, kinds):
         fours = [tuple(tokens[i:i + 4]) for i in range(len(tokens) - 3)]
         pronouns = re.findall(r"\b(he|she|his|her|him)\b", text.lower())
         fit = {"girl": ("she", "her"), "boy": ("he", "his", "him")}[kind]
-        rows.append([float(re.search(rf"\b{name}\b", text) is not None), 1 - len(set(fours)) / max(1, len(fours)),
+        again = 1 - len(set(fours)) / len(fours) if fours else 0.0
+        rows.append([float(re.search(rf"\b{name}\b", text) is not None), again,
                      sum(p in fit for p in pronouns) / len(pronouns) if pronouns else float("nan")])
     return torch.tensor(rows).T
 

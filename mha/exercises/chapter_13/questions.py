@@ -10,8 +10,8 @@ how_many_numbers = Number(
     id="13.4", title="How much of the cache is exchanged?", chapter=HERE, stars=1, minutes=3, after="section 1",
     core=True,
     statement=f"A model has {LAYERS} layers of {HEADS} heads, each with keys and values of its own, of {WIDTH} "
-              f"numbers. A prompt of {TOKENS} tokens names its hero {PLACES} times, each time with one token. The values "
-              "of one head at these places are exchanged. How many numbers of the cache change?",
+              f"numbers. A prompt of {TOKENS} tokens names its hero {PLACES} times, with one token each. The values of "
+              "one head at these places are exchanged. How many numbers of the cache change?",
     answer=PLACES * WIDTH,
     mistakes=(
         (WIDTH, Mistake("one-place", f"The name stands there {PLACES} times.")),
@@ -74,8 +74,8 @@ the_second_comma = Choice(
     id="13.7", title="The comma that stands twice", chapter=LAB, stars=2, minutes=5, after="section 1",
     statement="You write a reader for stories15M. Its list of 32,000 pieces begins with one piece for each of 256 "
               "bytes, and the pieces that were learned follow; so \",\" and \".\" stand in it twice. You build a "
-              "dictionary from piece to number that keeps the first it sees. Nothing fails, and stories look right. What do you "
-              "notice?",
+              "dictionary from piece to number that keeps the first it sees. Nothing fails, and stories look right. "
+              "What do you notice?",
     options=(
         Option("Nothing: both numbers stand for the same text.",
                "They decode to the same text, but each has an embedding of its own, and that of the byte was hardly "
