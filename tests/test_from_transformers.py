@@ -7,10 +7,12 @@ import pytest
 import torch
 from torch import nn
 
+import mha
 from mha.lab import real
 from mha.lab.decoder import Decoder
-from mha.lab.real.families import FAMILIES
+from mha.lab.real.families import FAMILIES, build
 from mha.lab.transformer import Transformer
+from support import needs_gpu
 
 transformers = pytest.importorskip(
     "transformers", reason="no oracle for from_transformers: pip install transformers")
@@ -231,6 +233,35 @@ def refused(changes, name="Llama", sizes=SIZES, head="ForCausalLM"):
 def test_what_is_missing_is_named(wanted, case):
     with pytest.raises(ValueError, match=wanted):
         refused(**case)
+
+
+@pytest.mark.parametrize("changes, words", [
+    (dict(num_local_experts=8), "this llama model has several experts in a layer, which mha.lab.real cannot compute"),
+    (dict(quantization_config={"bits": 4}), "has weights in fewer bits"),
+    (dict(use_bidirectional_attention=True), "has attention in both directions"),
+    (dict(rope_parameters={"rope_theta": 100.0, "partial_rotary_factor": 0.5}), "and this model only 0.5 of them"),
+    (dict(num_hidden_layers=4), "the llama model lacks the tensor 'layers.3.self_attn.q_proj.weight'"),
+    (dict(model_type="mamba"), "no layers for a model of the kind 'mamba'; as decoders it reads llama, .*"),
+])
+def test_a_configuration_that_does_not_fit_is_refused(changes, words):
+    theirs = random("Llama", SIZES)
+    with pytest.raises(ValueError, match=words):
+        build(theirs.config.to_dict() | changes, theirs.state_dict())
+
+
+def test_tensors_that_are_not_in_memory_are_refused():
+    with torch.device("meta"):
+        theirs = transformers.LlamaForCausalLM(transformers.LlamaConfig(**SIZES))
+    with pytest.raises(ValueError, match="are not in memory"):
+        real.from_transformers(theirs)
+
+
+@needs_gpu
+def test_it_stays_where_it_was():
+    theirs, ids = random("Llama", SIZES | dict(rope_parameters=SLOWER)), some_ids()
+    there = mha.pick_device()
+    before = real.from_transformers(theirs).trace(ids).logits
+    assert (real.from_transformers(theirs.to(there)).trace(ids).logits - before).abs().max() < 1e-3
 
 
 @pytest.mark.parametrize("model", [nn.Linear(3, 3), "gpt2", None])

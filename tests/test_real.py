@@ -221,7 +221,7 @@ def test_another_file_of_that_name_is_refused(tmp_path, monkeypatch):
 
 
 def test_an_unknown_model_is_refused():
-    with pytest.raises(ValueError, match="name must be one of 'minilm', 'bert', 'gpt2', 'stories15m', got 'bertt'"):
+    with pytest.raises(ValueError, match="name must be one of 'minilm', 'bert', .*'stories15m', got 'bertt'"):
         real.load("bertt")
 
 

@@ -89,7 +89,8 @@ def build(config: Mapping, theirs: Mapping[str, Tensor], *, tokenizer=None,
         _count(ours, "layers."), config.get("n_head") or config.get("n_heads") or config["num_attention_heads"],
         causal=causal, tokenizer=tokenizer, gelu=GELU[activation], hidden=len(ours["layers.0.up.weight"]),
         eps=config.get("layer_norm_epsilon") or config.get("layer_norm_eps") or 1e-12)
-    model.load_state_dict({name: tensor.to(dtype or tensor.dtype, copy=True) for name, tensor in ours.items()},
+    device = ours["embedding.weight"].device
+    model.load_state_dict({name: tensor.to(device, dtype or tensor.dtype, copy=True) for name, tensor in ours.items()},
                           assign=True)
     return model.eval()
 

@@ -77,7 +77,7 @@ def build(config: Mapping, theirs: Mapping[str, Tensor], *, interleaved: bool = 
             embed_scale=config["hidden_size"] ** 0.5 if family.one_is_zero else 1.0,
             softcap=_get(config, "final_logit_softcapping", None), tokenizer=tokenizer)
     model.load_state_dict(ours, assign=True)
-    return model.eval()
+    return model.to(model.embedding.weight.device).eval()  # with the frequencies of its positions
 
 
 def _get(config: Mapping, name: str, default):
@@ -90,7 +90,7 @@ def _refuse(config: Mapping, kind: str) -> None:
     """Raise a ValueError where a model computes what no layer of ours does."""
     missing = {
         "attention in both directions": config.get("use_bidirectional_attention"),
-        "a network without a gate, or of several experts": config.get("num_experts") or config.get("num_local_experts"),
+        "several experts in a layer": config.get("num_experts") or config.get("num_local_experts"),
         f"the activation {_activation(config, None)!r}": _activation(config, "silu") not in ACTIVATIONS,
         "weights in fewer bits": config.get("quantization_config"),
     }
@@ -184,17 +184,25 @@ def _llama3(plain: Tensor, options: Mapping) -> Tensor:
     return kept * plain + (1 - kept) * plain / options["factor"]
 
 
+def _device(theirs: Mapping[str, Tensor]) -> torch.device:
+    """Where a model's first tensor lies, and so all of ours."""
+    device = next(iter(theirs.values())).device
+    if any(tensor.is_meta for tensor in theirs.values()):
+        raise ValueError("some of the model's tensors are not in memory (device 'meta'): load it without offloading")
+    return device
+
+
 def _renamed(config: Mapping, family: Family, theirs: Mapping[str, Tensor], dtype) -> dict[str, Tensor]:
     """Their tensors under our names, as copies. None may be missing, and none left over."""
     rest = {name.removeprefix("model."): tensor for name, tensor in theirs.items()
             if not name.endswith(("rotary_emb.inv_freq", "masked_bias"))}
-    ours, norms = {}, []
+    ours, norms, device = {}, [], _device(theirs)
 
     def take(our, their):
         if their not in rest:
             raise ValueError(f"the {config['model_type']} model lacks the tensor {their!r}")
         tensor = rest.pop(their).detach()
-        ours[our] = tensor.to(dtype or tensor.dtype, copy=True)
+        ours[our] = tensor.to(device, dtype or tensor.dtype, copy=True)
 
     take("embedding.weight", "embed_tokens.weight")
     take("norm.weight", "norm.weight")

@@ -77,8 +77,7 @@ def _built(config: dict, tensors, tokenizer, dtype) -> Transformer | Decoder:
     if kind not in families.FAMILIES:
         known = ", ".join([*encoders.ENCODERS, "gpt2", *families.FAMILIES])
         raise ValueError(f"mha.lab.real has no layers for a model of the kind {kind!r}; it reads {known}"
-                         + (". Of gemma3 give the part that reads text, model.language_model with its head, as "
-                            "Gemma3ForCausalLM" if kind == "gemma3" else ""))
+                         + (". Of gemma3 it reads the part for text, a Gemma3ForCausalLM" if kind == "gemma3" else ""))
     return families.build(config, tensors, tokenizer=None if tokenizer is None else HubTokenizer(tokenizer),
                           dtype=dtype)
 
