@@ -151,6 +151,16 @@ def test_mean_in_place_of_zero_keeps_what_a_head_tells_all_tokens():
     assert one_token[0].abs().max() < 1e-5
 
 
+@pytest.mark.parametrize("off_is", ["zero", "mean"])
+def test_a_model_of_half_precision_is_looked_at_in_float32(off_is):
+    model = decoder()
+    own, half = look(model, IDS, off_is=off_is), look(model.bfloat16(), IDS, off_is=off_is)
+    assert half.weights.dtype == half.removals["change"].dtype == torch.float32
+    torch.testing.assert_close(half.weights, own.weights, rtol=0, atol=0.02)
+    torch.testing.assert_close(half.removals["change"], own.removals["change"], rtol=0, atol=0.1)
+    assert "NaN" not in half.html()
+
+
 def test_several_heads_off_are_off_together():
     model = decoder()
     seen = look(model, IDS).without((0, 1), (1, 4))
