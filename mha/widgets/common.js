@@ -462,12 +462,12 @@ function flightsOf(root) {
 
 // ---- the figure ------------------------------------------------------------------------------------
 
-// The module of a figure. build(data, { root, now, change, when }) makes its parts once, and gives { parts, draw, stop }:
-// the elements, from the top down; draw(setting, width), which brings them to a setting; and, where need be,
+// The module of a figure. build(data, { root, now, change, when }) makes its parts once, and gives { parts, draw,
+// stop }: the elements, from the top down; draw(setting, width), which brings them to a setting; and, where need be,
 // what ends with the figure. A setting is all that its class in Python declares, by name. now() is the present one;
 // change(some) puts others, as a control would; when(names, rule) puts what rule(setting) says when one has changed;
-// redraw() asks for another draw in the next frame, where one draw was not enough; model is the widget, whose kernel may
-// be asked for more.
+// redraw() asks for another draw in the next frame, where one draw was not enough; model is the widget, whose kernel
+// may be asked for more.
 //
 // What draw returns is what the figure shows: { numbers, tables }. `numbers` has the names, the order and, up to
 // rounding, the values of the figure's `numbers()` in Python, and stands on the root for whoever reads the page.

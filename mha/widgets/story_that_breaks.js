@@ -106,14 +106,28 @@ function textOf(choose) {
       choose(to);
       tokens[to].focus();
     });
-    words.append(token);
     return token;
+  }
+
+  // No line parts the pieces of a word, or what stands at its end; of long ones it must
+  let arranged = "";
+  function arrange(pieces) {
+    if (arranged === pieces.join("|")) return;
+    arranged = pieces.join("|");
+    const groups = [];
+    tokens.forEach((token, j) => {
+      const isNew = !j || /^[ \n]/.test(pieces[j]) || pieces[j - 1] === "\n" || groups.at(-1).childElementCount > 11;
+      if (isNew) groups.push(h("span"));
+      groups.at(-1).append(token);
+    });
+    words.replaceChildren(...groups);
   }
 
   function show({ pieces, given, n, hidden, lent }, row, asks) {
     shown = { n };
     while (tokens.length < pieces.length) tokens.push(add(tokens.length));
-    tokens.splice(pieces.length).forEach((token) => token.remove());
+    tokens.splice(pieces.length);
+    arrange(pieces);
     tokens.forEach((token, j) => {
       const looks = { spaced: /^ /.test(pieces[j]), breaks: pieces[j] === "\n", written: j >= given, asks: j === asks,
         gone: hidden.has(j), lent: lent.has(j) };
