@@ -175,11 +175,12 @@ class KeyTask:
         runs, names = self.vectors.shape[:2]
         asking = torch.randint(names, (runs, batch), generator=self.generator)
         related = self.relations.gather(2, asking[:, None].expand(-1, self.r, -1)).mT  # (R, B, r)
-        order = torch.rand(runs, batch, names, generator=self.generator).scatter(2, related, -1.0).argsort(-1)
-        chosen = torch.cat([related, order[..., self.r:self.n]], -1)  # (R, B, n), the related first
+        lots = torch.rand(runs, batch, names, generator=self.generator).scatter(2, related, -1.0)
+        lowest = lots.topk(self.n, largest=False).indices
+        chosen = torch.cat([related, lowest[..., self.r:]], -1)  # (R, B, n), the related first
         contents = torch.randn(runs, batch, self.n + 1, self.content, generator=self.generator)
         everyone = torch.cat([chosen, asking[..., None]], -1)
-        named = self.vectors.take_along_dim(everyone.flatten(1)[..., None], 1).unflatten(1, everyone.shape[1:])
+        named = self.vectors[torch.arange(runs)[:, None, None], everyone]
         tokens = torch.cat([named, contents], -1)
         return tokens[:, :, -1], tokens[:, :, :-1], contents[:, :, :self.r]
 
