@@ -41,8 +41,8 @@ def test_a_press_in_another_layer_begins_there(opened):
     agrees(tab, figure, 2, {0, 11})
 
 
-def test_arrows_go_over_the_edges_and_space_presses(opened):
-    tab, figure = open_figure(opened, PAGE, 0)
+def test_arrows_go_over_the_edges_and_space_presses(visit):
+    tab, figure = open_figure(visit, PAGE, 0)
     stops = tab.locator(".switch[tabindex='0']")
     stops.focus()
     for key in ("ArrowRight", "ArrowUp", "ArrowLeft", "ArrowLeft", "Space"):
