@@ -1,15 +1,15 @@
 """What is stored of interventions in two trained decoders: bounds over openings, and a part made again where the
-weights are at hand (`mha.lab.stories`).
+weights are at hand (`mha.lab.stories`, `mha.lab.real`).
 """
 import pytest
 import torch
 
-from mha.lab import causes, openings, stories
+from mha.lab import causes, openings, real, stories
 from mha.lab.assets import decoder_heads, writing
 from mha.lab.assets.decoders import PATHS_KEPT, TURNED, parts
 from mha.lab.assets.writing import HEADS, SWAPS, TELLERS
 from mha.lab.findings import chapter_13
-from tools import make_heads_that_write as tool
+from tools import make_heads_of_decoders as decoders_tool, make_heads_that_write as tool
 
 
 def after(swap):
@@ -188,3 +188,21 @@ def test_shuffled_keeps_the_first_token_and_the_last():
     mixed = tool.shuffled(ids, 3)
     assert (mixed[:, [0, 7, 8, 9]] == ids[:, [0, 7, 8, 9]]).all() and (mixed.sort(-1).values == ids).all()
     assert (mixed != ids).any()
+
+
+def test_an_induction_head_and_a_loss_made_again_are_what_is_stored():
+    """Where the weights of SmolLM2 are at hand: two texts of eight, and head 16.0 kept from all later keys."""
+    try:
+        real.find("smollm2")
+        found = decoders_tool.Found("smollm2")
+    except (FileNotFoundError, ImportError) as missing:
+        pytest.skip(f"SmolLM2 is not at hand: {missing}")
+    stored, few = decoder_heads("smollm2"), found.twice[:2]
+    run = causes.read(found.model, few, see=("heads", "weights"))
+    i, P = torch.arange(42, 80), 40
+    for layer, h in ((18, 6), (17, 4)):
+        score = run.seen["weights"][layer][:, h, i, i - P + 1].mean(-1)
+        torch.testing.assert_close(score, stored.induction[:2, layer, h], atol=3e-3, rtol=3e-3)
+    readers = {"keys": list(range(17, 30))}
+    loss = found.losses(few, causes.kept_from((16, 0), readers, found.model, run))
+    torch.testing.assert_close(loss, stored.path_loss[0, PATHS_KEPT.index("keys")][:2], atol=2e-2, rtol=2e-3)

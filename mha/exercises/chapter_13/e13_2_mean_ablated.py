@@ -58,11 +58,19 @@ def mean_ablated(y, off):
         "torch.where(chosen, y + instead, y)": Mistake("mean-added",
             "The mean is added to what the head returns. It should stand in its place.",
             "What should be left of what the head says about a single token?"),
+        "torch.where(chosen, torch.zeros_like(y), y - mean)": Mistake("others-centred",
+            "The heads that stay lose their mean, and those in off return 0.",
+            "What should become of the heads that are not in off?"),
         "instead": Mistake("all-heads",
             "All heads are replaced, whatever off says.",
             "What should become of the heads that are not in off?"),
     }),
 }, together={
+    "mean pick": {
+        ("torch.zeros_like(y)", "instead"): Mistake("all-zero",
+            "Every head returns 0, those that should stay as well.",
+            "What should become of the heads that are not in off?"),
+    },
     "chosen pick": {
         ("~off[:, None, None]", "torch.where(chosen, instead, torch.zeros_like(y))"): Mistake("others-zero",
             "Heads that stay return their mean, and those in off return 0.",

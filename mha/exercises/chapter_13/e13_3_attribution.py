@@ -72,6 +72,11 @@ def attribution(x, y, W_Q, W_K):
             "What should the whole table sum to?"),
     }),
 }, together={
+    "size table": {
+        ("torch.ones(())", "Q @ K.T"): Mistake("plain-products",
+            "Neither the sizes of the tokens nor the root of d_k divides: these are plain products of projected parts.",
+            SCALE),
+    },
     "queries keys": {
         ("x @ W_Q", "y @ W_K / size(y)"): Mistake("query-not-normalised",
             "The query's parts are not divided by the size of their token.",
