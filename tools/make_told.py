@@ -87,14 +87,9 @@ def changed(model, tokenizer, opening):
     return first, torch.cat(written, 1)
 
 
-@torch.no_grad()
 def weights_of(model, ids):
     """(layers, h, n, n), what every head gives to each token."""
-    x, found = model.embedding(torch.tensor([ids])), []
-    for layer in model.layers:
-        found.append(layer.attention(layer.norm_1(x), need_weights=True)[1][0])
-        x = layer(x)
-    return torch.stack(found)
+    return model.trace(torch.tensor([ids])).weights[:, 0]
 
 
 def listed(logits):
