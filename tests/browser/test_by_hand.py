@@ -26,15 +26,15 @@ TYPE = """
 """
 
 
-def open_head(opened):
+def open_head(visit):
     index = served.live_figures(PAGE).index("head-by-hand")
-    return open_figure(opened, PAGE, index)[0], index
+    return open_figure(visit, PAGE, index)[0], index
 
 
-def test_what_is_typed_is_what_torch_computes_with(opened):
+def test_what_is_typed_is_what_torch_computes_with(visit):
     from mha.widgets.head_by_hand import GIVEN, HeadByHand
 
-    tab, index = open_head(opened)
+    tab, index = open_head(visit)
     typed = (18 * torch.rand(SETTINGS, 3, 4, 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64) - 9)
     typed = (typed * 10).round() / 10
     shown = tab.evaluate(TYPE % READ.strip(), [index, typed.flatten(1).tolist()])
@@ -45,8 +45,8 @@ def test_what_is_typed_is_what_torch_computes_with(opened):
             assert np.allclose(page[name], values.numpy(), rtol=1e-5, atol=1e-5), (name, given)
 
 
-def test_the_arrow_keys_change_a_number_and_reset_brings_it_back(opened):
-    tab, index = open_head(opened)
+def test_the_arrow_keys_change_a_number_and_reset_brings_it_back(visit):
+    tab, index = open_head(visit)
     head = tab.locator(".live-figure").nth(index)
     field = head.get_by_label("W_Q, row 1, column 1")
     field.press("ArrowUp")
@@ -57,8 +57,8 @@ def test_the_arrow_keys_change_a_number_and_reset_brings_it_back(opened):
 
 
 @pytest.mark.parametrize("keys", [["Delete"], ["-"], ["-", "ArrowLeft"]])
-def test_what_is_no_number_is_left_behind_as_the_number_that_counts(opened, keys):
-    tab, index = open_head(opened)
+def test_what_is_no_number_is_left_behind_as_the_number_that_counts(visit, keys):
+    tab, index = open_head(visit)
     field = tab.locator(".live-figure").nth(index).get_by_label("W_Q, row 1, column 1")
     for key in ["Control+a", *keys, "Tab"]:
         field.press(key)

@@ -25,7 +25,6 @@ NEAR = 1.5                                      # px between a hand and what it 
 STEPS = 6                                       # values to each side of a slider, where the others stand elsewhere
 
 HELPERS = """() => {
-  getSelection().removeAllRanges(); // what another test has selected
   addEventListener("pointerdown", ({ pointerId }) => { window.pointer = pointerId; }, true);
   window.hand = (index) => {
     const figure = document.querySelectorAll(".live-figure")[index];
