@@ -204,5 +204,6 @@ def test_an_induction_head_and_a_loss_made_again_are_what_is_stored():
         score = run.seen["weights"][layer][:, h, i, i - P + 1].mean(-1)
         torch.testing.assert_close(score, stored.induction[:2, layer, h], atol=3e-3, rtol=3e-3)
     readers = {"keys": list(range(17, 30))}
-    loss = found.losses(few, causes.kept_from((16, 0), readers, found.model, run))
+    logits = found.read(few, causes.kept_from((16, 0), readers, found.model, run)).logits[:, :-1]
+    loss = torch.nn.functional.cross_entropy(logits.mT, few[:, 1:], reduction="none")[:, P + 1:].mean(-1)
     torch.testing.assert_close(loss, stored.path_loss[0, PATHS_KEPT.index("keys")][:2], atol=2e-2, rtol=2e-3)

@@ -18,7 +18,8 @@ class DecoderHeads:
     """What the heads of one model do, float16. Random tokens: eight texts of 40 that come twice, behind a start token.
 
     Texts: 16 stories, 100 tokens of each. Losses in nats per token, one for each text; those of random tokens are of
-    the second 40.
+    the second 40: of all of them in `off`, `off_others`, `used` and `pairs_twice`, of all but the first, which nothing
+    foretells, in `loss`, `first` and `path_loss`.
     """
     induction: Tensor
     """(8, layers, h), the mean weight on the token after the one before, where that came last."""

@@ -175,7 +175,7 @@ def copies() -> viz.Table:
 def used(name: str = "smollm2") -> viz.Table:
     """Heads of the highest induction score, and of the token before: score, and the loss with each off."""
     kept = decoder_heads(name)
-    mean = kept.path_loss[0, 0].mean()
+    mean = kept.pairs_twice[TURNED.index("none")].mean()               # the whole model, on the same tokens
     rows = {name_of(head): k for k, head in enumerate(kept.used_heads)}
     chosen = [(label, k) for label, k in rows.items() if k < 4 or 8 <= k < 12]
     pick = [k for _, k in chosen]
