@@ -90,7 +90,7 @@ async function startWorker(model) {
 function textOf(choose) {
   const arcs = drawing({ class: "arcs" });
   const words = h("div", { class: "words", role: "group", "aria-label": "The text, token by token" });
-  const box = h("div", { class: "story" }, h("div", { class: "lines" }, arcs, words));
+  const box = h("div", { class: "story glance" }, h("div", { class: "lines" }, arcs, words));
   const tokens = [];
   let shown = { n: 0 };
 
