@@ -10,6 +10,7 @@ import torch
 from mha.lab import measure, real, sentences, surgery
 from mha.lab.assets import BROWSED, PRUNING_ORDERS, SCALES, pruning, real_heads
 from mha.lab.assets.removal import CHANCES
+from mha.lab.real import files
 from tools import make_interventions
 
 
@@ -18,7 +19,7 @@ def model():
     """The model, from a folder or a package; never from the network."""
     pytest.importorskip("safetensors")
     pytest.importorskip("tokenizers")
-    places = [place for place in real.places("minilm", None) if (place / real.WEIGHTS).is_file()]
+    places = [place for place in files.places("minilm", None) if (place / real.WEIGHTS).is_file()]
     if not places:
         pytest.skip("no weights of all-MiniLM-L6-v2: set MHA_MODELS (tests/models.txt)")
     return real.load("minilm", folder=places[0], device="cpu")
