@@ -105,9 +105,9 @@ def case(seed, p, q, d_model, d_k):
 EXERCISE = Exercise(
     id="13.3", name="attribution", chapter="13_heads_that_write_lab", stars=3, minutes=12, after="section 6",
     signature="attribution(x, y, W_Q, W_K)",
-    statement="Which part of the stream made a score? x is `(p, d_model)`, the parts of the token that asks, such as "
-              "its embedding and what each earlier head added; their sum is the token. y is `(q, d_model)`, the parts "
-              "of the token that is asked. W_Q and W_K are `(d_model, d_k)`. The head reads each token through an "
+    statement="Which part of the stream made a score? x is `(p, d_model)`, the parts of the query token, such as "
+              "its embedding and what each earlier head added; their sum is its vector. y is `(q, d_model)`, the parts "
+              "of the key token. W_Q and W_K are `(d_model, d_k)`. The head reads each token through an "
               "RMSNorm without gain, which divides it by the root of the mean of its squares. Write `attribution(x, y, "
               "W_Q, W_K)`: return `(p, q)`, what each pair of parts adds to the score, with both sizes as they are for "
               "the whole tokens, so that the table sums to the score, scale included. No gradient is needed.",
