@@ -83,16 +83,18 @@ def test_stories_lose_their_hero_without_5_1_and_repeat_themselves_without_1_2_i
     assert again.argmax() == chapter_13.at("1.2") and again.topk(2).values[1] < 0.12
 
 
-def test_number_hangs_on_two_heads_and_is_a_coin_without_both():
+def test_number_hangs_on_two_heads_and_without_both_it_is_was_whatever_the_noun():
     kept = writing()
     assert (kept.number_whole.mean(-1) > 0.9).all() and kept.pronoun_whole.min() > 0.9
     for kind in (0, 1):
-        assert ((kept.number_both[kind].mean(-1) - 0.5).abs() < 0.02).all()
+        one, many = kept.number_both[kind].chunk(2, -1)
+        assert one.mean(-1).min() > 0.9 and many.mean(-1).max() < 0.1
         for k in (0, 1):
             order = kept.number_off[kind, k].mean(-1).argsort()[:2].tolist()
             assert sorted(order) == [chapter_13.at("4.4"), chapter_13.at("5.3")]
         assert kept.pronoun_off[kind].mean(-1).argmin() == chapter_13.at("4.4")
-    assert ((kept.number_unseen.mean(-1) - 0.5).abs() < 0.02).all()
+    one, many = kept.number_unseen.chunk(2, -1)
+    assert one.mean(-1).min() > 0.9 and many.mean(-1).max() < 0.1
 
 
 def test_a_smaller_window_costs_more_and_names_several_times_as_much():

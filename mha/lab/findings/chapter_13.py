@@ -115,11 +115,14 @@ def repeats_most() -> viz.Table:
 
 def agreement() -> viz.Table:
     """The share of the right word of two, whole, with 4.4 off by zero and by its mean, with 5.3 off, with both, and
-    with the worst of all other heads off.
+    with the worst of all other heads off; a noun alone and with an s apart.
     """
     kept = writing()
-    rows = {"she": (kept.pronoun_whole, kept.pronoun_off, None)}
-    rows |= {k: (kept.number_whole[k], kept.number_off[:, k], kept.number_both[:, k]) for k in (0, 1)}
+    rows = {"she or he": (kept.pronoun_whole, kept.pronoun_off, None)}
+    for k, place in enumerate(("3 back", "4 back")):
+        every = kept.number_whole[k], kept.number_off[:, k], kept.number_both[:, k]
+        for half, number in enumerate(("one", "many")):
+            rows[f"{number}, {place}"] = [found.chunk(2, -1)[half] for found in every]
     two, three = at("4.4"), at("5.3")
     rest = [k for k in range(36) if k not in (two, three)]
 
@@ -130,12 +133,13 @@ def agreement() -> viz.Table:
              "both": ["" if both is None else f"{both[0].mean():.3f}" for _, _, both in rows.values()],
              "the worst of 34 others": [off[0][rest].mean(-1).min() for _, off, _ in rows.values()]}
     return viz.columns(found, digits=3, corner="head off", **{
-        name: [row[k] for row in found.values()] for k, name in enumerate(("she_or_he", "noun_3_back", "noun_4_back"))})
+        name: [row[k] for row in found.values()] for k, name in enumerate(rows)})
 
 
 def unseen() -> str:
     """The share of the right word with the noun hidden from the last token."""
-    return ", ".join(f"{share:.3f}" for share in writing().number_unseen.mean(-1).tolist())
+    shares = writing().number_unseen.unflatten(-1, (2, -1)).mean(-1)          # (openings, one and many)
+    return ", ".join(f"{share:.3f}" for share in shares.flatten().tolist())
 
 
 def reach() -> viz.Table:
