@@ -116,10 +116,10 @@ def elsewhere(figure):
 
 
 def path(values, start, most):
-    """From a value of a slider up, back at once and down: to its ends, or at most so many values to each side."""
+    """From a value of a slider up, and down again past it: to its ends, or at most so many values to each side."""
     at = min(range(len(values)), key=lambda i: abs(values[i] - start))
     low, high = max(0, at - most), min(len(values) - 1, at + most)
-    return [values[i] for i in [*range(at, high + 1), *range(at, low - 1, -1)]]
+    return [values[i] for i in [*range(at, high + 1), *range(high - 1, low - 1, -1)]]
 
 
 def carry(hand, k, names, name, setting, most):

@@ -1,7 +1,7 @@
 """What moves on a page, and what does not: the rest of the browser tests run as for a reader who wants no motion."""
 import pytest
 
-CYCLE = "chapters/03_query_and_key.html"
+PAGE = "chapters/03_query_and_key.html"
 # The setting of the first figure's first slider, now and in the frames after a button was pressed
 FRAMES = """
   (index) => new Promise((done) => {
@@ -25,7 +25,7 @@ BEGIN = "() => document.querySelector('.live-figure:has(input[type=range])').set
 
 
 def test_a_try_glides_through_settings_to_where_it_says(visit):
-    tab = visit(CYCLE, motion="no-preference").page
+    tab = visit(PAGE, motion="no-preference").page
     tab.evaluate(BEGIN)
     places, busy = zip(*tab.evaluate(FRAMES, TURN))
     assert places[-1] == 60 and busy[-1] is None
@@ -35,13 +35,13 @@ def test_a_try_glides_through_settings_to_where_it_says(visit):
 
 
 def test_with_no_motion_wanted_it_is_there_at_once(visit):
-    tab = visit(CYCLE).page
+    tab = visit(PAGE).page
     places, busy = zip(*tab.evaluate(FRAMES, TURN))
     assert set(places) == {60} and set(busy) == {None}
 
 
 def test_who_is_in_a_hurry_ends_where_the_last_one_says(visit):
-    tab = visit(CYCLE, motion="no-preference").page
+    tab = visit(PAGE, motion="no-preference").page
     tab.evaluate("() => [3, 5, 4, 3].forEach((i) => document.querySelectorAll('button.try')[i].click())")
     tab.wait_for_timeout(1000)
     first = tab.evaluate("() => document.querySelector('[data-figure=beats-cycle]').numbers")
@@ -52,7 +52,7 @@ def test_who_is_in_a_hurry_ends_where_the_last_one_says(visit):
 
 
 def test_a_hand_on_the_figure_ends_a_glide(visit):
-    tab = visit(CYCLE, motion="no-preference").page
+    tab = visit(PAGE, motion="no-preference").page
     tab.evaluate("""() => {
       document.querySelectorAll("button.try")[3].click();
       document.querySelector(".live-figure:has(input[type=range])").dispatchEvent(new Event("pointerdown"));
@@ -96,7 +96,6 @@ MACHINE = """
     [...root.querySelectorAll(".entry")].map((el) => [el.textContent, el.className, el.ariaValueText])]);
   const clear = () => !root.querySelector(".flight") && moving() === 0
     && [...root.querySelectorAll(".entry, .flow")].every((el) => getComputedStyle(el).opacity === "1");
-  const landed = async () => { for (let i = 0; i < 200 && !clear(); i++) await pause(50); };
 """
 
 
@@ -113,7 +112,7 @@ STEPS = """
     await new Promise(requestAnimationFrame);
     await new Promise(requestAnimationFrame);
     const [first, count, strips] = [said(), moving(), root.querySelectorAll(".flight").length];
-    await landed();
+    await pause(1000);
     all.push({ first, count, strips, last: said(), clear: clear() });
   }
   return all;
@@ -128,19 +127,15 @@ def test_numbers_fly_in_the_machine_and_all_that_is_said_is_there_before(visit):
     assert {step["count"] for step in still} == {0} == {step["strips"] for step in still}
 
 
-def test_who_steps_before_the_numbers_have_landed_ends_where_patience_does(visit):
+@pytest.mark.parametrize("wait", [0, 60, 200, 400])
+def test_who_steps_before_the_numbers_have_landed_ends_where_patience_does(visit, wait):
     end = """
-      const ends = [];
-      for (const wait of %s) {
-        root.closest(".live-figure").settings.put({}, true);
-        for (let step = 1; step <= 11; step++) { next.click(); await pause(wait); }
-        await landed();
-        ends.push([said(), clear()]);
-      }
-      return ends;
+      for (let step = 1; step <= 11; step++) { next.click(); await pause(%d); }
+      for (let i = 0; i < 50 && !clear(); i++) await pause(200);
+      return [said(), clear()];
     """
-    patient, = of_machine(visit, end % [20], motion="reduce")
-    assert of_machine(visit, end % [0, 60, 200, 400]) == 4 * [patient] and patient[1]
+    hurried, patient = of_machine(visit, end % wait), of_machine(visit, end % 20, motion="reduce")
+    assert hurried == patient and hurried[1]
 
 
 def test_a_number_that_is_changed_ends_the_flight_and_sends_none(visit):
@@ -158,18 +153,16 @@ def test_a_number_that_is_changed_ends_the_flight_and_sends_none(visit):
 
 
 def test_a_weight_of_nothing_and_a_head_that_is_off_send_nothing(visit):
-    assert of_machine(visit, """
-      const strips = [];
-      for (const setting of [{}, { masked: true }, { head_2: false }]) {
-        root.closest(".live-figure").settings.put({ step: 7, ...setting }, true);
-        await pause(100);
-        await landed();
-        next.click();
-        await pause(80);
-        strips.push(root.querySelectorAll(".flight").length);
-      }
-      return strips;
-    """) == [8, 6, 4]                                                 # masked, "good" sees no later word
+    strips = """
+      root.closest(".live-figure").settings.put(%s);
+      await pause(1200);
+      next.click();
+      await pause(80);
+      return root.querySelectorAll(".flight").length;
+    """
+    assert of_machine(visit, strips % "{ step: 7 }") == 8
+    assert of_machine(visit, strips % "{ step: 7, masked: true }") == 6          # "good" sees no later word
+    assert of_machine(visit, strips % "{ step: 7, head_2: false }") == 4
 
 
 PLAY = """
