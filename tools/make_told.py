@@ -8,9 +8,9 @@ import sys
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 
 from mha.lab import stories, story_file
+from mha.lab.ablation import head_outputs
 from mha.lab.assets import pooled
 from mha.lab.assets.told import ALL_HEADS, CHANGES, FIRST_OFF, LENDS, LISTED, OPENINGS, STEPS, TOLD, WRITTEN, told
 from tools.kept import keep
@@ -30,29 +30,12 @@ def ranked(model, ids):
     return (mass / mass.sum() + count / count.sum()).argsort(descending=True).tolist()
 
 
-@torch.no_grad()
 def mean_outputs(model, ids):
     """(layers, h, d_v), what each head gives out, on average over all tokens."""
-    caught = []
-    hooks = [layer.attention.W_O.register_forward_pre_hook(lambda _, read: caught.append(read[0].mean((0, 1))))
-             for layer in model.layers]
-    model(ids)
-    for hook in hooks:
-        hook.remove()
-    return torch.stack(caught).unflatten(1, (model.layers[0].attention.num_heads, -1))
+    return head_outputs(model, lambda: model(ids)).mean((1, 3))
 
 
 # --- What the model tells -------------------------------------------------------------------------------------------
-
-def scores(model, ids, caches, on):
-    """(B, vocabulary), logits after the last of ids (B, n). on: (layers, B, h), a factor for each head's output."""
-    x = model.embedding(ids)
-    for layer, cache, mask in zip(model.layers, caches, on):
-        x = x + layer.attention(layer.norm_1(x), cache=cache, head_mask=mask)[0]
-        y = layer.norm_2(x)
-        x = x + layer.down(F.silu(layer.gate(y)) * layer.up(y))
-    return model.norm(x[:, -1]) @ model.embedding.weight.T
-
 
 def switches():
     """(layers, CHANGES, h), a factor for each head: 0 for the one that is off."""
@@ -71,8 +54,8 @@ def changed(model, tokenizer, opening):
     ids = torch.tensor([tokenizer.encode(text)]).expand(CHANGES, -1)
     on = switches()
     caches, lenders = (model.new_caches(CHANGES, ids.shape[1] + WRITTEN) for _ in range(2))
-    scores(model, ids[:, :-1], caches, on)
-    scores(model, ids[:, :-1].masked_fill(ids[:, :-1] == own, theirs), lenders, torch.ones_like(on))
+    model(ids[:, :-1], caches, head_mask=on)
+    model(ids[:, :-1].masked_fill(ids[:, :-1] == own, theirs), lenders)
     places = (ids[0, :-1] == own).nonzero().flatten()
     for row, (what, heads) in enumerate(LENDS, start=1):
         for layer, head in heads:
@@ -80,7 +63,7 @@ def changed(model, tokenizer, opening):
             kept[row, head, places] = lent[row, head, places]
     first, new, written = None, ids[:, -1:], []
     for _ in range(WRITTEN):
-        logits = scores(model, new, caches, on)
+        logits = model(new, caches, head_mask=on)[:, -1]
         first = logits if first is None else first
         new = logits.argmax(-1, True)
         written.append(new)
