@@ -144,8 +144,8 @@ def test_no_figure_has_a_hole_when_it_opens(opened, page, index, width, most):
 FIRST_DRAWING = """
   () => {
     scrollTo({ top: 0, behavior: "instant" });
-    const figure = document.querySelector(".live-figure");
-    const drawing = figure.querySelector(".glance") ?? figure.querySelector(".live-view");
+    const figure = document.querySelector("article :is(.live-figure, figure.picture)");
+    const drawing = figure.querySelector(".glance") ?? figure.querySelector(".live-view, svg");
     const { top, bottom } = drawing.getBoundingClientRect();
     return [top, bottom];
   }
