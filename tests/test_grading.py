@@ -21,7 +21,7 @@ def graded(*paths, **settings):
     """notebook -> {exercise: (state, mistakes)}"""
     found = {}
     for row in grading.grade(paths, **settings):
-        found.setdefault(row["notebook"], {})[row["exercise"]] = row["state"], row["mistakes"]
+        found.setdefault(row["notebook"], {})[row["exercise"].partition(" ")[0]] = row["state"], row["mistakes"]
     return found
 
 

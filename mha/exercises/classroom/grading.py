@@ -25,7 +25,7 @@ from mha.exercises.engine.calls import Caught
 
 STATES = ("right", "wrong", "written", "not started", "cannot be run", "missing", "not reached", "no exercises",
           "could not be graded")
-FIELDS = ("notebook", "exercise", "title", "state", "mistakes", "tries")
+FIELDS = ("notebook", "exercise", "state", "mistakes", "tries")
 CELL, NOTEBOOK, MEMORY = 60, 600, 4         # seconds, seconds, GiB
 PATIENCE = 5                                # seconds in which a cell that is interrupted must end
 TICK = 0.05                                 # seconds between two looks at what runs
@@ -213,8 +213,8 @@ def stopped(found, why):
 
 
 def row(notebook, id="", tries="", state="", mistakes=""):
-    title = EXERCISES[id].label if id else ""
-    return dict(zip(FIELDS, map(field_of, (notebook, id, title, state, mistakes, tries))))
+    exercise = EXERCISES[id].label if id else ""        # with its title: 10.1 and 10.10 alone are one number
+    return dict(zip(FIELDS, map(field_of, (notebook, exercise, state, mistakes, tries))))
 
 
 def field_of(value):

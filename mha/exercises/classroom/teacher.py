@@ -1,6 +1,6 @@
 """For teachers: exercises as notebooks to hand out, and the notebooks that come back graded to a table.
 
-    python -m mha.exercises export --no-solutions DIR      one notebook a chapter, with its exercises only
+    python -m mha.exercises export --no-solutions DIR      a notebook for each page, with its exercises only
     python -m mha.exercises export --with-solutions DIR    the same, solved
     python -m mha.exercises grade DIR -o marks.csv         a row for each exercise of each notebook in DIR
     python -m mha.exercises mistakes [2.1 05_masks ...]    the names of mistakes in that table, and what each means
@@ -41,7 +41,7 @@ class Refused(ValueError):
 # --- Export ---------------------------------------------------------------------------------------------------------
 
 def export(folder, solved, repository=None, over=True):
-    """Write one notebook for each chapter. Returns the paths.
+    """Write one notebook for each page that has exercises, a chapter or a lab. Returns the paths.
 
     Args:
         folder: made if it is not there. solved: whether right answers stand in it, in the cells and folded away.
@@ -166,12 +166,12 @@ def obey(options):
     from mha.exercises.classroom import grading
     options.notebooks = list(grading.fitting(options.notebooks))            # before the table is there too
     if options.output:
-        keep(Path(options.output), options.notebooks)
-    with table(options.output, options.bom) as file:
+        refuse(Path(options.output), options.notebooks)
+    with set_aside(options.output), table(options.output, options.bom) as file:
         return collect(options, file)
 
 
-def keep(output, notebooks):
+def refuse(output, notebooks):
     """Refuse a file for the table in whose place a notebook is, or anything but a table, or that is graded itself, or
     that nothing would fill.
     """
@@ -187,6 +187,24 @@ def keep(output, notebooks):
         with open(output, encoding="utf-8-sig", errors="replace") as file:
             if file.readline().strip() != ",".join(grading.FIELDS):
                 raise Refused(f"{output} is there and is no table of grade as it was written: give another name")
+
+
+@contextlib.contextmanager
+def set_aside(output):
+    """Whatever comes of the new table, the one that stood in its place is kept beside it, unless they are the same."""
+    output, old = Path(output or ""), None
+    if output.is_file() and output.stat().st_size:
+        names = (output.with_stem(f"{output.stem}.before{number}") for number in ("", *map(str, range(2, 10**6))))
+        old = output.rename(next(path for path in names if not path.exists()))
+    try:
+        yield
+    finally:
+        if old and not output.exists():
+            old.rename(output)
+        elif old and output.read_bytes() == old.read_bytes():
+            old.unlink()
+        elif old:
+            print(f"The table that was there is kept as {old}", file=sys.stderr)
 
 
 def above_0(kind, most=math.inf, unit=""):
