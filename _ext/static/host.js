@@ -280,8 +280,7 @@
       figure.settings = settingsOf(models, figure);
       offerLink(figure);
       figure.addEventListener("input", take);
-      const controls = figure.querySelector(".live-controls"); // what a drawing keeps in sight itself stands above them
-      new ResizeObserver(() => figure.style.setProperty("--controls", `${controls.offsetHeight}px`)).observe(controls);
+      new ResizeObserver(() => makeRoom(figure)).observe(figure);
       figure.classList.add("is-live");
     } catch (error) {
       fail(error);
@@ -294,6 +293,15 @@
     if (!control || control.matches(".in-hand")) return;
     currentTarget.querySelector(".in-hand")?.classList.remove("in-hand");
     control.classList.add("in-hand");
+    makeRoom(currentTarget);
+  }
+
+  // What else a figure keeps in sight, and what has the focus, stands above the controls that stay at the foot.
+  function makeRoom(figure) {
+    const stays = (el) => getComputedStyle(el).position === "sticky";
+    const heights = [...figure.querySelectorAll(".live-controls, .in-hand, .live-hbox:has(> .in-hand)")].filter(stays)
+      .map((el) => el.offsetHeight);
+    figure.style.setProperty("--controls", `${Math.max(0, ...heights)}px`);
   }
 
   // ---- a setting's address: 06_multi_head.html#head-grid?num_heads=16+heads&d_k=24 ------------------

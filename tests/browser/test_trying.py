@@ -278,3 +278,43 @@ def test_reset_sets_everything_back(visit):
     tab.wait_for_function(f"(first) => ({shown})() === first", arg=first)
     expect(tab.locator(".live-figure output").first).to_have_text("the whole")
     expect(tab.get_by_role("checkbox", name="head 1")).to_be_checked()
+
+
+# With each control in hand in turn: what of its figure has the focus and is covered; the arrow below a picture, where
+# that stands at the foot; and titles that hang out of the bar
+COVERED = """
+  async () => {
+    const lost = [];
+    const nextFrame = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    const isFree = (el) => {
+      const { left, top, width, height } = el.getBoundingClientRect();
+      const found = document.elementFromPoint(left + width / 2, top + height / 2);
+      return el.contains(found) || found?.contains(el.closest("label") ?? el);
+    };
+    const seen = (el) => el.checkVisibility({ visibilityProperty: true }) && !el.disabled && el.offsetParent;
+    for (const figure of document.querySelectorAll(".live-figure")) {
+      for (const control of [...figure.querySelectorAll(".live-control:not(.live-checked)")].filter(seen)) {
+        control.querySelector("input, select")?.dispatchEvent(new Event("input", { bubbles: true }));
+        await nextFrame();
+        const name = control.textContent;
+        const legend = control.querySelector("legend"); // one that does not float stands half above its fieldset's ground
+        if (legend && getComputedStyle(legend).float === "none") lost.push(`the title of ${name}`);
+        for (const el of [...figure.querySelectorAll("a, button, input, select, summary")].filter(seen)) {
+          if (control.contains(el) || el.closest("details.numbers > div")) continue;
+          el.scrollIntoView({ block: "end", behavior: "instant" });
+          el.focus();
+          await nextFrame();
+          if (!isFree(el)) lost.push(`${el.textContent || el.closest("label, .live-control")?.textContent}: ${name}`);
+        }
+      }
+    }
+    return lost;
+  }
+"""
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.split("/")[1][:2] in ("00", "03", "08")])
+def test_a_control_that_stays_at_the_foot_of_a_phone_covers_nothing_that_is_reached(visit, page):
+    tab = visit(page, width=390).page
+    tab.set_viewport_size({"width": 390, "height": 844})
+    assert tab.evaluate(COVERED) == []
