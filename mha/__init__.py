@@ -8,7 +8,8 @@ The map of the package, in an order in which it reads well:
     the subject         `attention`, the formula; `masks`, who may look at whom; `position`, where a token stands;
                         `heads`, one head in three attempts; `multihead`, many of them, with keys of their own or shared
                         (grouped and multi-query attention); `cache`, what decoding keeps; `latent`, multi-head latent
-                        attention; `record`, the weights of a whole model; `device`, where to run
+                        attention; `parts`, how attention to some keys is joined with attention to others; `record`, the
+                        weights of a whole model; `device`, where to run
     experiments         `lab`: what is measured, trained, stored and tested with the subject
     the book            `exercises`, tasks and their checker; `viz`, pictures; `widgets`, live figures
 """
@@ -20,6 +21,7 @@ from mha.device import pick_device
 from mha.heads import AsymmetricHead, Head, SymmetricHead
 from mha.latent import MultiHeadLatentAttention
 from mha.multihead import MultiHeadAttention, MultiHeadLoop, merge_heads, split_heads
+from mha.parts import merge
 from mha.record import record
 
 __version__ = "0.1.0"
@@ -28,5 +30,5 @@ __all__ = [
     "attention", "masks", "heads", "multihead", "position",
     "SymmetricHead", "AsymmetricHead", "Head",
     "MultiHeadLoop", "MultiHeadAttention", "MultiHeadLatentAttention", "KVCache", "split_heads", "merge_heads",
-    "record", "pick_device",
+    "merge", "record", "pick_device",
 ]

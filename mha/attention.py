@@ -2,7 +2,8 @@
 
 Read `definition` first: it is the formula, a line for each of its steps. Everything after it is comfort and speed.
 `attention` is the door, which takes any number of axes, masks in every form, and heads that share their keys (grouped
-and multi-query attention). Behind it three backends give the same numbers:
+and multi-query attention). Behind it three backends give the same numbers, in 16
+bits up to the rounding of the scores, which the last two write:
 
 * torch's fused kernel (`_backends.fused`), which never writes the weights to memory: where nobody wants them;
 * the definition in a single buffer (`_backends.inplace_attention`): where they are wanted, or torch has no kernel;
@@ -26,6 +27,7 @@ from mha._shapes import (
     cast_bias, combine_masks, fold_groups, in_forward_mode_ad, subtract_row_max, to_autocast_dtype, to_bhnd,
     unfold_groups,
 )
+from mha.parts import log_sum_exp
 
 
 def definition(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None, bias: Tensor | None = None, *,
@@ -67,7 +69,8 @@ def definition(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None, bias
 def attention(q: Tensor, k: Tensor, v: Tensor, *more, mask: Tensor | None = None, bias: Tensor | None = None,
               causal: bool = False, offset: int | Tensor | None = None, window: tuple | None = None,
               scale: float | None = None, softcap: float | None = None, dropout: float = 0.0,
-              need_weights: bool = False, **unknown) -> tuple[Tensor, Tensor | None]:
+              need_weights: bool = False, need_lse: bool = False,
+              **unknown) -> tuple[Tensor, Tensor | None] | tuple[Tensor, Tensor | None, Tensor]:
     """Each query takes a weighted mean of the values; the weights are a softmax over its scores with the keys.
 
         scores = scale * Q K^T        weights = softmax(scores + bias, over the visible keys)        out = weights V
@@ -89,9 +92,12 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *more, mask: Tensor | None = None
         softcap: bounds the scaled scores smoothly, softcap * tanh(scores / softcap), before bias and mask.
         dropout: probability of losing a weight. It acts whenever it is not 0: pass 0 to evaluate.
         need_weights: return the weights too. They cost their memory: h n m numbers for each sequence.
+        need_lse: return the logarithm of each query's normaliser too, ln(sum over the visible keys of exp(score +
+            bias)), so that `mha.merge` can join attention to other keys. It costs the same memory for now.
     Returns:
         out: (..., h, n, d_v).
         weights: (..., h, n, m) as applied (after dropout; before it, rows sum to 1), or None.
+        lse: (..., h, n), with need_lse only; float32 at least; minus infinity for a query that may see no key.
     NaN and queries that see nothing:
         A query that may see no key has zero weights and a zero output, whatever it holds; zero gradients if that is
         finite.
@@ -107,12 +113,12 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *more, mask: Tensor | None = None
         ValueError, TypeError: inputs that do not fit. The message says what came and how to mend it.
     Source:
         Vaswani et al. 2017, equation 1. Groups of heads: Ainslie et al. 2023, section 2.2.
-        softcap: Gemma Team 2024 (Gemma 2), section 2.
+        softcap: Gemma Team 2024 (Gemma 2), section 2. lse: Dao et al. 2022, algorithm 1.
     """
     check.function_style(more, unknown)
     # What small layers are called with, and a step of decoding, needs nothing of what follows.
-    if (need_weights is False and mask is bias is window is scale is softcap is None and type(dropout) is float
-            and not dropout and (causal is False or causal is True)):
+    if (need_weights is need_lse is False and mask is bias is window is scale is softcap is None
+            and type(dropout) is float and not dropout and (causal is False or causal is True)):
         out = sdpa_fast_path(q, k, v, causal, offset)
         if out is not None:
             return pair(out, None)
@@ -120,7 +126,7 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *more, mask: Tensor | None = None
     q, k, v = to_autocast_dtype(q, k, v)
     check.qkv(q, k, v)
     n, m = q.shape[-2], k.shape[-2]
-    check.options(q, m, causal, offset, window, scale, softcap, dropout, need_weights)
+    check.options(q, m, causal, offset, window, scale, softcap, dropout, need_weights, need_lse)
     shape = (*q.shape[:-1], m)  # of the weights: (..., h, n, m)
     check.mask_and_bias(mask, bias, q, shape)
 
@@ -134,16 +140,20 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *more, mask: Tensor | None = None
         is_causal = False
     if not is_causal:
         mask = combine_masks(mask, masks.visible(n, m, causal, window, offset, q.device))
+    added = bias  # as it came, for the normaliser
     bias = None if bias is None else cast_bias(subtract_row_max(bias, mask, q.dtype), q.dtype)
     scale = q.shape[-1] ** -0.5 if scale is None else scale
     lead = shape[:-3]
     Q, K, V = (to_bhnd(t, lead) for t in (q, k, v))  # (B, h, n or m, .)
     out, weights = _dispatch(Q, K, V, to_bhnd(mask, lead), to_bhnd(bias, lead), scale, is_causal, softcap, dropout,
-                             need_weights)
+                             need_weights or need_lse)
+    lse = log_sum_exp(Q, K, weights, to_bhnd(added, lead), scale, softcap) if need_lse else None
     if q.ndim != 4:
         out = out.reshape(*shape[:-1], v.shape[-1])
         weights = weights.reshape(shape) if need_weights else None
-    return pair(out, weights)
+        lse = lse.reshape(shape[:-1]) if need_lse else None
+    weights = weights if need_weights else None
+    return (out, weights, lse) if need_lse else pair(out, weights)
 
 
 def _dispatch(Q, K, V, mask, bias, scale, is_causal, softcap, dropout, need_weights) -> tuple[Tensor, Tensor | None]:

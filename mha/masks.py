@@ -50,6 +50,27 @@ def window(n: int, m: int | None = None, left: int | None = None, right: int | N
     return torch.ones_like(ahead, dtype=torch.bool) if seen is None else seen
 
 
+@check.call
+def blocks(ids: Tensor, key_ids: Tensor | None = None) -> Tensor:
+    """Several texts in one row, packed: a query sees the keys of its own text, whose number it has, and no others.
+
+    Beside `causal=True` each text is as if it stood alone, with rotary positions too, which count differences. Other
+    positions must begin anew in each text.
+
+    Args:
+        ids: (n,) or (B, n) whole numbers: which text each query belongs to, such as 0, 0, 0, 1, 1.
+        key_ids: (m,) or (B, m), the same of the keys; ids by default.
+    Returns:
+        (n, m) bool; (B, 1, n, m) where sequences differ.
+    Source:
+        Krell et al. 2021, "Efficient Sequence Packing without Cross-contamination", section 3.2.
+    """
+    key_ids = ids if key_ids is None else key_ids
+    check.texts(ids, key_ids)
+    same = ids[..., :, None] == key_ids[..., None, :]  # (n, m) or (B, n, m)
+    return same if same.ndim == 2 else same[:, None]
+
+
 def visible(n: int, m: int, no_future: bool, span, offset: int | Tensor, device=None) -> Tensor | None:
     """The mask that `causal=`, `window=` and `offset=` of `mha.attention` stand for; None if all is visible."""
     if not no_future and span is None:

@@ -4,8 +4,9 @@ import re
 import pytest
 import torch
 
-from mha import masks
-from support import see
+from mha import MultiHeadAttention, masks
+from mha.position import Rope
+from support import close, see
 
 N, M = 5, 7
 
@@ -53,6 +54,19 @@ def test_an_offset_may_differ_between_sequences():
     assert torch.equal(masks.window(N, M, 3, 1, offsets), each)
     assert torch.equal(masks.causal(N, M, offsets)[1, 0], masks.causal(N, M, 2))
     assert masks.causal(N, M, offsets.to("meta")).device.type == "meta"
+
+
+def test_blocks_keep_packed_texts_apart_as_if_each_stood_alone():
+    ids = torch.tensor([[0, 0, 0, 1, 1, 2], [4, 4, 4, 4, 4, 4]])
+    layer = MultiHeadAttention(12, 3, causal=True, on_qk=Rope(), dtype=torch.float64)
+    x = torch.randn(2, 6, 12, dtype=torch.float64)
+    mask = masks.blocks(ids)
+    assert mask.shape == (2, 1, 6, 6) and torch.equal(masks.blocks(ids[0]), mask[0, 0])
+    packed = layer(x, mask=mask)[0]
+    for text in (slice(0, 3), slice(3, 5), slice(5, 6)):
+        close(packed[0, text], layer(x[0, text])[0])
+    close(packed[1], layer(x[1])[0])
+    assert masks.blocks(ids[0, :2], ids[0]).tolist() == [[True] * 3 + [False] * 3] * 2
 
 
 def test_from_torch_turns_the_meaning_round():
@@ -121,6 +135,10 @@ ERRORS = {
     "multiple": (lambda: masks.from_torch(torch.ones(6, N, M).bool(), num_heads=4), ValueError,
                  "no multiple of num_heads=4"),
     "text_num_heads": (lambda: masks.from_torch(torch.ones(6, N, M).bool(), num_heads="3"), TypeError, "num_heads='3'"),
+    "text_lengths": (lambda: masks.blocks([0, 0, 1]), TypeError, r"ids is a list; .*torch.as_tensor\(ids\)"),
+    "text_mask": (lambda: masks.blocks(torch.ones(2, 3).bool()), TypeError, "ids is torch.bool; it must hold whole"),
+    "text_axes": (lambda: masks.blocks(torch.ones(2, 1, 3).long()), ValueError, r"ids has shape \(2, 1, 3\)"),
+    "text_batches": (lambda: masks.blocks(torch.ones(2, 3).long(), torch.ones(3).long()), ValueError, "the same batch"),
     "other_keys": (lambda: masks.from_torch(torch.ones(N, M).bool(), key_padding_mask=torch.ones(2, N).bool()),
                    ValueError, r"key_padding_mask has shape \(2, 5\) and attn_mask \(5, 7\).*same keys"),
     "other_batch": (lambda: masks.from_torch(torch.ones(6, N, M).bool(), num_heads=3,

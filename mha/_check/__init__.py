@@ -14,12 +14,14 @@ from mha._check.inputs import (
     tensors, truths, untouched,
 )
 from mha._check.masks import (
-    lengths, maps, mask_and_bias, mask_for_reading, offset, options, size, torch_masks, window,
+    lengths, maps, mask_and_bias, mask_for_reading, offset, options, size, texts, torch_masks,
+    window,
 )
 from mha._check.modules import (
     absorbs, fits_heads, from_torch, function, head_mask, head_numbers, head_size, heads, kept_groups, kv_heads,
     linear, matrices, merges, on_qk, splits, state, to_torch, turned,
 )
+from mha._check.parts import parts
 from mha._check.surgery import changed, model, of_each, of_one_size, one_layer, pooled, some_layers, turns
 
 __all__ = [
@@ -28,8 +30,10 @@ __all__ = [
     "call", "call_of_x_alone", "call_style", "calls", "function_style", "lacks",
     "FLOATS", "autocasting", "kept_as", "layer_dtype", "layer_input", "layer_inputs", "parameter_of", "positive_ints",
     "probability", "qkv", "tensors", "truths", "untouched",
-    "lengths", "maps", "mask_and_bias", "mask_for_reading", "offset", "options", "size", "torch_masks", "window",
+    "lengths", "maps", "mask_and_bias", "mask_for_reading", "offset", "options", "size", "texts",
+    "torch_masks", "window",
     "absorbs", "fits_heads", "from_torch", "function", "head_mask", "head_numbers", "head_size", "heads",
     "kept_groups", "kv_heads", "linear", "matrices", "merges", "on_qk", "splits", "state", "to_torch", "turned",
+    "parts",
     "changed", "model", "of_each", "of_one_size", "one_layer", "pooled", "some_layers", "turns",
 ]

@@ -226,9 +226,11 @@ def call_of_x_alone(more: tuple, unknown: dict, options: str) -> None:
 _CAUSAL = "build the layer with causal=True, or use mask=mha.masks.causal(n, m)"
 _TOKENS = "self-attention is layer(x), attention from x to y is layer(x, y): keys and values come from one context"
 _WEIGHTS = "need_weights=True asks for the weights of every head"
+_LSE = "attention(q, k, v, need_lse=True) also returns the log-sum-exp of each query; mha.merge joins parts by it"
 _CACHE = "what a layer keeps while it decodes is cache=layer.new_cache(batch, max_len)"
 _HIDDEN = "use mask=mha.masks.from_torch(key_padding_mask=...), or mask=mha.masks.padding(lengths, m)"
-_PACKED = "sequences lie side by side, not end to end: pad them to (B, n, ...), with mask=mha.masks.padding(lengths, m)"
+_PACKED = ("sequences lie side by side: pad them to (B, n, ...), with mask=mha.masks.padding(lengths, m); or end to "
+           "end in one row, with mask=mha.masks.blocks(ids)")
 _POSITIONS = ("position_ids", "positions", "input_pos", "start_pos", "cache_position", "position_embeddings",
               "rotary_emb", "rotary_pos_emb", "freqs_cis", "cos", "sin")
 BOTH = {  # what layers elsewhere take, and functions
@@ -238,6 +240,7 @@ BOTH = {  # what layers elsewhere take, and functions
     **dict.fromkeys(("attn_bias", "position_bias", "score_mod", "rel_pos"), "use bias=, floats added to the scores"),
     "alibi_slopes": "use bias=mha.position.alibi_bias(num_heads, n)[None]",
     **dict.fromkeys(("return_attention_scores", "output_attentions", "need_head_weights", "return_attn"), _WEIGHTS),
+    **dict.fromkeys(("return_lse", "return_softmax_lse", "return_attn_probs", "return_aux"), _LSE),
     **dict.fromkeys(("softmax_scale", "sm_scale", "scaling"), "use scale="),
     **dict.fromkeys(("window_size", "sliding_window"), "use window=(left, right)"),
     **dict.fromkeys(("logits_soft_cap", "softcapping", "attn_logit_softcapping"), "use softcap="),
@@ -256,6 +259,7 @@ CALLS = BOTH | {
     **dict.fromkeys(("query", "key", "value", "q", "k", "v", "inputs", "hidden_states", "encoder_hidden_states",
                      "key_value_states", "memory", "x_kv"), _TOKENS),
     **dict.fromkeys(_POSITIONS, _ROPE),
+    "need_lse": _LSE,
 }
 
 

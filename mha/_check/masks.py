@@ -77,10 +77,12 @@ def offset(value, tokens: Tensor | None = None, batch: tuple = ()) -> None:
         same_device({"q": tokens, "offset": value})
 
 
-def options(q: Tensor, m: int, causal: bool, offset_, window_, scale, softcap, dropout: float, need_weights) -> None:
+def options(q: Tensor, m: int, causal: bool, offset_, window_, scale, softcap, dropout: float, need_weights,
+            need_lse) -> None:
     n = q.shape[-2]
     truth("causal", causal, "; a mask goes into mask=")
     truth("need_weights", need_weights)
+    truth("need_lse", need_lse)
     if offset_ is not None:
         offset(offset_, q, q.shape[:-3])
     window(window_)
@@ -93,6 +95,9 @@ def options(q: Tensor, m: int, causal: bool, offset_, window_, scale, softcap, d
         if softcap <= 0:
             raise ValueError(f"softcap={softcap} must be above 0: it bounds the scores; leave it out for no bound")
     probability("dropout", dropout)
+    if need_lse and dropout:
+        raise ValueError(f"need_lse=True beside dropout={dropout}: parts are joined by the weights of whole rows, of "
+                         f"which dropout has lost some; leave it out")
     if not causal and window_ is None:
         if offset_ is not None:
             what = "offset" if isinstance(offset_, Tensor) else f"offset={offset_}"
@@ -151,6 +156,20 @@ def lengths(lengths, m: int) -> Tensor:
         raise ValueError(f"lengths has shape {tuple(lengths.shape)} and no number above 1, so it is a mask of m={m} "
                          f"keys and no count of real tokens: {ONES}")
     return lengths
+
+
+def texts(ids, key_ids) -> None:
+    """The number of the text that each query, and each key, belongs to."""
+    for name, t in (("ids", ids), ("key_ids", key_ids)):
+        is_tensor(name, t, ": which text each token belongs to, such as torch.tensor([0, 0, 0, 1, 1])")
+        if t.is_floating_point() or t.is_complex() or t.dtype == torch.bool:
+            raise TypeError(f"{name} is {t.dtype}; it must hold whole numbers: which text each token belongs to")
+        if t.ndim not in (1, 2):
+            raise ValueError(f"{name} has shape {tuple(t.shape)}; it must be (n,), or (B, n) where sequences differ")
+    if ids.ndim != key_ids.ndim or ids.shape[:-1] != key_ids.shape[:-1]:
+        raise ValueError(f"ids has shape {tuple(ids.shape)} and key_ids {tuple(key_ids.shape)}; both must have the "
+                         f"same batch, or both none")
+    same_device({"ids": ids, "key_ids": key_ids})
 
 
 def _numbers(nested):

@@ -297,7 +297,7 @@ COVERED = """
         control.querySelector("input, select")?.dispatchEvent(new Event("input", { bubbles: true }));
         await nextFrame();
         const name = control.textContent;
-        const legend = control.querySelector("legend"); // one that does not float stands half above its fieldset's ground
+        const legend = control.querySelector("legend"); // that does not float: half above the ground of its fieldset
         if (legend && getComputedStyle(legend).float === "none") lost.push(`the title of ${name}`);
         for (const el of [...figure.querySelectorAll("a, button, input, select, summary")].filter(seen)) {
           if (control.contains(el) || el.closest("details.numbers > div")) continue;
