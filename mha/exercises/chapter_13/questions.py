@@ -7,8 +7,7 @@ LAB = HERE + "_lab"
 LAYERS, HEADS, WIDTH, PLACES, TOKENS = 6, 6, 48, 2, 27
 
 how_many_numbers = Number(
-    id="13.4", title="How much of the cache is exchanged?", chapter=HERE, stars=1, minutes=3, after="section 1",
-    core=True,
+    id="13.4", title="How much of the cache is exchanged?", chapter=LAB, stars=1, minutes=3, after="section 1",
     statement=f"A model has {LAYERS} layers of {HEADS} heads, each with keys and values of its own, of {WIDTH} "
               f"numbers. A prompt of {TOKENS} tokens names its hero {PLACES} times, with one token each. The values of "
               "one head at these places are exchanged. How many numbers of the cache change?",
