@@ -41,14 +41,15 @@ def renamed(*swaps: str) -> viz.Table:
 def exchanged(swaps: dict[str, str]) -> viz.Picture:
     """Bars of the same two probabilities: what stands beside them -> the exchange, one of SWAPS."""
     own, other = torch.stack([after(swap).mean((0, 2)) for swap in swaps.values()]).T
-    return viz.bars([*swaps], digits=3, own_name=own, other_name=other)
+    return viz.bars([*swaps], 3, "The probability of either name after an exchange in the cache, 135 pairs on average.",
+                    own_name=own, other_name=other)
 
 
 def other_ahead(*swaps: str) -> str:
     """In how many of the pairs the other name is likelier after an exchange."""
     rows = {swap: after(swap) for swap in swaps}
-    return "other name likelier: " + ", ".join(
-        f"{int((row[:, 1] > row[:, 0]).sum())} of {row[:, 0].numel()} with {swap}" for swap, row in rows.items())
+    return "\n".join(f"with {swap} the other name is likelier in {int((row[:, 1] > row[:, 0]).sum())} of "
+                     f"{row[:, 0].numel()}" for swap, row in rows.items())
 
 
 def renamed_by_opening(swap: str = "values of 5.1") -> viz.Table:
@@ -71,7 +72,7 @@ def goes_on(swap: str = "values of 5.1") -> str:
     """In how many stories own and other name stand in the next 40 tokens after an exchange."""
     told = (writing().rename_told > 0).sum((0, 3))                     # (3 exchanges, 2)
     own, other = told[("nothing", "values of 5.1", "all keys and values").index(swap)].tolist()
-    return f"40 tokens more, with {swap}: the own name in {own} of 135, the other in {other}"
+    return f"and in 40 tokens more the own name comes in {own} of 135, the other in {other}"
 
 
 def thing_named() -> str:
@@ -105,7 +106,7 @@ def costs() -> viz.Picture:
     kept = writing()
     cost = (kept.name_whole.mean() - kept.name_off.mean((1, 3))).unflatten(-1, (6, 6))
     return viz.head_grid({"by zero": cost[0], "by its mean": cost[1]}, "By how much the probability of the name falls with "
-                         "one of 36 heads off: 0 in its place, or its mean.")
+                         "one of 36 heads off: 0 in its place, or its mean. Cells below 0.05 are empty.")
 
 
 def path_of_names() -> viz.Picture:
@@ -113,7 +114,8 @@ def path_of_names() -> viz.Picture:
     labels = {"whole": "nothing", "queries": "queries of layer 5", "keys": "keys of layer 5",
               "values": "values of layer 5", "all": "all three", "off": "4.4 is off"}
     found = writing().name_path.mean((0, 2))
-    return viz.bars([labels[kind] for kind in PATHS_KEPT], digits=3, probability_of_the_name=found)
+    return viz.bars([labels[kind] for kind in PATHS_KEPT], 3, "The probability of the name, with head 4.4 kept from "
+                    "what layer 5 reads, or off.", probability_of_the_name=found)
 
 
 def names_by_opening(head: str = "5.1") -> viz.Table:
@@ -150,10 +152,10 @@ def told(*tellers: str) -> viz.Table:
 def repeats() -> str:
     """The share of repeated runs of four in stories, whole and without 1.2."""
     rows = {name: teller[1] for name, teller in zip(TELLERS, writing().told.nanmean(-1).tolist())}
-    return "\n".join(f"runs of four again, {name}: {rows[f'whole, {place}']:.3f}, without 1.2 "
+    return "\n".join(f"runs of four again, {name}: {rows[f'whole, {place}']:.3f}, 1.2 off "
                      f"{rows[f'1.2 zero, {place}']:.3f}" + (
-                         f", by its mean {rows[f'1.2 mean, {place}']:.3f}" if f"1.2 mean, {place}" in rows else "")
-                     for name, place in (("the likeliest tokens", "opening 0"), ("sampled", "drawn opening 0"),
+                         f", its mean {rows[f'1.2 mean, {place}']:.3f}" if f"1.2 mean, {place}" in rows else "")
+                     for name, place in (("likeliest tokens", "opening 0"), ("sampled", "drawn opening 0"),
                                          ("another opening", "opening 1")))
 
 
@@ -198,7 +200,8 @@ def number() -> viz.Picture:
             kept.number_whole[k], kept.number_off[0, k], kept.number_both[0, k]))
         rows = torch.stack([whole, off[at("4.4")], off[at("5.3")], both, off[rest].amin(0)])
         panels |= {f"was, {back} back": rows[:, 0], f"were, {back} back": rows[:, 1]}
-    return viz.bars(["none off", "4.4 off", "5.3 off", "both off", "worst of 34"], **panels)
+    return viz.bars(["none off", "4.4 off", "5.3 off", "both off", "worst of 34"], alt="The share of the right one of \"was\" "
+                    "and \"were\", with a noun 3 tokens back, and 4, and with heads off.", **panels)
 
 
 def she_or_he() -> str:

@@ -13,8 +13,9 @@ def copies() -> str:
     def of(name):
         kept = decoder_heads(name)
         first, second = kept.loss.mean(-1).tolist()
-        return (f"{name}: loss {first:.2f}, the second time {second:.2f}; best of {kept.induction[0].numel()} heads "
-                f"{kept.induction.mean(0).max():.2f}, without a repeat {kept.induction_once.mean(0).max():.2f}")
+        return (f"{name}: loss {first:.2f}, the second time {second:.2f}; the best of {kept.induction[0].numel()} heads\n"
+                f"    scores {kept.induction.mean(0).max():.2f}, and without a repeat "
+                f"{kept.induction_once.mean(0).max():.2f}")
     return "\n".join(map(of, ("stories15m", "smollm2")))
 
 
@@ -27,7 +28,8 @@ def used(name: str = "smollm2") -> viz.Picture:
     heads, rise = kept.used_heads.long(), kept.used.mean(-1)[0] - mean
     pick = [*range(4), *range(8, 12), 16 + int(rise[16:].argmax())]
     induction, before = (each.mean(0)[heads[pick, 0], heads[pick, 1]] for each in (kept.induction, kept.previous))
-    return viz.bars([name_of(heads[k]) for k in pick], induction_weight=induction, weight_one_back=before,
+    return viz.bars([name_of(heads[k]) for k in pick], alt="Nine heads of SmolLM2: induction weight, weight on the token "
+                    "before, and what the loss rises by without the head.", induction_weight=induction, weight_one_back=before,
                     rise_of_the_loss=rise[pick])
 
 
@@ -67,7 +69,8 @@ def kept_from() -> viz.Picture:
     kept = decoder_heads("smollm2")
     labels = {"whole": "nothing", "queries": "queries", "keys": "keys", "values": "values", "all": "all three",
               "off": "it is off"}
-    return viz.bars([labels[kind] for kind in PATHS_KEPT], **{
+    return viz.bars([labels[kind] for kind in PATHS_KEPT], alt="What is left when 16.0, or 11.1, is kept from later "
+                    "queries, keys or values: the loss, and what 17.4 gives by induction without 16.0.", **{
         "loss, 16.0": kept.path_loss[0].mean(-1), "loss, 11.1": kept.path_loss[1].mean(-1),
         "weight by 17.4": kept.path_looks[0].mean(-1)[:, 1]})
 
@@ -76,8 +79,7 @@ def least_left() -> str:
     """The least of the four best induction scores where 16.0 is kept from queries or values, the largest from keys."""
     looks = dict(zip(PATHS_KEPT, decoder_heads("smollm2").path_looks[0].mean(-1)))
     least = min(float(looks[kind].min()) for kind in ("queries", "values"))
-    return (f"the four best induction scores: from {least:.2f} without queries or values, "
-            f"to {looks['keys'].max():.2f} without keys")
+    return f"four scores: at least {least:.2f} without queries or values, {looks['keys'].max():.2f} without keys"
 
 
 def path() -> viz.Picture:
@@ -93,7 +95,8 @@ def sinks() -> viz.Table:
     """
     rows = {name: decoder_heads(name) for name in ("stories15m", "smollm2")}
     even = float((1 / torch.arange(9.0, 101)).mean())                  # a head that attends alike, tokens 9 to 100
-    return viz.columns(rows, corner="model", weight=[kept.sink[0].mean() for kept in rows.values()],
+    return viz.columns(rows, corner="model", heads=[kept.sink[0].numel() for kept in rows.values()],
+                       weight=[kept.sink[0].mean() for kept in rows.values()],
                        uniform_weight=[even, even],
                        heads_above_half=[int((kept.sink[0] > 0.5).sum()) for kept in rows.values()],
                        weight_without_start=[kept.sink[1].mean() for kept in rows.values()],
@@ -140,7 +143,8 @@ def query_side() -> viz.Picture:
     kinds = {"embedding": [0], "head 4.4": [names.index("4.4")],
              "29 other heads": [k for k, name in enumerate(names) if "." in name and name != "4.4"],
              "5 networks": [k for k, name in enumerate(names) if name.startswith("network")]}
-    return viz.bars([*kinds], **{f"{place} opening": [row[k].sum() for k in kinds.values()]
+    return viz.bars([*kinds], alt="What the parts of the query add to the name's score in 5.1, less the mean of others.",
+                    **{f"{place} opening": [row[k].sum() for k in kinds.values()]
                                  for place, row in zip(OPENINGS, kept)})
 
 
