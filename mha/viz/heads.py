@@ -7,7 +7,7 @@ from mha.viz.picture import (INK, KEY, OCHRE, ON_HUE, QUERY, SLATE, STREAM, VALU
                              house_figure)
 from mha.viz.tables import decimal, table
 
-DEEP = 0.85  # from this share of the largest number on, a cell is so dark that its number is light
+DEEP = 0.75  # from this share of the largest number on, a cell is so dark that its number is light
 AT = {"A": 0.0, "B": 1.3, "again A": 4.3}  # where the tokens of `composition` stand, from left to right
 LOW, HIGH, TOP = 0.95, 2.1, 2.8  # heights of its two heads, and the end of the streams
 

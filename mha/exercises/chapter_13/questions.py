@@ -56,7 +56,7 @@ what_the_exchange_shows = Choice(
 )
 
 explain_the_cache = Explanation(
-    id="13.6", title="Explain it: what does a head do?", chapter=HERE, stars=2, minutes=5, after="the chapter",
+    id="13.6", title="Explain it: what does a head do?", chapter=LAB, stars=2, minutes=5, after="the chapter",
     statement="In an interview: \"How would you find out what an attention head of a language model is for?\" Answer "
               "in a minute, then open the checklist.",
     checklist=("A map of weights shows where a head attends, and not whether anything depends on it.",

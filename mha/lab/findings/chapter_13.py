@@ -95,18 +95,18 @@ def names_without(*heads: str) -> viz.Table:
 def left(*heads: str) -> str:
     """The same of some heads, in a line each."""
     off = writing().name_off.mean(-1).mean(1)                          # (kinds, 36)
-    rows = {**{head: off[:, at(head)] for head in heads}, "median": off.median(-1).values}
+    rows = {**{head: off[:, at(head)] for head in heads}, "one, median": off.median(-1).values}
     return "\n".join(f"P(name) without {head}: " + ", ".join(
         f"{p:.3f} by {kind}" for p, kind in zip(row.tolist(), ("zero", "mean", "another story")))
         for head, row in rows.items())
 
 
 def costs() -> viz.Picture:
-    """What each head costs: by how much the probability of the name falls with that head off, by zero and by its mean."""
+    """What each head costs: by how much the probability of the name falls without it, by zero and by its mean."""
     kept = writing()
     cost = (kept.name_whole.mean() - kept.name_off.mean((1, 3))).unflatten(-1, (6, 6))
-    return viz.head_grid({"by zero": cost[0], "by its mean": cost[1]}, "By how much the probability of the name falls with "
-                         "one of 36 heads off: 0 in its place, or its mean. Cells below 0.05 are empty.")
+    return viz.head_grid({"by zero": cost[0], "by its mean": cost[1]}, "By how much the probability of the name falls "
+                         "with one of 36 heads off: 0 in its place, or its mean. Cells below 0.05 are empty.")
 
 
 def path_of_names() -> viz.Picture:
@@ -155,8 +155,7 @@ def repeats() -> str:
     return "\n".join(f"runs of four again, {name}: {rows[f'whole, {place}']:.3f}, 1.2 off "
                      f"{rows[f'1.2 zero, {place}']:.3f}" + (
                          f", its mean {rows[f'1.2 mean, {place}']:.3f}" if f"1.2 mean, {place}" in rows else "")
-                     for name, place in (("likeliest tokens", "opening 0"), ("sampled", "drawn opening 0"),
-                                         ("another opening", "opening 1")))
+                     for name, place in (("likeliest tokens", "opening 0"), ("sampled", "drawn opening 0")))
 
 
 def repeats_most() -> viz.Table:
@@ -200,8 +199,8 @@ def number() -> viz.Picture:
             kept.number_whole[k], kept.number_off[0, k], kept.number_both[0, k]))
         rows = torch.stack([whole, off[at("4.4")], off[at("5.3")], both, off[rest].amin(0)])
         panels |= {f"was, {back} back": rows[:, 0], f"were, {back} back": rows[:, 1]}
-    return viz.bars(["none off", "4.4 off", "5.3 off", "both off", "worst of 34"], alt="The share of the right one of \"was\" "
-                    "and \"were\", with a noun 3 tokens back, and 4, and with heads off.", **panels)
+    return viz.bars(["none off", "4.4 off", "5.3 off", "both off", "worst of 34"], alt="The share of the right one of "
+                    "was and were, with a noun 3 tokens back, and 4, and with heads off.", **panels)
 
 
 def she_or_he() -> str:

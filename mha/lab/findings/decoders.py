@@ -13,8 +13,8 @@ def copies() -> str:
     def of(name):
         kept = decoder_heads(name)
         first, second = kept.loss.mean(-1).tolist()
-        return (f"{name}: loss {first:.2f}, the second time {second:.2f}; the best of {kept.induction[0].numel()} heads\n"
-                f"    scores {kept.induction.mean(0).max():.2f}, and without a repeat "
+        return (f"{name}: loss {first:.2f}, the second time {second:.2f}; the best of "
+                f"{kept.induction[0].numel()} heads\n    scores {kept.induction.mean(0).max():.2f}, and without a repeat "
                 f"{kept.induction_once.mean(0).max():.2f}")
     return "\n".join(map(of, ("stories15m", "smollm2")))
 
@@ -28,9 +28,9 @@ def used(name: str = "smollm2") -> viz.Picture:
     heads, rise = kept.used_heads.long(), kept.used.mean(-1)[0] - mean
     pick = [*range(4), *range(8, 12), 16 + int(rise[16:].argmax())]
     induction, before = (each.mean(0)[heads[pick, 0], heads[pick, 1]] for each in (kept.induction, kept.previous))
-    return viz.bars([name_of(heads[k]) for k in pick], alt="Nine heads of SmolLM2: induction weight, weight on the token "
-                    "before, and what the loss rises by without the head.", induction_weight=induction, weight_one_back=before,
-                    rise_of_the_loss=rise[pick])
+    return viz.bars([name_of(heads[k]) for k in pick], alt="Nine heads of SmolLM2: induction weight, weight on the "
+                    "token before, and what the loss rises by without the head.", induction_weight=induction,
+                    weight_one_back=before, rise_of_the_loss=rise[pick])
 
 
 def used_by_mean(name: str = "smollm2") -> viz.Table:
@@ -73,6 +73,13 @@ def kept_from() -> viz.Picture:
                     "queries, keys or values: the loss, and what 17.4 gives by induction without 16.0.", **{
         "loss, 16.0": kept.path_loss[0].mean(-1), "loss, 11.1": kept.path_loss[1].mean(-1),
         "weight by 17.4": kept.path_looks[0].mean(-1)[:, 1]})
+
+
+def losses_kept() -> str:
+    """Some of these losses, in a line for each head."""
+    first, second = (dict(zip(PATHS_KEPT, row.mean(-1).tolist())) for row in decoder_heads("smollm2").path_loss)
+    return ("loss, 16.0 kept from nothing {whole:.2f}, queries {queries:.2f}, keys {keys:.2f}, values {values:.2f}"
+            .format(**first) + f"\nloss, 11.1 kept from all three {second['all']:.2f}")
 
 
 def least_left() -> str:
@@ -143,8 +150,8 @@ def query_side() -> viz.Picture:
     kinds = {"embedding": [0], "head 4.4": [names.index("4.4")],
              "29 other heads": [k for k, name in enumerate(names) if "." in name and name != "4.4"],
              "5 networks": [k for k, name in enumerate(names) if name.startswith("network")]}
-    return viz.bars([*kinds], alt="What the parts of the query add to the name's score in 5.1, less the mean of others.",
-                    **{f"{place} opening": [row[k].sum() for k in kinds.values()]
+    return viz.bars([*kinds], alt="What the parts of the query add to the name's score in 5.1, less others' mean.", **{
+                    f"{place} opening": [row[k].sum() for k in kinds.values()]
                                  for place, row in zip(OPENINGS, kept)})
 
 
