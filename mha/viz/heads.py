@@ -3,22 +3,22 @@ import numpy as np
 from matplotlib.colors import to_rgba
 from matplotlib.patches import Rectangle
 
-from mha.viz.picture import (INK, KEY, OCHRE, ON_HUE, QUERY, SLATE, STREAM, VALUE, WEIGHT, WIDTH, Picture, as_array,
-                             house_figure)
+from mha.viz.picture import INK, KEY, OCHRE, QUERY, SLATE, STREAM, VALUE, WEIGHT, WIDTH, Picture, as_array, house_figure
 from mha.viz.tables import decimal, table
 
-DEEP = 0.75  # from this share of the largest number on, a cell is so dark that its number is light
+DEPTH = 0.5  # of the squares' colour, so that numbers can be read on it, on light paper and on dark
+CELL = 0.92
 AT = {"A": 0.0, "B": 1.3, "again A": 4.3}  # where the tokens of `composition` stand, from left to right
 LOW, HIGH, TOP = 0.95, 2.1, 2.8  # heights of its two heads, and the end of the streams
 
 
-def head_grid(panels, alt, least=0.05):
-    """One number for each head: a row for each layer and a column for each head, the deeper the larger.
+def head_grid(panels, alt, least):
+    """One number for each head: a row for each layer and a column for each head. The area of a square is its number.
 
     Args:
         panels: title -> (layers, h) numbers; all have one scale, which begins at 0.
         alt: what the picture shows.
-        least: smaller numbers are not written into their cells.
+        least: smaller numbers are not written into their squares.
     """
     panels = {title: as_array(values) for title, values in panels.items()}
     most = max(values.max() for values in panels.values())
@@ -27,12 +27,11 @@ def head_grid(panels, alt, least=0.05):
     for axis, (title, values) in zip(axes, panels.items()):
         axis.imshow(np.zeros_like(values), cmap="gray", alpha=0, aspect="auto")
         for (layer, head), value in np.ndenumerate(values):
-            share = max(value, 0) / most
-            axis.add_patch(Rectangle((head - 0.46, layer - 0.46), 0.92, 0.92, edgecolor=STREAM, linewidth=0.4,
-                                     facecolor=to_rgba(STREAM, share)))
+            for side, colour in ((CELL, "none"), (CELL * (max(value, 0) / most) ** 0.5, to_rgba(STREAM, DEPTH))):
+                axis.add_patch(Rectangle((head - side / 2, layer - side / 2), side, side, facecolor=colour,
+                                         edgecolor=STREAM if colour == "none" else "none", linewidth=0.4))
             if value >= least:
-                axis.text(head, layer, decimal(value, 2), ha="center", va="center", fontsize=9.2,
-                          color=ON_HUE if share > DEEP else INK)
+                axis.text(head, layer, decimal(value, 2), ha="center", va="center", fontsize=9.2, color=INK)
         axis.set(title=title, xlabel="head", xticks=range(h), yticks=range(layers))
         axis.tick_params(length=0)
         axis.spines[:].set_visible(False)

@@ -190,7 +190,7 @@ function gridOf(layers, heads, choose, toggle) {
     });
   });
   const name = (i) => h("span", {}, i);
-  const axis = (way, text) => h("span", { class: `axis ${way}`, "aria-hidden": "true" }, text);
+  const axis = (way, text) => h("span", { class: `side ${way}`, "aria-hidden": "true" }, text);
   const box = h("div", { class: "grid" }, axis("across", "head"), axis("down", "layer"),
     h("div", { class: "columns", "aria-hidden": "true" }, ...tabulate(heads, name)),
     h("div", { class: "rows", "aria-hidden": "true" }, ...tabulate(layers, name)),

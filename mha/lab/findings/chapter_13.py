@@ -106,7 +106,7 @@ def costs() -> viz.Picture:
     kept = writing()
     cost = (kept.name_whole.mean() - kept.name_off.mean((1, 3))).unflatten(-1, (6, 6))
     return viz.head_grid({"by zero": cost[0], "by its mean": cost[1]}, "By how much the probability of the name falls "
-                         "with one of 36 heads off: 0 in its place, or its mean. Cells below 0.05 are empty.")
+                         "with one of 36 heads off: 0 in its place, or its mean.", least=0.5)
 
 
 def path_of_names() -> viz.Picture:

@@ -13,10 +13,16 @@ def copies() -> str:
     def of(name):
         kept = decoder_heads(name)
         first, second = kept.loss.mean(-1).tolist()
-        return (f"{name}: loss {first:.2f}, the second time {second:.2f}; the best of "
-                f"{kept.induction[0].numel()} heads\n    scores {kept.induction.mean(0).max():.2f}, and without a repeat "
-                f"{kept.induction_once.mean(0).max():.2f}")
+        heads = kept.induction[0].numel()
+        return (f"{name}: loss {first:.2f}, the second time {second:.2f}; the best of {heads} heads scores "
+                f"{kept.induction.mean(0).max():.2f}")
     return "\n".join(map(of, ("stories15m", "smollm2")))
+
+
+def no_repeat() -> str:
+    """The best induction scores where the second half repeats nothing."""
+    best = [float(decoder_heads(name).induction_once.mean(0).max()) for name in ("stories15m", "smollm2")]
+    return f"the largest score without a repeat: {best[0]:.2f} in stories15m, {best[1]:.2f} in smollm2"
 
 
 def used(name: str = "smollm2") -> viz.Picture:
