@@ -95,10 +95,9 @@ def names_without(*heads: str) -> viz.Table:
 def left(*heads: str) -> str:
     """The same of some heads, in a line each."""
     off = writing().name_off.mean(-1).mean(1)                          # (kinds, 36)
-    rows = {**{head: off[:, at(head)] for head in heads}, "one, median": off.median(-1).values}
     return "\n".join(f"P(name) without {head}: " + ", ".join(
-        f"{p:.3f} by {kind}" for p, kind in zip(row.tolist(), ("zero", "mean", "another story")))
-        for head, row in rows.items())
+        f"{p:.3f} by {kind}" for p, kind in zip(off[:, at(head)].tolist(), ("zero", "mean", "another story")))
+        for head in heads)
 
 
 def costs() -> viz.Picture:

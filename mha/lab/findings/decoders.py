@@ -145,7 +145,7 @@ def where_from() -> viz.Table:
     kept, names = decoder_heads("stories15m").apart, parts(5, 6)
     rows = {f"{place} opening, {side}": _kinds(names, kept[k].sum(axis)) for k, place in enumerate(OPENINGS)
             for side, axis in (("key", 0), ("query", 1))}
-    return viz.columns(rows, corner="lead of the name's score, parts of the", **{
+    return viz.columns(rows, corner="difference of scores, parts of the", **{
         kind: [row[k] for row in rows.values()] for k, kind in enumerate(("embedding", "heads", "networks"))},
         sum=[row.sum() for row in rows.values()])
 
