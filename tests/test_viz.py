@@ -32,6 +32,9 @@ PICTURES = {
     "value map": lambda: viz.value_map(list("abcd"), waves(4, 2), -waves(4, 2), WEIGHTS[0, 0, :4], waves(2)),
     "arcs": lambda: viz.arcs(KEYS, WEIGHTS[0, :2], 1, ["this", "that"]),
     "stream": lambda: viz.stream(waves(6), waves(3, 6)),
+    "head grid": lambda: viz.head_grid({"zero": waves(2, 3), "its mean": waves(2, 3).square()}, "Two by three heads.",
+                                       least=0.2),
+    "composition": lambda: viz.composition("1.0", "2.3", 0.7, {"queries": 0.6, "keys": 0.0, "values": 0.7}),
     "heights": lambda: viz.heights({"a circle": (list("abca"), waves(3)), "a mask": (list("ab"), [math.inf])}),
 }
 
@@ -134,6 +137,31 @@ def widths(picture, colour):
 def test_bars_of_one_kind_are_as_long_as_their_numbers_say(colour, series):
     long = widths(viz.bars(["a", "b"], **series), colour)
     assert len(long) == 4 and all(abs(w / long[2] - x / 0.5) < 1e-3 for w, x in zip(long, (0.35, 0.3, 0.5, 0.2)))
+
+
+def test_a_grid_of_heads_writes_what_is_large_and_the_the_area_of_a_square_is_its_number():
+    values = torch.tensor([[0.5, 0.01, -0.3], [0.2, 0.05, 1.0]])
+    picture = viz.head_grid({"zero": values, "its mean": values / 2}, "Two by three heads.", least=0.05)
+    assert sorted(text for text in texts(picture) if re.fullmatch(r"\d\.\d\d", text)) == [
+        "0.05", "0.10", "0.20", "0.25", "0.50", "0.50", "1.00"]
+    assert picture.text.splitlines()[3].split() == "zero, layer 0 0.500 0.010 -0.300".split()
+    assert {"layer", "head"} <= set(texts(picture))
+    paths = re.findall(r'<path d="([^"]*)"[^>]*style="fill: var.--stream', picture.svg)
+    sides = [max(xs) - min(xs) for xs in ([float(x) for x in re.findall(r"[ML] ([\d.]+) ", path)] for path in paths)]
+    assert len(sides) == 12 and sides[5] == max(sides) and abs(sides[0] / sides[5] - 0.5 ** 0.5) < 1e-3
+
+
+def test_a_composition_says_what_is_left_without_each_projection():
+    picture = viz.composition("1.0", "2.3", 0.71, {"queries": 0.62, "keys": 0.03, "values": 0.7})
+    drawn = " ".join(texts(picture))
+    assert all(f"{part} without it: {p}" in drawn for part, p in (("queries", "0.62"), ("keys", "0.03"),
+                                                                  ("values", "0.70")))
+    assert "0.71" in drawn and picture.text.splitlines()[-2].split() == ["keys", "0.03"]
+
+
+def test_bars_of_what_are_no_keys_say_so_and_their_table_has_the_digits_of_the_picture():
+    text = viz.bars(["a"], 1, "The costs of one.", costs=[0.25]).text
+    assert text.startswith("The costs of one.\n") and text.split()[-1] == "0.2"
 
 
 def test_each_step_of_the_stairs_climbs_from_the_height_of_the_last():

@@ -8,7 +8,7 @@ from mha.lab import causes, openings, real, stories
 from mha.lab.assets import decoder_heads, writing
 from mha.lab.assets.decoders import PATHS_KEPT, TURNED, parts
 from mha.lab.assets.writing import HEADS, SWAPS, TELLERS
-from mha.lab.findings import chapter_13
+from mha.lab.findings import chapter_13, decoders
 from tools import make_heads_of_decoders as decoders_tool, make_heads_that_write as tool
 
 
@@ -105,6 +105,18 @@ def test_a_smaller_window_costs_more_and_names_several_times_as_much():
     assert hidden.max() < 0.2 and hidden[0] < 0.03 and kept.first_weight.max() < 0.5
 
 
+def test_kept_from_the_queries_of_layer_5_head_4_4_leaves_most_of_the_name_and_off_it_does_not():
+    found = dict(zip(PATHS_KEPT, writing().name_path.mean(-1).T))      # (3 openings,) each
+    lost = {kind: found["whole"] - left for kind, left in found.items()}
+    assert ((0.02 < lost["queries"]) & (lost["queries"] < 0.13)).all() and (lost["keys"].abs() < 0.01).all()
+    assert (lost["all"] < 0.5 * lost["off"]).all() and (lost["off"] > 0.4).all()
+    torch.testing.assert_close(found["off"], writing().name_off[0, :, chapter_13.at("4.4")].mean(-1), atol=2e-3, rtol=0)
+
+
+def test_a_things_values_in_5_1_do_not_make_the_thing_likely():
+    assert writing().rename_thing.mean(-1).max() < 0.05
+
+
 # --- Two decoders ---------------------------------------------------------------------------------------------------
 
 def test_one_model_has_induction_heads_and_the_other_has_none():
@@ -132,7 +144,7 @@ def test_sinks_are_of_the_position_in_one_model_and_none_in_the_other():
 def test_the_parts_of_the_names_score_are_networks_on_the_keys_side_and_16_0_makes_that_of_an_induction_head():
     small, large = decoder_heads("stories15m"), decoder_heads("smollm2")
     for table in small.apart:
-        assert chapter_13._kinds(parts(5, 6), table.sum(0)).argmax() == 2
+        assert decoders._kinds(parts(5, 6), table.sum(0)).argmax() == 2
         heads = {name: float(value) for name, value in zip(parts(5, 6), table.sum(1)) if "." in name}
         assert max(heads, key=heads.get) == "4.4"
     keys = large.apart_keys
@@ -169,6 +181,16 @@ def test_an_exchange_made_again_gives_what_is_stored(found):
     for k, words in enumerate((own, other)):
         torch.testing.assert_close(run.probability(words)[some], after("values of 5.1")[place, k][some], atol=2e-3,
                                    rtol=2e-3)
+
+
+def test_a_path_cut_again_gives_what_is_stored(found):
+    place = int(torch.randint(3, ()))
+    ids = tool.named(found, openings.NAMED[place])[::5]
+    own = found.words([name for name, _, _ in openings.with_others(found.tokenizer)])[::5]
+    run = causes.read(found.model, ids, last=True, see=("heads",))
+    for k, kind in enumerate(PATHS_KEPT):
+        cut = causes.read(found.model, ids, causes.path_change(kind, (4, 4), [5], found.model, run), last=True)
+        torch.testing.assert_close(cut.probability(own), writing().name_path[place, k, ::5], atol=2e-3, rtol=2e-3)
 
 
 def test_a_head_switched_off_again_gives_what_is_stored(found):

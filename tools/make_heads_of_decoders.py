@@ -145,9 +145,7 @@ def paths(found):
     for head in before[:2] if found.name == "stories15m" else [(16, 0), (11, 1)]:
         later = list(range(head[0] + 1, found.layers))
         for kind in PATHS_KEPT:
-            readers = {name: later for name in (("queries", "keys", "values") if kind == "all" else (kind,))}
-            change = causes.off({head: 0.0}) if kind == "off" else None if kind == "whole" else causes.kept_from(
-                head, readers, found.model, run)
+            change = causes.path_change(kind, head, later, found.model, run)
             after = found.read(few, change, see=("weights",))
             losses.append(F.cross_entropy(after.logits[:, :-1].mT, few[:, 1:], reduction="none")[:, P + 1:].mean(-1))
             looks.append(torch.stack([on(after.seen["weights"][l][None, :, h:h + 1], torch.arange(P + 2, 2 * P), P - 1
@@ -217,7 +215,7 @@ def apart(found):
         for opening in openings.NAMED:
             ids = torch.tensor([tokenizer.encode(opening.format(name=name, kind=kind)) for name, kind, _ in pairs])
             at = (ids == torch.tensor([openings.word(tokenizer, name) for name, _, _ in pairs])[:, None]).all(0)
-            place, last = int(at.nonzero()[-1]), ids.shape[1] - 1
+            place, last = int(at.nonzero()[0]), ids.shape[1] - 1          # where the name comes first, and 5.1 looks
             names, parts = causes.parts_of_stream(found.model, ids, 5)
             rows.append(causes.score_parts(found.model, parts, 5, 1, last, place, lead=True).mean(0))
             stream = parts.sum(0)

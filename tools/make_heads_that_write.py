@@ -13,6 +13,7 @@ import torch
 
 from mha.lab import causes, openings, stories
 from mha.lab.assets import pooled
+from mha.lab.assets.decoders import PATHS_KEPT
 from mha.lab.assets.writing import HEADS, MEASURED_OFF, SWAPS, TELLERS, WINDOWS, WRITING
 from tools.kept import keep
 
@@ -119,6 +120,18 @@ def names(found):
             "name_shuffled": torch.stack(mixed, 1), "name_looks": torch.stack(looks)}
 
 
+def name_path(found):
+    """The probability of the name with head 4.4 kept from what layer 5 reads as queries, keys or values, or off."""
+    own = found.words([name for name, _, _ in openings.with_others(found.tokenizer)])
+    rows = []
+    for opening in openings.NAMED:
+        ids = named(found, opening)
+        run = causes.read(found.model, ids, last=True, see=("heads",))
+        changes = [causes.path_change(kind, GENDER, [5], found.model, run) for kind in PATHS_KEPT]
+        rows.append(torch.stack([right(causes.read(found.model, ids, change, last=True), own) for change in changes]))
+    return {"name_path": torch.stack(rows)}
+
+
 # --- Renaming in the cache ------------------------------------------------------------------------------------------
 
 def swaps():
@@ -138,7 +151,7 @@ def rename(found):
     pairs = openings.with_others(found.tokenizer)
     own, other = (found.words([pair[k] for pair in pairs]) for k in (0, 2))
     every = {name: swaps()[name] for name in SWAPS}
-    kinds, singles, counts = [], [], []
+    kinds, singles, counts, named_things = [], [], [], []
     things, small = ([word for word in words if openings.word(found.tokenizer, word) is not None]
                      for words in (openings.THINGS, openings.SMALL))
     texts = {"other": lambda k, own, other: other, "thing": lambda k, own, other: things[k % len(things)],
@@ -156,9 +169,12 @@ def rename(found):
         runs = [causes.read(found.model, ids[:, -1:], past=each, last=True) for each in (*caches.values(), *one)]
         kinds.append(torch.stack([torch.stack([right(run, own), right(run, other)]) for run in runs[:len(SWAPS)]]))
         singles.append(torch.stack([right(run, other) for run in runs[len(SWAPS):]]))
+        named_things.append(right(runs[SWAPS.index("values of 5.1, of a thing")],
+                                  found.words([things[k % len(things)] for k in range(len(pairs))])))
         counts.append(torch.stack([continued(found, ids, caches[name], own, other)
                                    for name in ("nothing", "values of 5.1", "all keys and values")]))
-    return {"rename": torch.stack(kinds), "rename_one": torch.stack(singles), "rename_told": torch.stack(counts)}
+    return {"rename": torch.stack(kinds), "rename_one": torch.stack(singles), "rename_told": torch.stack(counts),
+            "rename_thing": torch.stack(named_things)}
 
 
 def continued(found, ids, past, own, other):
@@ -283,7 +299,7 @@ def reach(found):
             "first_weight": torch.stack([w[:, :, 8:, 0].mean((0, 2)) for w in weights])}
 
 
-PARTS = {"names": names, "rename": rename, "agreement": agreement, "reach": reach, "told": told,
+PARTS = {"names": names, "name_path": name_path, "rename": rename, "agreement": agreement, "reach": reach, "told": told,
          "told_off": told_off}
 
 

@@ -138,6 +138,21 @@ def kept_from(head: tuple[int, int], readers: dict[str, list[int]], model: nn.Mo
     return change
 
 
+def path_change(kind: str, head: tuple[int, int], later: list[int], model: nn.Module, run: Run) -> Change | None:
+    """What one row of `mha.lab.assets.decoders.PATHS_KEPT` changes.
+
+    Args:
+        kind: "whole" changes nothing, "off" lets the head return 0, "queries", "keys" and "values" keep it from what
+            these projections read, "all" from what all three read.
+        head: (layer, head). later: the layers that shall not read it.
+        run: of the same texts, with "heads" seen.
+    """
+    if kind in ("whole", "off"):
+        return off({head: 0.0}) if kind == "off" else None
+    names = ("queries", "keys", "values") if kind == "all" else (kind,)
+    return kept_from(head, {name: later for name in names}, model, run)
+
+
 def exchanged(past: list, other: list, places: list[int], heads: dict[str, list[tuple[int, int]]]) -> list:
     """A cache in which some heads' keys or values at some places are those of another text.
 

@@ -1,9 +1,10 @@
 """Pictures of attention, one call each. A function takes tensors and returns a Picture; none computes attention.
 
 `picture` says what a picture is, and `tables` what stands beside one as text; `charts` draws numbers, `planes` draws
-tokens, `stream` draws a layer, and `heights` the stairs of chapter 3.
+tokens, `stream` draws a layer, `heads` all heads of a model, and `heights` the stairs of chapter 3.
 """
 from mha.viz.charts import bars, curves, dots, heatmaps, histograms, matrices, matrix
+from mha.viz.heads import composition, head_grid
 from mha.viz.heights import heights
 from mha.viz.picture import INK, Picture
 from mha.viz.planes import arcs, lookup, value_map
@@ -13,5 +14,5 @@ from mha.viz.tables import Table, columns, table
 __all__ = [
     "Picture", "INK", "Table", "table", "columns",
     "bars", "heatmaps", "curves", "dots", "matrix", "matrices", "histograms",
-    "lookup", "value_map", "arcs", "stream", "heights",
+    "lookup", "value_map", "arcs", "stream", "heights", "head_grid", "composition",
 ]

@@ -7,7 +7,7 @@ from mha.viz.picture import (SLATE, TEAL, INK, ON_HUE, OCHRE, STREAM, ROSE, WEIG
 from mha.viz.tables import decimal, readable_name, table
 
 
-def bars(labels, digits=2, **series):
+def bars(labels, digits=2, alt=None, **series):
     """Horizontal bars, one panel for each named series: `bars(titles, scores=s, weights=w)`.
 
     Panels of one kind have one scale, so that their bars can be compared: weights the fixed one from 0 to 1, all other
@@ -16,6 +16,7 @@ def bars(labels, digits=2, **series):
     Args:
         labels: m names.
         digits: decimals of the numbers beside the bars.
+        alt: what the picture shows, where its rows are no keys; its table then has these digits too.
         series: m numbers each; those with "weight" in their name are weights.
     """
     values = {readable_name(name): as_array(s) for name, s in series.items()}
@@ -34,9 +35,9 @@ def bars(labels, digits=2, **series):
         axis.tick_params(left=False, bottom=False, labelbottom=False)
         axis.spines[["left", "bottom"]].set_visible(False)
     axes[0].invert_yaxis()
-    alt = f"Bars of {' and '.join(values)} for {len(labels)} keys."
     rows = [[name, *(float(v[i]) for v in values.values())] for i, name in enumerate(labels)]
-    return Picture(figure, table(alt, ["", *values], rows))
+    told = alt or f"Bars of {' and '.join(values)} for {len(labels)} keys."
+    return Picture(figure, table(told, ["", *values], rows, digits if alt else 3))
 
 
 BESIDE = (7, 0)                                      # points from the end of a line to its name

@@ -190,7 +190,8 @@ function gridOf(layers, heads, choose, toggle) {
     });
   });
   const name = (i) => h("span", {}, i);
-  const box = h("div", { class: "grid" }, h("span", { class: "corner" }),
+  const axis = (way, text) => h("span", { class: `side ${way}`, "aria-hidden": "true" }, text);
+  const box = h("div", { class: "grid" }, axis("across", "head"), axis("down", "layer"),
     h("div", { class: "columns", "aria-hidden": "true" }, ...tabulate(heads, name)),
     h("div", { class: "rows", "aria-hidden": "true" }, ...tabulate(layers, name)),
     h("div", { class: "atlas" }, maps.box, h("div", { class: "heads", role: "group", "aria-label":
@@ -253,7 +254,7 @@ function nextOf(count) {
 function cacheOf(heads) {
   const canvas = h("canvas", { "aria-hidden": "true" });
   const inks = ["key", "value"].map((hue) => h("b", { class: `hue-${hue}` }, `${hue}s`));
-  const count = roomFor("200 tokens \u00d7 2 \u00d7 6 layers \u00d7 288 numbers = 691,200 numbers, 2,765 KB", "p");
+  const count = roomFor("200 tokens \u00d7 2 \u00d7 6 layers \u00d7 6 heads \u00d7 48 = 691,200 numbers, 2,765 KB", "p");
   const ofLentInk = h("b", { class: "hue-query" }, "lent");
   const title = h("div", { class: "plane-title" }, h("b", {}, "The cache"), " a column a token: ", inks[0], ", ",
     inks[1], ", ", ofLentInk);
@@ -289,8 +290,8 @@ function cacheOf(heads) {
     if (shown === view) return;
     shown = view;
     const numbers = view.n * 2 * layers * d;
-    say(count, `${view.n} tokens \u00d7 2 \u00d7 ${layers} layers \u00d7 ${d} numbers = ${comma(numbers)} numbers, `
-      + `${comma(Math.round((4 * numbers) / 1000))} KB`);
+    say(count, `${view.n} tokens \u00d7 2 \u00d7 ${layers} layers \u00d7 ${heads / layers} heads \u00d7 `
+      + `${(d * layers) / heads} = ${comma(numbers)} numbers, ${comma(Math.round((4 * numbers) / 1000))} KB`);
     paint();
   }
   return { box, show };
@@ -544,10 +545,10 @@ export default figure((data, { root, now, change, when, redraw, model }) => {
   const turn = button("", () => toggle(now().head));
   const next = nextOf(10);
   const cache = cacheOf(count);
-  const longest = sentenceOf("something", 0.99, "something", "5.5", "something", 0.99, "something");
+  const longest = sentenceOf("something", 0.99, "something", "5.5", "something", 0.99, "something", true);
   const status = statusLine(`${LENDING} ${longest}`);
   const headTitle = h("div", { class: "plane-title" }, h("b", {}, "Every head\u2019s weights"),
-    " rows look, columns are looked at");
+    " in each map, rows look");
   const nextTitle = h("div", { class: "plane-title" }, h("b", {}, "What comes next"), " now, and of the whole model");
   const planes = h("div", { class: "planes" },
     h("div", { class: "plane left" }, headTitle, grid.box, turn),
@@ -583,9 +584,11 @@ export default figure((data, { root, now, change, when, redraw, model }) => {
     return again();
   }
 
-  function sentenceOf(top, p, before, name, asked, weight, asking) {
+  // Stored maps are those of the whole model, whatever is changed
+  function sentenceOf(top, p, before, name, asked, weight, asking, isWhole) {
     return `Next comes ${quoted(top)}, with a chance of ${two(p)}; the whole model says ${quoted(before)}. `
-      + `Head ${name} gives ${two(weight)} of its weight to ${quoted(asked)}, seen from ${quoted(asking)}.`;
+      + `${isWhole ? "The maps are still the whole model\u2019s: there, head" : "Head"} ${name} gives `
+      + `${two(weight)} of its weight to ${quoted(asked)}, seen from ${quoted(asking)}.`;
   }
 
   function draw(setting) {
@@ -608,7 +611,7 @@ export default figure((data, { root, now, change, when, redraw, model }) => {
     const before = view.next.reduce((best, one) => (one.before > best.before ? one : best));
     const most = indexOfLargest(full);
     say(status, `${note} ${sentenceOf(plainly(top.piece), top.p, plainly(before.piece), nameOf(setting.head, heads),
-      word(most), full[most], word(asks))}`.trim());
+      word(most), full[most], word(asks), !live && setting.change % own)}`.trim());
     return {
       numbers: { next: view.next.map(({ p }) => p), whole: view.next.map((one) => one.before), weight: full },
       tables: () => [

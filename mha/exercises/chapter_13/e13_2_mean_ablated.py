@@ -38,7 +38,7 @@ def mean_ablated(y, off):
             "It is the sum over texts and positions, and not the mean.",
             "What should come back where all vectors of a head are equal?"),
     }),
-    "instead": Blank("mean.expand_as(y)", offered=1, wrong={
+    "instead": Blank("mean.expand_as(y)", offered=2, wrong={
         "y - mean": Mistake("mean-subtracted",
             "The mean is subtracted, which takes away the constant and leaves what differs from token to token. It "
             "should be the other way round.",

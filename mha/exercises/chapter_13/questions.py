@@ -7,8 +7,7 @@ LAB = HERE + "_lab"
 LAYERS, HEADS, WIDTH, PLACES, TOKENS = 6, 6, 48, 2, 27
 
 how_many_numbers = Number(
-    id="13.4", title="How much of the cache is exchanged?", chapter=HERE, stars=1, minutes=3, after="section 1",
-    core=True,
+    id="13.4", title="How much of the cache is exchanged?", chapter=LAB, stars=1, minutes=3, after="section 1",
     statement=f"A model has {LAYERS} layers of {HEADS} heads, each with keys and values of its own, of {WIDTH} "
               f"numbers. A prompt of {TOKENS} tokens names its hero {PLACES} times, with one token each. The values of "
               "one head at these places are exchanged. How many numbers of the cache change?",
@@ -57,7 +56,7 @@ what_the_exchange_shows = Choice(
 )
 
 explain_the_cache = Explanation(
-    id="13.6", title="Explain it: what does a head do?", chapter=HERE, stars=2, minutes=5, after="the chapter",
+    id="13.6", title="Explain it: what does a head do?", chapter=LAB, stars=2, minutes=5, after="the chapter",
     statement="In an interview: \"How would you find out what an attention head of a language model is for?\" Answer "
               "in a minute, then open the checklist.",
     checklist=("A map of weights shows where a head attends, and not whether anything depends on it.",

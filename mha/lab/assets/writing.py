@@ -39,10 +39,14 @@ class Writing:
     """(2, 3, 45), the same two of the own name when the opening's words are shuffled, all but the last three tokens."""
     name_looks: Tensor
     """(3, 36), the mean weight of the last token on the name's places."""
+    name_path: Tensor
+    """(3, PATHS_KEPT, 45), of the name, with head 4.4 kept from what layer 5 reads, or off (`decoders.PATHS_KEPT`)."""
     rename: Tensor
     """(3, SWAPS, 2, 45), of the own name and of the other after an exchange at the name's places in the cache."""
     rename_one: Tensor
     """(3, 36, 45), of the other name after its values in one head alone have been put there."""
+    rename_thing: Tensor
+    """(3, 45), of the thing whose values 5.1 has been given."""
     rename_told: Tensor
     """(3, 3, 2, 45), how often own and other name stand in the next 40 tokens: after nothing, after the values of 5.1,
     after all keys and values."""

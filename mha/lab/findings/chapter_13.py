@@ -1,11 +1,11 @@
-"""The tables of chapter 13: of what stories15M writes when something is changed (`mha.lab.assets.writing`), and of the
-heads of two decoders (`mha.lab.assets.decoder_heads`).
+"""Chapter 13, first half: what stories15M writes when something is changed (`mha.lab.assets.writing`). What the heads
+of two decoders do is in `decoders`.
 """
 import torch
 from torch import Tensor
 
 from mha import viz
-from mha.lab.assets.decoders import PATHS_KEPT, TURNED, decoder_heads, parts
+from mha.lab.assets.decoders import PATHS_KEPT
 from mha.lab.assets.writing import HEADS, MEASURED_OFF, SWAPS, TELLERS, WINDOWS, writing
 
 OPENINGS = "first", "second", "third"
@@ -38,6 +38,20 @@ def renamed(*swaps: str) -> viz.Table:
                        other_ahead=ahead)
 
 
+def exchanged(swaps: dict[str, str]) -> viz.Picture:
+    """Bars of the same two probabilities: what stands beside them -> the exchange, one of SWAPS."""
+    own, other = torch.stack([after(swap).mean((0, 2)) for swap in swaps.values()]).T
+    return viz.bars([*swaps], 3, "The probability of either name after an exchange in the cache, 135 pairs on average.",
+                    own_name=own, other_name=other)
+
+
+def other_ahead(*swaps: str) -> str:
+    """In how many of the pairs the other name is likelier after an exchange."""
+    rows = {swap: after(swap) for swap in swaps}
+    return "\n".join(f"with {swap} the other name is likelier in {int((row[:, 1] > row[:, 0]).sum())} of "
+                     f"{row[:, 0].numel()}" for swap, row in rows.items())
+
+
 def renamed_by_opening(swap: str = "values of 5.1") -> viz.Table:
     """The same for one exchange, opening by opening, with the pair that it serves worst."""
     found = after(swap)
@@ -54,12 +68,16 @@ def one_head_renames() -> viz.Table:
     return viz.columns(rows, digits=3, corner="values of", other_name=rows.values())
 
 
-def goes_on() -> viz.Table:
+def goes_on(swap: str = "values of 5.1") -> str:
     """In how many stories own and other name stand in the next 40 tokens after an exchange."""
     told = (writing().rename_told > 0).sum((0, 3))                     # (3 exchanges, 2)
-    return viz.columns(("nothing", "values of 5.1", "all keys and values"), corner="put in from the other text",
-                       own_name_told=[f"{int(n)} of 135" for n in told[:, 0]],
-                       other_name_told=[f"{int(n)} of 135" for n in told[:, 1]])
+    own, other = told[("nothing", "values of 5.1", "all keys and values").index(swap)].tolist()
+    return f"and in 40 tokens more the own name comes in {own} of 135, the other in {other}"
+
+
+def thing_named() -> str:
+    """The probability of a thing, such as "ball", whose values 5.1 has been given."""
+    return f"P(the thing) with its values in 5.1: {writing().rename_thing.mean():.3f}"
 
 
 # --- Heads off ------------------------------------------------------------------------------------------------------
@@ -72,6 +90,31 @@ def names_without(*heads: str) -> viz.Table:
     return viz.columns(rows, digits=3, corner="head off", **{
         {"zero": "zero", "mean": "mean", "resample": "another_story"}[kind]: [row[k] for row in rows.values()]
         for k, kind in enumerate(MEASURED_OFF)})
+
+
+def left(*heads: str) -> str:
+    """The same of some heads, in a line each."""
+    off = writing().name_off.mean(-1).mean(1)                          # (kinds, 36)
+    return "\n".join(f"P(name) without {head}: " + ", ".join(
+        f"{p:.3f} by {kind}" for p, kind in zip(off[:, at(head)].tolist(), ("zero", "mean", "another story")))
+        for head in heads)
+
+
+def costs() -> viz.Picture:
+    """What each head costs: by how much the probability of the name falls without it, by zero and by its mean."""
+    kept = writing()
+    cost = (kept.name_whole.mean() - kept.name_off.mean((1, 3))).unflatten(-1, (6, 6))
+    return viz.head_grid({"by zero": cost[0], "by its mean": cost[1]}, "By how much the probability of the name falls "
+                         "with one of 36 heads off: 0 in its place, or its mean.", least=0.5)
+
+
+def path_of_names() -> viz.Picture:
+    """The probability of the name with 4.4 kept from what layer 5 reads, or off."""
+    labels = {"whole": "nothing", "queries": "queries of layer 5", "keys": "keys of layer 5",
+              "values": "values of layer 5", "all": "all three", "off": "4.4 is off"}
+    found = writing().name_path.mean((0, 2))
+    return viz.bars([labels[kind] for kind in PATHS_KEPT], 3, "The probability of the name, with head 4.4 kept from "
+                    "what layer 5 reads, or off.", probability_of_the_name=found)
 
 
 def names_by_opening(head: str = "5.1") -> viz.Table:
@@ -105,6 +148,15 @@ def told(*tellers: str) -> viz.Table:
                        pronouns_that_fit=[row[2] for row in rows.values()])
 
 
+def repeats() -> str:
+    """The share of repeated runs of four in stories, whole and without 1.2."""
+    rows = {name: teller[1] for name, teller in zip(TELLERS, writing().told.nanmean(-1).tolist())}
+    return "\n".join(f"runs of four again, {name}: {rows[f'whole, {place}']:.3f}, 1.2 off "
+                     f"{rows[f'1.2 zero, {place}']:.3f}" + (
+                         f", its mean {rows[f'1.2 mean, {place}']:.3f}" if f"1.2 mean, {place}" in rows else "")
+                     for name, place in (("likeliest tokens", "opening 0"), ("sampled", "drawn opening 0")))
+
+
 def repeats_most() -> viz.Table:
     """The share of repeated runs of four with each of 36 heads off: the three largest, and the median."""
     again = writing().told_off[:, 1].mean(-1)
@@ -136,6 +188,26 @@ def agreement() -> viz.Table:
         name: [row[k] for row in found.values()] for k, name in enumerate(rows)})
 
 
+def number() -> viz.Picture:
+    """The share of "was" after a noun alone and of "were" after one with an s, in two openings, heads off by zero."""
+    kept = writing()
+    rest = [k for k, head in enumerate(HEADS) if name_of(head) not in ("4.4", "5.3")]
+    panels = {}
+    for k, back in enumerate((3, 4)):
+        whole, off, both = (found.unflatten(-1, (2, -1)).mean(-1) for found in (
+            kept.number_whole[k], kept.number_off[0, k], kept.number_both[0, k]))
+        rows = torch.stack([whole, off[at("4.4")], off[at("5.3")], both, off[rest].amin(0)])
+        panels |= {f"was, {back} back": rows[:, 0], f"were, {back} back": rows[:, 1]}
+    return viz.bars(["none off", "4.4 off", "5.3 off", "both off", "worst of 34"], alt="The share of the right one of "
+                    "was and were, with a noun 3 tokens back, and 4, and with heads off.", **panels)
+
+
+def she_or_he() -> str:
+    """The share of the right one of "she" and "he", whole and without 4.4."""
+    kept = writing()
+    return (f"she or he: {kept.pronoun_whole.mean():.3f}, without 4.4 {kept.pronoun_off[0, at('4.4')].mean():.3f}")
+
+
 def unseen() -> str:
     """The share of the right word with the noun hidden from the last token."""
     shares = writing().number_unseen.unflatten(-1, (2, -1)).mean(-1)          # (openings, one and many)
@@ -162,135 +234,3 @@ def first_token() -> str:
     return (f"hidden: the loss rises by {hidden.min():.3f} to {hidden.max():.3f}, by opening;\n"
             f"after \"Once upon a time\" by {hidden[0]:.3f}\nleft out: behind token 10 it rises by {out.mean():.3f}\n"
             f"largest mean weight on it: heads {heads}")
-
-
-# --- Two decoders ---------------------------------------------------------------------------------------------------
-
-def copies() -> viz.Table:
-    """Losses on random tokens that come twice, the share found in the second half, and the best induction scores."""
-    rows = {name: decoder_heads(name) for name in ("stories15m", "smollm2")}
-    best = [kept.induction.mean(0).max() for kept in rows.values()]
-    return viz.columns(rows, corner="model", heads=[kept.induction[0].numel() for kept in rows.values()],
-                       first_half=[kept.loss[0].mean() for kept in rows.values()],
-                       second_half=[kept.loss[1].mean() for kept in rows.values()],
-                       best_score=best, without_a_repeat=[kept.induction_once.mean(0).max() for kept in rows.values()])
-
-
-def used(name: str = "smollm2") -> viz.Table:
-    """Heads of the highest induction score, and of the token before: score, and the loss with each off."""
-    kept = decoder_heads(name)
-    mean = kept.pairs_twice[TURNED.index("none")].mean()               # the whole model, on the same tokens
-    rows = {name_of(head): k for k, head in enumerate(kept.used_heads)}
-    chosen = [(label, k) for label, k in rows.items() if k < 4 or 8 <= k < 12]
-    pick = [k for _, k in chosen]
-    heads = kept.used_heads[pick].long()
-    score, before = (each.mean(0)[heads[:, 0], heads[:, 1]] for each in (kept.induction, kept.previous))
-    rise = kept.used.mean(-1) - mean
-    rest = rise[:, 16:]
-    return viz.columns([*(label for label, _ in chosen), "8 others, the largest"], corner="head off",
-                       induction=[*(f"{x:.2f}" for x in score), ""], token_before=[*(f"{x:.2f}" for x in before), ""],
-                       rise_by_zero=[*rise[0, pick], rest[0].max()], rise_by_mean=[*rise[1, pick], rest[1].max()])
-
-
-def together() -> viz.Table:
-    """The loss of the second half without the 1, 3 and 9 best induction heads of smollm2, and of as many others."""
-    kept = decoder_heads("smollm2")
-    others = kept.off_others.mean(-1)                                  # (3, 4 draws)
-    return viz.columns(("1", "3", "9"), corner="heads off", by_zero=kept.off[:, 0].mean(-1),
-                       by_the_mean=kept.off[:, 1].mean(-1), others_least=others.min(-1).values,
-                       others_most=others.max(-1).values)
-
-
-def in_texts() -> str:
-    """The loss of stories without the three best induction heads of smollm2."""
-    whole, zero, mean = decoder_heads("smollm2").off_texts.mean(-1).tolist()
-    return f"loss of stories: {whole:.3f}, three induction heads off {zero:.3f}, by their means {mean:.3f}"
-
-
-def cost_in_texts() -> float:
-    """By how much the loss of stories rises without these three."""
-    whole, zero, _ = decoder_heads("smollm2").off_texts.double().mean(-1)
-    return float(zero - whole)
-
-
-def kept_from() -> viz.Table:
-    """The loss of the second half, and the four best induction scores, when 16.0 or 11.1 is kept from readers."""
-    kept = decoder_heads("smollm2")
-    scores = [" ".join(f"{x:.2f}" for x in row) for row in kept.path_looks[0].mean(-1).tolist()]
-    return viz.columns(PATHS_KEPT, corner="kept from later", **{
-        "loss, head 11.1": kept.path_loss[1].mean(-1), "loss, head 16.0": kept.path_loss[0].mean(-1),
-        "four induction scores, head 16.0": scores})
-
-
-def sinks() -> viz.Table:
-    """Of each model the weight on the first token, with its start token and without, heads above a half, the largest
-    ratio of the stream's length at the first token to the median of others, and the rise of the loss.
-    """
-    rows = {name: decoder_heads(name) for name in ("stories15m", "smollm2")}
-    even = float((1 / torch.arange(9.0, 101)).mean())                  # a head that attends alike, tokens 9 to 100
-    return viz.columns(rows, corner="model", weight=[kept.sink[0].mean() for kept in rows.values()],
-                       uniform_weight=[even, even],
-                       heads_above_half=[int((kept.sink[0] > 0.5).sum()) for kept in rows.values()],
-                       weight_without_start=[kept.sink[1].mean() for kept in rows.values()],
-                       times_as_long=[f"{(kept.stream[0, :, 0] / kept.stream[0, :, 1]).max():.0f}"
-                                      for kept in rows.values()],
-                       loss_rises_by=[(kept.sink_loss[1] - kept.sink_loss[0]).mean() for kept in rows.values()])
-
-
-def pairs() -> viz.Table:
-    """Losses when some pairs of rotary positions do not turn: stories, and random tokens that come twice."""
-    small, large = decoder_heads("stories15m"), decoder_heads("smollm2")
-    return viz.columns(TURNED, corner="pairs that do not turn", stories15m_stories=small.pairs_texts.mean(-1),
-                       smollm2_stories=large.pairs_texts.mean(-1), smollm2_twice=large.pairs_twice.mean(-1))
-
-
-def groups() -> str:
-    """How far maps of heads that share keys are apart, and of heads that do not."""
-    kept = decoder_heads("smollm2")
-    return f"apart, same keys: {kept.apart_same.mean():.3f}; keys of their own: {kept.apart_other.mean():.3f}"
-
-
-# --- Scores, taken apart --------------------------------------------------------------------------------------------
-
-def _kinds(names, values):
-    """Sums over the embedding, over heads, and over networks."""
-    kinds = {"embedding": lambda n: n == "embedding", "heads": lambda n: "." in n,
-             "networks": lambda n: n.startswith("network")}
-    return torch.stack([sum(v for n, v in zip(names, values) if is_one(n)) for is_one in kinds.values()])
-
-
-def where_from() -> viz.Table:
-    """Which kinds of parts make the lead of the name's score in 5.1, on either side, for each opening."""
-    kept, names = decoder_heads("stories15m").apart, parts(5, 6)
-    rows = {f"{place} opening, {side}": _kinds(names, kept[k].sum(axis)) for k, place in enumerate(OPENINGS)
-            for side, axis in (("key", 0), ("query", 1))}
-    return viz.columns(rows, corner="lead of the name's score, parts of the", **{
-        kind: [row[k] for row in rows.values()] for k, kind in enumerate(("embedding", "heads", "networks"))},
-        sum=[row.sum() for row in rows.values()])
-
-
-def largest_parts(side: str = "query") -> viz.Table:
-    """The three largest parts of the key's or the query's side, and the weight without each, for each opening."""
-    kept, names = decoder_heads("stories15m"), parts(5, 6)
-    rows = []
-    for k, place in enumerate(OPENINGS):
-        by_part = kept.apart[k].sum(0 if side == "key" else 1)
-        rows.append([", ".join(f"{names[i]} {by_part[i]:+.2f}" for i in by_part.topk(3).indices.tolist())])
-    return viz.columns(OPENINGS, corner="opening", **{f"{side}_side": [row[0] for row in rows]})
-
-
-def left_out() -> viz.Table:
-    """The weight of 5.1 on the name with the part left out of its keys that lowers it most."""
-    kept, names = decoder_heads("stories15m"), parts(5, 6)
-    least = kept.apart_without.min(-1)
-    return viz.columns(OPENINGS, corner="opening", weight=kept.apart_whole.mean(-1), without=[
-        names[i] for i in least.indices.tolist()], weight_then=least.values)
-
-
-def induction_score_from() -> viz.Table:
-    """The largest parts of the key, and of the query, in the lead of 17.4's score in smollm2."""
-    kept, names = decoder_heads("smollm2"), parts(17, 9)
-    key, query = kept.apart_keys.topk(3), kept.apart_queries.topk(3)
-    return viz.columns(("1", "2", "3"), corner="", part_of_the_key=[names[i] for i in key.indices.tolist()],
-                       adds=key.values, part_of_the_query=[names[i] for i in query.indices.tolist()],
-                       adds_too=query.values)
