@@ -23,7 +23,7 @@ inf, nan, pi, e = math.inf, math.nan, math.pi, math.e
 strided, contiguous_format, preserve_format = "strided", "contiguous_format", "preserve_format"
 set_grad_enabled = Mode
 globals().update(DTYPES)
-globals().update({name: OPS[name] for name in OPS.keys() & NAMES["torch"] if name not in ("bfloat16", "bool")})
+globals().update({name: _base.taking_out(OPS[name]) for name in OPS.keys() & NAMES["torch"] if name not in ("bfloat16", "bool")})
 double, float, half = DTYPES["float64"], DTYPES["float32"], DTYPES["float16"]
 long, int, short = DTYPES["int64"], DTYPES["int32"], DTYPES["int16"]
 cfloat, cdouble = DTYPES["complex64"], DTYPES["complex128"]
@@ -99,6 +99,7 @@ def module(name, key=None, **content):
 
 
 __getattr__ = absent("torch", "torch")
+sure = _linalg.sure
 linalg = module("linalg", "linalg", **_linalg.HERE)
 special = module("special", "special")
 random = module("random", fork_rng=fork_rng, manual_seed=manual_seed)

@@ -2,6 +2,7 @@
 wrapper of each function. See __init__.py for what it is and is not.
 """
 import functools
+import inspect
 import json
 import math
 import operator
@@ -9,12 +10,14 @@ from pathlib import Path
 
 import numpy as np
 
-from torch._dtypes import B, C128, C64, COMPLEX, F64, FLOAT, INTEGER, OF_NUMPY, OF_PYTHON, promote_types, rounded
+from torch._dtypes import (B, C128, C64, COMPLEX, F64, FLOAT, INTEGER, OF_NUMPY, OF_PYTHON, SPOKEN, promote_types,
+                           rounded)
 
 
 NAMES = {home: set(names) for home, names in
          json.loads((Path(__file__).parent / "names.json").read_text(encoding="utf-8")).items()}
 GRAD = [True]                                           # whether what is computed is recorded
+FIRST = {"input", "self", "tensor", "A", "a", "x", "x1", "real", "abs", "elements", "sorted_sequence", "query"}
 MODES = []                                              # TorchFunctionMode that are told each call
 OPS = {}                                                # name -> the function, for torch.NAME and Tensor.NAME
 not_here = []
@@ -49,16 +52,17 @@ def user(function, *args):
 def op(function, name=None):
     """A function of torch. What Python or numpy raises in it is not what torch would say: NotHere."""
     name = name or function.__name__.rstrip("_")
+    of_tensor = next(iter(inspect.signature(function).parameters), "") in FIRST
 
     @functools.wraps(function)
     def called(*args, **kwargs):
         if MODES:
             return told(called, args, kwargs)
         try:
+            if of_tensor and args and not isinstance(args[0], Tensor):
+                need(args[0], name)
             if "axis" in kwargs or "keepdims" in kwargs:
                 kwargs = {{"axis": "dim", "keepdims": "keepdim"}.get(key, key): value for key, value in kwargs.items()}
-            if kwargs.get("out") is not None:
-                return into(kwargs.pop("out"), function(*args, **kwargs), name)
             return function(*args, **kwargs)
         except Exception as failure:
             if hasattr(failure, "of_torch"):
@@ -78,8 +82,17 @@ def told(function, args, kwargs):
         MODES.append(mode)
 
 
+def taking_out(function):
+    """A function that also takes `out=`, where shape and dtype fit already."""
+    @functools.wraps(function)
+    def called(*args, out=None, **kwargs):
+        return function(*args, **kwargs) if out is None else into(out, function(*args, **kwargs), function.__name__)
+    return called
+
+
 def into(out, result, name):
-    """`out=`, where shape and dtype fit already."""
+    if name == "softmax" and (result.requires_grad or out.requires_grad):
+        raise NotHere("softmax with out= and gradients")
     if GRAD[0] and (result.requires_grad or out.requires_grad):
         raise error(RuntimeError, f"{name}(): functions with out=... arguments don't support automatic "
                     "differentiation, but one of the arguments requires grad.")
@@ -161,6 +174,7 @@ class Tensor:
     """array: its numbers, a numpy array. Its methods stand in _tensor.py."""
     grad = None
     of = None                                           # its View
+    is_gradient = False                                 # then how it lies in memory is not known
     written = None                                      # its Node
 
     @property
@@ -260,15 +274,27 @@ def combined(high, low):
 
 def as_tensor_of(value):
     """A tensor, or a Python number as one of no axes."""
-    return value if isinstance(value, Tensor) else make(np.asarray(value, OF_PYTHON[python_type(value)].numpy if
-                                                                   python_type(value) is not float else "f8"))
+    return value if isinstance(value, Tensor) else make(np.asarray(value, WIDE[python_type(value)]))
+
+
+WIDE = {bool: "?", int: "i8", float: "f8", complex: "c16"}
 
 
 def need(value, name, argument="input"):
     if not isinstance(value, Tensor):
+        if argument == "input" and name not in NAMES.get("one form", ()):
+            raise NotHere(f"{name} of {type(value).__name__}")
+        name = name.rpartition(".")[2]
         raise error(TypeError, f"{name}(): argument '{argument}' (position 1) must be Tensor, not "
                     f"{type(value).__name__}")
     return value
+
+
+def spoken(kind):
+    """A dtype as C++ calls it."""
+    if kind.name not in SPOKEN:
+        raise NotHere(f"what torch calls {kind}")
+    return SPOKEN[kind.name]
 
 
 def whole(value):

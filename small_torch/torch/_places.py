@@ -12,7 +12,7 @@ from torch._index import counts_twice, setitem
 
 def places_of(index, axis, name):
     """An index for gather and scatter, as numpy takes it."""
-    if index.dtype not in (I64, OPS["tensor"](0).to("cpu").dtype):
+    if index.dtype is not I64:
         raise NotHere(f"{name} at places of {index.dtype}")
     grid = list(np.indices(index.array.shape, sparse=True))
     grid[axis] = index.array
@@ -20,20 +20,24 @@ def places_of(index, axis, name):
 
 
 def fits(input, axis, index, name):
+    if not input.ndim or not index.ndim:
+        raise NotHere("places in a tensor without axes")
     if index.ndim != input.ndim:
         raise error(RuntimeError, f"Index tensor must have the same number of dimensions as {name} tensor")
-    size = input.shape[axis] if input.ndim else 1
+    size = input.shape[axis]
     outside = index.array[(index.array < 0) | (index.array >= size)]
     if outside.size:
         raise error(RuntimeError, f"index {outside[0]} is out of bounds for dimension {axis} with size {size}")
-    if not input.ndim or any(n > m for k, (n, m) in enumerate(zip(index.shape, input.shape)) if k != axis):
+    if any(n > m for k, (n, m) in enumerate(zip(index.shape, input.shape)) if k != axis):
         raise NotHere("an index of more rows than there are")
 
 
 @op
 def gather(input, dim, index, *, sparse_grad=False):
     axis, shape = axis_of(dim, need(input, "gather").ndim), input.array.shape
-    if index.dtype.rank != 1 or index.dtype is not I64:
+    if index.dtype.rank <= I64.rank and index.dtype is not I64:
+        raise NotHere(f"gather at places of {index.dtype}")
+    if index.dtype is not I64:
         raise error(RuntimeError, "gather(): Expected dtype int32/int64 for index")
     fits(input, axis, index, "input")
     places = places_of(index, axis, "gather")
@@ -42,7 +46,7 @@ def gather(input, dim, index, *, sparse_grad=False):
         whole = np.zeros(shape, gradient.dtype)
         np.add.at(whole, places, gradient)
         return whole
-    return make(input.array[places], input.dtype, [(input, back)], [index])
+    return make(packed(input.array[places]), input.dtype, [(input, back)], [index])
 
 
 @op
@@ -61,7 +65,7 @@ def take_along_dim(input, indices, dim=None):
 def scattered(input, dim, index, src, add):
     axis = axis_of(dim, input.ndim)
     fits(input, axis, index, "self")
-    places, array = places_of(index, axis, "scatter"), input.array.copy()
+    places, array = places_of(index, axis, "scatter"), np.array(input.array, order="C")
     corner = tuple(slice(0, n) for n in index.array.shape)
     if isinstance(src, Tensor):
         if src.dtype is not input.dtype or any(n > m for n, m in zip(index.shape, src.shape)):
@@ -123,7 +127,10 @@ def at_places(name, change):
             raise NotHere(f"{name} with these options")
         if isinstance(source, Tensor) and source.dtype is not input.dtype:
             raise NotHere(f"{name} of another dtype")
-        copy = OPS["clone"](input)
+        wanted = (*input.shape[:axis], index.array.size, *input.shape[axis + 1:])
+        if name == "index_copy" and isinstance(source, Tensor) and source.array.shape != wanted:
+            raise NotHere("index_copy of another shape")
+        copy = OPS["clone"](input) if name == "index_fill" else OPS["clone"](input.contiguous())
         places = (slice(None),) * axis + (index.reshape(-1),)
         setitem(copy, places, change(copy, places, source))
         return copy

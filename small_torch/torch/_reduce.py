@@ -51,7 +51,7 @@ def prod(input, dim=None, keepdim=False, *, dtype=None):
     if dim is not None and not isinstance(dim, int):
         raise NotHere("prod over several axes")
     axes, x = axes_of(dim, input.ndim), input.array
-    array = np.asarray(x.astype(kind.numpy).prod(axes, keepdims=keepdim))
+    array = packed(x.astype(kind.numpy).prod(axes, keepdims=keepdim))
 
     def back(gradient):
         if (x == 0).any() or kind.rank == COMPLEX:
@@ -73,6 +73,7 @@ def not_empty(input, axes, name):
 def extreme(name, function):
     def called(input, dim=(), keepdim=False):
         axes, x = axes_of(dim, need(input, name).ndim), input.array
+        not_empty(input, axes, name)
         if input.dtype.rank == COMPLEX or not x.size:
             raise NotHere(f"{name} of nothing, or of complex numbers")
         array = packed(function(x, axes, keepdims=keepdim))
@@ -98,6 +99,15 @@ class Pair(tuple):
 
     values, indices = property(lambda self: self[0]), property(lambda self: self[1])
 
+    def __iter__(self):
+        return iter((self[0], self[1]))
+
+    def __getitem__(self, place):
+        found = tuple.__getitem__(self, place)
+        if found is None:
+            raise NotHere("the places of equal numbers")
+        return found
+
     def __repr__(self):
         return f"{self.kind}(\nvalues={self[0]},\nindices={self[1]})"
 
@@ -107,21 +117,30 @@ class Pair(tuple):
         raise error(AttributeError, f"'{self.kind}' object has no attribute '{name}'")
 
 
-def refusing(sign):
+def refusing(sign, turned):
     def called(self, other):
-        kinds = ["Tensor" if isinstance(other, Tensor) else type(other).__name__, self.kind]
-        if sign[0] != "r":
-            kinds.reverse()
         if not isinstance(other, (Tensor, int, float)):
             raise NotHere("arithmetic with a pair of tensors")
-        raise error(TypeError, f"unsupported operand type(s) for {sign.removeprefix('r')}: '{kinds[0]}' and "
-                    f"'{kinds[1]}'")
+        kinds = [self.kind, "Tensor" if isinstance(other, Tensor) else type(other).__name__]
+        kinds = kinds[::-1] if turned else kinds
+        raise error(TypeError, f"unsupported operand type(s) for {sign}: '{kinds[0]}' and '{kinds[1]}'")
     return called
 
 
-for name, sign in {"add": "+", "sub": "-", "mul": "*", "truediv": "/"}.items():
-    for side in "r", "":
-        setattr(Pair, f"__{side}{name}__", refusing(side + sign))
+def joining(self, other):
+    if not isinstance(other, (int, float)):
+        raise NotHere("a pair of tensors and more")
+    raise error(TypeError, f"can only concatenate tuple (not \"{type(other).__name__}\") to tuple")
+
+
+def repeating(self, other):
+    raise NotHere("a pair of tensors, several times")
+
+
+for name, sign in {"add": "+", "sub": "-", "truediv": "/"}.items():
+    setattr(Pair, f"__r{name}__", refusing(sign, True))
+    setattr(Pair, f"__{name}__", refusing(sign, False) if name != "add" else joining)
+Pair.__mul__ = Pair.__rmul__ = repeating
 
 
 def along(input, indices, axis, keepdim, kind):
@@ -220,7 +239,8 @@ def var(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
 def std(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
     spread = var(input, dim, unbiased, keepdim, correction=correction)
     root = np.sqrt(spread.array)
-    return make(root, spread.dtype, [(spread, lambda g: np.where(root == 0, 0, g / (2 * np.where(root == 0, 1, root))))])
+    safe = np.where(root == 0, 1, root)
+    return make(root, spread.dtype, [(spread, lambda g: np.where(root == 0, 0, g / (2 * safe)))])
 
 
 def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None):
@@ -297,7 +317,7 @@ def logsumexp(input, dim, keepdim=False):
 def weights_of(input, dim, dtype, name):
     kind = chosen(dtype, need(input, name).dtype)
     if kind.rank < FLOAT:
-        raise error(RuntimeError, f"\"{name}_lastdim_kernel_impl\" not implemented for '{kind.short}'")
+        raise error(NotImplementedError, f"\"{name}_lastdim_kernel_impl\" not implemented for '{kind.short}'")
     if kind.rank == COMPLEX:
         raise NotHere(f"{name} of complex numbers")
     return kind, input.array.astype(kind.numpy, copy=False), axis_of(dim, input.ndim) if input.ndim else (

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from torch._dtypes import C128, C64, COMPLEX, F32, F64, packed
-from torch._base import (OPS, axes_of, axis_of, error, make, need, NotHere, op, sizes_of, summed_to, Tensor, view,
-                         whole)
+from torch._dtypes import C128, C64, COMPLEX, F32, F64, laid, packed
+from torch._base import (OPS, axes_of, axis_of, broadcast, error, make, need, NotHere, op, sizes_of, summed_to,
+                         Tensor, view, whole)
 
 
 def resolved(shape, count):
@@ -44,6 +44,8 @@ def view_as(input, shape):
 def view_(input, *shape):
     if builtins.any(isinstance(size, (float, type(F32))) for size in shape):
         raise NotHere("view of floats, or as another dtype")
+    if input.is_gradient and input.ndim > 1:
+        raise NotHere("view of a gradient")
     shape = resolved(sizes_of(shape), input.array.size)
     if viewed(input.array, shape) is None:
         raise error(RuntimeError, "view size is not compatible with input tensor's size and stride (at least one "
@@ -213,14 +215,16 @@ op(lambda input, other: expand(input, other.shape), "expand_as")
 
 
 @op
-def broadcast_to(input, size):
-    return expand(input, size)
+def broadcast_to(input, *size):
+    return expand(input, *size)
 
 
 # --- Copies ----------------------------------------------------------------------------------------------------------
 
 @op
 def repeat(input, *sizes):
+    if not sizes:
+        raise NotHere("repeat how often?")
     sizes, shape = sizes_of(sizes), input.array.shape
     lead = len(sizes) - len(shape)
     if lead < 0:
@@ -233,7 +237,7 @@ def repeat(input, *sizes):
     def back(gradient):
         parted = gradient.reshape([n for pair in zip(sizes, padded) for n in pair])
         return parted.sum(tuple(range(0, 2 * len(sizes), 2))).reshape(shape)
-    return make(np.tile(input.array, sizes), input.dtype, [(input, back)])
+    return make(packed(np.tile(input.array, sizes)), input.dtype, [(input, back)])
 
 
 @op
@@ -257,12 +261,12 @@ def repeat_interleave(input, repeats, dim=None, *, output_size=None):
 
 
 @op
-def flip(input, *dims):
-    dims = sizes_of(dims)
+def flip(input, *args, dims=None):
+    dims = sizes_of(args if dims is None else (dims,))
     axes = tuple(axis_of(dim, need(input, "flip").ndim) for dim in dims)
     if len(set(axes)) < len(axes):
         raise NotHere("flip twice along an axis")
-    return make(np.flip(input.array, axes).copy("K") if input.ndim else input.array.copy(), input.dtype,
+    return make(laid(np.flip(input.array, axes), input.array) if input.ndim else input.array.copy(), input.dtype,
                 [(input, lambda g: np.flip(g, axes))])
 
 
@@ -274,7 +278,7 @@ def roll(input, shifts, dims=None):
     if len(shifts) != len(dims):
         raise error(RuntimeError, f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
     axes = tuple(axis_of(dim, input.ndim) for dim in dims)
-    return make(np.roll(input.array, shifts, axes), input.dtype,
+    return make(packed(np.roll(input.array, shifts, axes)), input.dtype,
                 [(input, lambda g: np.roll(g, tuple(-shift for shift in shifts), axes))])
 
 
@@ -303,7 +307,12 @@ def view_as_real(input):
 
 @op
 def complex(real, imag):
-    return view_as_complex(OPS["stack"]([real, imag], -1))
+    if real.dtype is not imag.dtype or real.dtype not in (F32, F64):
+        raise NotHere("complex of these")
+    one, two = real.array, imag.array
+    broadcast(one.shape, two.shape)
+    return make(laid((one + 1j * two).astype(C64.numpy if real.dtype is F32 else C128.numpy), one, two), None, [
+        (real, lambda g: summed_to(g.real, one.shape)), (imag, lambda g: summed_to(g.imag, two.shape))])
 
 
 @op
