@@ -20,7 +20,7 @@ from tools import make_names
 ROOT = Path(__file__).parents[1]
 SMALL, HERE = ROOT / "small_torch", Path(__file__).parent / "small_torch"
 WHOLE = os.environ.get("MHA_SMALL_TORCH") == "whole"
-EVERY = {"mistakes": 1 if WHOLE else 9, "mutants": 1 if WHOLE else 30, "samples": 1 if WHOLE else 30}
+EVERY = {"mistakes": 1 if WHOLE else 15, "mutants": 1 if WHOLE else 40, "samples": 1 if WHOLE else 40}
 SHARE = {"references": 0, "right": 0, "mistakes": 0.03, "mutants": 0.06, "lines": 0.1}       # that may be not here
 
 
@@ -151,8 +151,8 @@ def on_small(source):
 def test_what_is_not_here_is_remembered_whatever_swallows_it():
     assert on_small("import torch\ntry:\n    torch.fft.fft(torch.ones(2))\nexcept:\n    pass\n"
                     "print(torch.not_here)") == "['torch.fft']"
-    assert "NotHere" in on_small("import torch\ntry:\n    try: torch.ones(2).numpy()\n    except Exception: print('lost')"
-                                 "\nexcept torch.NotHere: print('NotHere')")
+    assert on_small("import torch\ntry:\n    try: torch.ones(2).numpy()\n    except Exception: print('lost')\n"
+                    "except torch.NotHere: print('NotHere')") == "NotHere"
 
 
 def test_a_sign_that_torch_leaves_open_is_not_here_where_the_answer_depends_on_it():

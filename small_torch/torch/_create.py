@@ -6,7 +6,8 @@ import math
 import numpy as np
 
 from torch._dtypes import B, C64, F32, F64, FLOAT, I64, OF_PYTHON, laid, promote_types
-from torch._base import error, make, NotHere, op, python_type, sizes_of, Tensor, whole
+from torch._base import error, make, NotHere, op, Tensor
+from torch._arguments import python_type, sizes_of, whole
 
 
 OF_TYPE = {float: F64, int: I64, bool: B}

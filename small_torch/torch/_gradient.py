@@ -4,7 +4,8 @@ import functools
 import numpy as np
 
 from torch._dtypes import BF16, F16, FLOAT, rounded
-from torch._base import GRAD, OPS, broadcast, error, make, Node, NotHere, op, summed_to, Tensor, user
+from torch._base import GRAD, OPS, error, make, Node, NotHere, op, Tensor, user
+from torch._arguments import broadcast, summed_to
 
 
 class Mode:

@@ -5,7 +5,8 @@ import operator
 import numpy as np
 
 from torch._dtypes import B, FLOAT, laid
-from torch._base import OPS, as_tensor_of, axis_of, error, make, NotHere, op, python_type, summed_to, Tensor, view
+from torch._base import OPS, error, make, NotHere, op, Tensor, view
+from torch._arguments import as_tensor_of, axis_of, python_type, summed_to
 from torch._gradient import refuse_leaf, write
 from torch._create import tensor
 

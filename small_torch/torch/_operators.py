@@ -1,5 +1,6 @@
 """The operators of tensors, and the methods that are functions of torch."""
-from torch._base import NAMES, OPS, error, NotHere, op, python_type, Tensor
+from torch._base import NAMES, OPS, error, NotHere, op, Tensor
+from torch._arguments import python_type
 from torch._gradient import refuse_leaf, write
 from torch._shape import all_turned, last_turned
 from torch._tensor import method, unknown

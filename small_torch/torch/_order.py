@@ -2,7 +2,8 @@
 import numpy as np
 
 from torch._dtypes import COMPLEX, F32, laid
-from torch._base import GRAD, axis_of, error, make, need, NotHere, op, Tensor
+from torch._base import GRAD, error, make, need, NotHere, op, Tensor
+from torch._arguments import axis_of
 from torch._reduce import along, Pair
 
 
@@ -17,7 +18,7 @@ def ordered(array, axis, descending=False):
 
 
 def untied(values, axis):
-    """Whether no two of them are equal: where some are, torch's order of their places is its own."""
+    """Whether no two of them are equal: where some are, and more than 16, torch's order of their places is its own."""
     return bool((np.diff(values.array, axis=axis) != 0).all())
 
 
@@ -29,7 +30,7 @@ def sort(input, dim=-1, descending=False, stable=False):
     order = ordered(input.array, axis, descending)
     values, indices = along(input, laid(order, input.array), axis, True, "sort")
     values.array = laid(values.array, input.array)
-    return Pair(values, indices if stable or untied(values, axis) else None, "sort")
+    return Pair(values, indices if stable or input.shape[axis] <= 16 or untied(values, axis) else None, "sort")
 
 
 @op

@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from torch._dtypes import B, COMPLEX, F32, FLOAT, I64, laid, packed
-from torch._base import (OPS, as_tensor_of, broadcast, error, make, need, NotHere, op, python_type, result_type,
-                         spoken, summed_to, Tensor)
+from torch._base import OPS, error, make, need, NotHere, op, Tensor
+from torch._arguments import as_tensor_of, broadcast, python_type, result_type, spoken, summed_to
 
 
 # --- Functions of two ------------------------------------------------------------------------------------------------

@@ -3,7 +3,8 @@
 import numpy as np
 
 from torch._dtypes import I64, packed
-from torch._base import OPS, as_tensor_of, axis_of, error, make, need, NotHere, op, Tensor
+from torch._base import OPS, error, make, need, NotHere, op, Tensor
+from torch._arguments import as_tensor_of, axis_of
 from torch._gradient import write
 from torch._index import counts_twice, setitem
 

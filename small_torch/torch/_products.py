@@ -6,7 +6,8 @@ import re
 import numpy as np
 
 from torch._dtypes import B, packed
-from torch._base import OPS, axis_of, broadcast, error, make, need, NotHere, op, spoken, summed_to, Tensor
+from torch._base import OPS, error, make, need, NotHere, op, Tensor
+from torch._arguments import axis_of, broadcast, spoken, summed_to
 
 
 def of_one_dtype(one, other, batches):

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from torch._dtypes import C128, C64, COMPLEX, F32, F64, laid, packed
-from torch._base import (OPS, axes_of, axis_of, broadcast, error, make, need, NotHere, op, sizes_of, summed_to,
-                         Tensor, view, whole)
+from torch._dtypes import F32, laid, packed
+from torch._base import OPS, error, make, need, NotHere, op, Tensor, view
+from torch._arguments import axes_of, axis_of, sizes_of, summed_to, whole
 
 
 def resolved(shape, count):
@@ -90,9 +90,9 @@ def unflatten(input, dim, sizes):
     axis = axis_of(dim, need(input, "unflatten").ndim)
     sizes = (sizes,) if isinstance(sizes, int) else tuple(sizes)
     size, known = input.array.shape[axis], math.prod(n for n in sizes if n != -1)
-    if any(n < -1 for n in sizes) or sizes.count(-1) > 1 or known == 0 or not sizes:
+    if any(n < -1 for n in sizes) or sizes.count(-1) > 1 or not sizes or known == 0 and -1 in sizes:
         raise NotHere("unflatten into these sizes")
-    if size % known or -1 not in sizes and size != known:
+    if size % known if -1 in sizes else size != known:
         raise error(RuntimeError, f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim "
                     f"{axis} ({size}) in the input tensor")
     sizes = [size // known if n == -1 else n for n in sizes]
@@ -280,58 +280,3 @@ def roll(input, shifts, dims=None):
     axes = tuple(axis_of(dim, input.ndim) for dim in dims)
     return make(packed(np.roll(input.array, shifts, axes)), input.dtype,
                 [(input, lambda g: np.roll(g, tuple(-shift for shift in shifts), axes))])
-
-
-# --- Complex numbers, as pairs ---------------------------------------------------------------------------------------
-
-@op
-def view_as_complex(input):
-    if input.array.shape[-1:] != (2,):
-        raise error(RuntimeError, "Tensor must have a last dimension of size 2")
-    if input.array.strides[-1] != input.array.itemsize:
-        raise error(RuntimeError, "Tensor must have a last dimension with stride 1")
-    if input.dtype not in (F32, F64):
-        raise NotHere("view_as_complex of this")
-    kind = C64 if input.dtype is F32 else C128
-    return view(input, lambda a: a.view(kind.numpy)[..., 0], lambda g: np.stack([g.real, g.imag], -1), kind=kind)
-
-
-@op
-def view_as_real(input):
-    kind = F32 if input.dtype is C64 else F64
-    if input.dtype.rank != COMPLEX:
-        raise error(RuntimeError, "view_as_real is only supported for complex tensors")
-
-    return view(input, lambda a: a[..., None].view(kind.numpy), lambda g: g[..., 0] + 1j * g[..., 1], kind=kind)
-
-
-@op
-def complex(real, imag):
-    if real.dtype is not imag.dtype or real.dtype not in (F32, F64):
-        raise NotHere("complex of these")
-    one, two = real.array, imag.array
-    broadcast(one.shape, two.shape)
-    return make(laid((one + 1j * two).astype(C64.numpy if real.dtype is F32 else C128.numpy), one, two), None, [
-        (real, lambda g: summed_to(g.real, one.shape)), (imag, lambda g: summed_to(g.imag, two.shape))])
-
-
-@op
-def polar(abs, angle):
-    return complex(OPS["mul"](abs, OPS["cos"](angle)), OPS["mul"](abs, OPS["sin"](angle)))
-
-
-@op
-def real(input):
-    if input.dtype.rank < COMPLEX:
-        return input
-    return OPS["select"](OPS["view_as_real"](input), -1, 0)
-
-
-@op
-def imag(input):
-    return OPS["select"](OPS["view_as_real"](input), -1, 1)
-
-
-@op
-def conj(input):
-    return input if input.dtype.rank < COMPLEX else make(np.conj(input.array), input.dtype, [(input, np.conj)])

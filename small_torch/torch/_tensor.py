@@ -2,7 +2,8 @@
 import numpy as np
 
 from torch._dtypes import B, COMPLEX, F32, FLOAT, I64
-from torch._base import OPS, axis_of, device, error, make, Node, NotHere, op, Size, Tensor
+from torch._base import OPS, device, error, make, Node, NotHere, op, Size, Tensor
+from torch._arguments import axis_of
 from torch._index import getitem, setitem
 
 

@@ -1,6 +1,6 @@
 """torch's own samples of inputs, `op_db`: what each function of the small torch gives for them, and what torch gives.
 
-    python tests/small_torch/samples.py torch FILE [--every N] [--only NAME]              writes calls and torch's results
+    python tests/small_torch/samples.py torch FILE [--every N] [--only NAME]        writes calls and torch's results
     PYTHONPATH=small_torch python tests/small_torch/samples.py small FILE RESULTS     makes the calls again
 """
 import argparse
@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
-RANDOM = {"empty", "empty_like", "new_empty", "randn", "randn_like", "rand", "rand_like", "randint", "randperm", "normal_",
-          "uniform_", "zero_", "fill_"}
+RANDOM = {"empty", "empty_like", "new_empty", "randn", "randn_like", "rand", "rand_like", "randint", "randperm",
+          "normal_", "uniform_", "zero_", "fill_"}
 KINDS = "float64", "float32", "int64", "bool", "complex128", "bfloat16"
 ORDER = {"where": (1, 0, 2), "einsum": (1, 0), "nn.functional.embedding": (1, 0)}
 WITHOUT = {"cdist", "cholesky_solve", "det", "inverse", "pinverse", "median", "mode", "nn.functional.cosine_similarity"}
