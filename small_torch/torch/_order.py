@@ -90,8 +90,8 @@ def bincount(input, weights=None, minlength=0):
     if input.ndim != 1 or input.dtype.rank != 1 or (input.array < 0).any():
         raise NotHere("bincount of this")
     if weights is None:
-        return make(np.bincount(input.array, None, minlength).astype(np.int64))
-    counts = np.bincount(input.array, weights.array, minlength)
+        return make(np.bincount(input.array.astype(np.intp), None, minlength).astype(np.int64))
+    counts = np.bincount(input.array.astype(np.intp), weights.array, minlength)
     return make(counts.astype(np.float32) if weights.dtype is F32 else counts)
 
 

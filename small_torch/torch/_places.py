@@ -109,7 +109,7 @@ def index_select(input, dim, index):
     axis, shape = axis_of(dim, input.ndim), input.array.shape
     if index.ndim > 1 or not input.ndim or index.dtype.rank != 1:
         raise NotHere("index_select at these places")
-    places = index.array.reshape(-1)
+    places = index.array.reshape(-1).astype(np.intp)
     if ((places < 0) | (places >= shape[axis])).any():
         raise error(IndexError, "index out of range in self")
 

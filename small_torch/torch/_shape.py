@@ -256,6 +256,7 @@ def repeat_interleave(input, repeats, dim=None, *, output_size=None):
     counts = repeats.array.reshape(-1) if isinstance(repeats, Tensor) else np.asarray([repeats])
     if (counts < 0).any():
         raise NotHere("repeat_interleave less than no times")
+    counts = counts.astype(np.intp)                      # of 32 bits in a page
     order = np.repeat(np.arange(input.shape[axis]), counts if len(counts) > 1 else int(counts[0]))
     return OPS["index_select"](input, axis, make(order))
 
