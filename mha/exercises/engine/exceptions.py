@@ -116,7 +116,7 @@ DEVICES = [  # the same, whoever raised it
                              "A tensor on the device meta has a shape and no numbers, so none can be read.")),
 ]
 LIBRARIES = [Path(sysconfig.get_path(kind)).resolve() for kind in ("stdlib", "purelib", "platlib")]
-LIBRARIES.append(Path(__file__).resolve().parents[2])
+LIBRARIES += [Path(__file__).resolve().parents[2], Path(torch.__file__).resolve().parent]
 
 
 def meaning(failure):
@@ -127,7 +127,7 @@ def meaning(failure):
                        "does not take. What does the statement allow?")
     text, line = f"{type(failure).__name__}: {failure}", last_line(failure)
     device = next((mistake for sign, mistake in DEVICES if re.search(sign, text)), None)
-    if device or isinstance(failure, AssertionError) and not is_own(frames(failure)[-1][0].f_code.co_filename):
+    if device or isinstance(failure, AssertionError) and not is_own(every_frame(failure)[-1][0].f_code.co_filename):
         return device or INSIDE
     if turns_a_batch(failure, line) and ("must match" in text or "multiplied" in text or "Expected size" in text):
         return TURNED_BATCH
@@ -181,12 +181,21 @@ def in_what_is_given(failure):
 
 
 def frames(failure):
-    """(frame, its entry of the traceback), the one in which it was raised last."""
+    """(frame, its entry of the traceback), the one in which it was raised last; none of torch's own Python."""
+    return [(frame, where) for frame, where in every_frame(failure) if not is_of_torch(frame.f_code.co_filename)]
+
+
+def every_frame(failure):
     found, where = [], failure.__traceback__
     while where:
         found.append((where.tb_frame, where))
         where = where.tb_next
     return found
+
+
+@functools.lru_cache(maxsize=None)
+def is_of_torch(file):
+    return Path(torch.__file__).parent in Path(file).parents
 
 
 @functools.lru_cache(maxsize=None)
