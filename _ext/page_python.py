@@ -115,6 +115,7 @@ def write(app, error):
     for name in ("editor.js", "python.js"):
         text = (IN_PAGE / name).read_text("utf8").replace("FILES_OF_THE_BUILD", json.dumps(names))
         (there / name).write_text(text, "utf8")
+    Path(app.outdir, "offline.js").write_bytes((IN_PAGE / "offline.js").read_bytes())   # a page is kept from its top
     (there / "NOTICE.txt").write_bytes((IN_PAGE / "NOTICE.txt").read_bytes())
 
 

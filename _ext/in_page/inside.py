@@ -185,4 +185,3 @@ def _remember(id, record):
     """What the page has kept of an exercise: {"tries", "hints", "solved"}."""
     from mha.exercises.engine import progress
     progress._session[id] = {"tries": 0, "hints": 0, "solved": False, **json.loads(record)}
-    progress.save = lambda everything: None

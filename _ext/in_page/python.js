@@ -3,9 +3,8 @@ const FILES = FILES_OF_THE_BUILD;
 const here = (name) => new URL(name, import.meta.url).href;
 const listeners = [];
 let worker = null; // { started: a promise, ask }
-let module = null; // of Pyodide, compiled: it stays when a worker goes
+let isKept = false; // this page, for a time without a network
 let busy = ""; // "start" while Python comes, "run" while it runs
-let giveUp = () => {};
 
 export const isBusy = () => busy;
 
@@ -50,8 +49,11 @@ function begin() {
     thread.postMessage({ ticket, act, ...more });
   })]);
   const { chapter, prelude } = JSON.parse(document.getElementById("python-of-this-page").textContent);
-  one.started = one.ask("start", { archive: here(FILES.archive), bytes: FILES.bytes, module, chapter, prelude });
-  one.started.then((started) => { ({ module } = started); }, () => { if (worker === one) worker = null; });
+  one.started = one.ask("start", { archive: here(FILES.archive), bytes: FILES.bytes, chapter, prelude });
+  one.started.then(() => {
+    if (!isKept) keepPage().catch(() => null);
+    isKept = true;
+  }, () => { if (worker === one) worker = null; });
   return one;
 }
 
@@ -71,6 +73,17 @@ export async function ask(act, more, hear) {
     mine.hear = {};
     turn("");
   }
+}
+
+// This page, and what it has loaded, works without a network from now on; where the browser lets it
+async function keepPage() {
+  await navigator.serviceWorker.register(here("../../offline.js"));
+  const loaded = performance.getEntriesByType("resource").map(({ name }) => name);
+  const own = [location.href.split("#")[0], here(FILES.worker), ...loaded]
+    .filter((url) => url.startsWith(here("../../")) && !url.endsWith(".bin") && !url.endsWith("offline.js"));
+  const pages = await caches.open("mha-pages");
+  for (const { url } of await pages.keys()) if (/\/worker-\w+\.js$/.test(url)) await pages.delete(url);
+  await Promise.allSettled([...new Set(own)].map((url) => pages.add(url)));
 }
 
 // End what runs, at once; a new Python starts behind it

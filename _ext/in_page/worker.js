@@ -41,21 +41,17 @@ async function unpacked(stream) {
 }
 
 const acts = {
-  // module: Pyodide's, compiled by the worker before this one
-  async start({ archive, bytes, module, chapter, prelude }) {
+  async start({ archive, bytes, chapter, prelude }) {
     const { stream, source, keeping } = await bytesOf(archive, bytes);
     const files = await unpacked(stream);
     self.postMessage({ loaded: 1 });
-    const own = (address) => files[String(address.url ?? address).split("/").pop()];
     const beyond = self.fetch;
-    self.fetch = (address, ...more) => (own(address) ? Promise.resolve(new Response(own(address)))
-      : beyond(address, ...more));
-    const compiled = module ?? await WebAssembly.compile(files["pyodide.asm.wasm"]);
-    const streaming = WebAssembly.instantiateStreaming;
-    WebAssembly.instantiateStreaming = async (_, imports) => (
-      { module: compiled, instance: await WebAssembly.instantiate(compiled, imports) });
+    const type = { headers: { "Content-Type": "application/wasm" } }; // of the one file that must have its own
+    self.fetch = async (address, ...more) => {
+      const own = files[String(address.url ?? address).split("/").pop()];
+      return own ? new Response(own, type) : beyond(address, ...more);
+    };
     python = await loadPyodide({ indexURL: new URL(".", self.location).href });
-    WebAssembly.instantiateStreaming = streaming;
     self.fetch = beyond;
     for (const name of ["numpy.zip", "book.zip"]) {
       python.unpackArchive(files[name], "zip", { extractDir: "/lib/python3.12/site-packages" });
@@ -64,7 +60,7 @@ const acts = {
     inside = python.pyimport("inside");
     const known = inside.start(chapter, JSON.stringify(prelude), (text) => self.postMessage({ printed: text }));
     keeping?.catch(() => null);
-    return { module: compiled, source, known: JSON.parse(known), heap: python._module.HEAP8.length };
+    return { source, known: JSON.parse(known), heap: python._module.HEAP8.length };
   },
   run: ({ source }) => JSON.parse(inside.run(source)),
   check: ({ id, source, record }) => JSON.parse(inside.check(id, source, JSON.stringify(record))),
