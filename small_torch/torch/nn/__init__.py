@@ -2,18 +2,16 @@
 
 import math
 
-from torch import _core
-from torch._core import NotHere, Tensor, err
+from torch._base import NAMES, OPS, NotHere, Tensor, error, make
+from torch._dtypes import DTYPES
 from torch.nn import functional, init
-
-NAMES = _core.NAMES
 
 
 class Parameter(Tensor):
     """A tensor that a Module counts among its parameters."""
 
     def __new__(cls, data, requires_grad=True):
-        parameter = _core.mk(data.d, data.dt)
+        parameter = make(data.array, data.dtype)
         parameter.__class__ = cls
         return parameter.requires_grad_(requires_grad)
 
@@ -45,7 +43,7 @@ class Module:
                 return self.__dict__[kind][name]
         if name in NAMES["Module"]:
             raise NotHere(f"Module.{name}")
-        raise err(AttributeError, f"'{type(self).__name__}' object has no attribute '{name}'")
+        raise error(AttributeError, f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __call__(self, *args, **kwargs):
         return self.forward(*args, **kwargs)
@@ -99,10 +97,10 @@ class Module:
         return self
 
     def double(self):
-        return self.to(_core.F64)
+        return self.to(DTYPES["float64"])
 
     def float(self):
-        return self.to(_core.F32)
+        return self.to(DTYPES["float32"])
 
 
 class ModuleList(Module):
@@ -130,10 +128,10 @@ class Linear(Module):
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
         bound = 1 / math.sqrt(in_features) if in_features else 0
-        self.weight = Parameter(_core.empty(out_features, in_features, dtype=dtype))
+        self.weight = Parameter(OPS["empty"](out_features, in_features, dtype=dtype))
         init.uniform_(self.weight, -bound, bound)
         if bias:
-            self.bias = Parameter(_core.empty(out_features, dtype=dtype))
+            self.bias = Parameter(OPS["empty"](out_features, dtype=dtype))
             init.uniform_(self.bias, -bound, bound)
         else:
             self.register_parameter("bias", None)
@@ -158,4 +156,4 @@ class MultiheadAttention(Module):
 def __getattr__(name):
     if name in NAMES["nn"]:
         raise NotHere(f"nn.{name}")
-    raise err(AttributeError, f"module 'torch.nn' has no attribute '{name}'")
+    raise error(AttributeError, f"module 'torch.nn' has no attribute '{name}'")

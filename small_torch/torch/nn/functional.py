@@ -1,100 +1,129 @@
-"""torch.nn.functional: what the exercises and `mha` call of it."""
-
+"""torch.nn.functional: what the exercises, `mha` and their readers call of it."""
 import math
 
-from torch import _core
-from torch._core import NotHere, err
+from torch._base import NAMES, OPS, NotHere, error, op
+from torch._dtypes import B, FLOAT
 
 
 def softmax(input, dim=None, _stacklevel=3, dtype=None):
-    return _core.softmax(input, dim, dtype)
+    return OPS["softmax"](input, implied(dim), dtype)
 
 
 def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
-    return _core.log_softmax(input, dim, dtype)
+    return OPS["log_softmax"](input, implied(dim), dtype)
 
 
-relu, sigmoid, tanh, pad, one_hot, softplus = (
-    _core.relu, _core.sigmoid, _core.tanh, _core.pad, _core.one_hot, _core.softplus)
+def implied(dim):
+    if dim is None:
+        raise NotHere("softmax without dim")
+    return dim
 
 
 def linear(input, weight, bias=None):
-    out = _core.matmul(input, weight.T)
-    return out if bias is None else out + bias
+    product = OPS["matmul"](input, weight.t())
+    return product if bias is None else product + bias
 
 
 def dropout(input, p=0.5, training=True, inplace=False):
-    if not training or p == 0:
-        return input
-    raise NotHere("dropout")
+    if training and p:
+        raise NotHere("dropout")
+    return input
 
 
 def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
-    if p != 2 or out is not None:
+    if p != 2 or out is not None or not isinstance(dim, int):
         raise NotHere("normalize with these options")
-    return input / _core.expand(_core.clamp_min(_core.vector_norm(input, 2, dim, True), eps), input.shape)
+    return input / OPS["linalg.vector_norm"](input, 2, dim, True).clamp_min(eps).expand_as(input)
 
 
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     axes = list(range(-len(normalized_shape), 0))
-    if tuple(input.shape[len(input.shape) - len(axes):]) != tuple(normalized_shape):
+    if not axes or tuple(input.shape[input.ndim - len(axes):]) != tuple(normalized_shape) or input.dtype.rank != FLOAT:
         raise NotHere("layer_norm of another shape")
-    out = (input - _core.mean(input, axes, True)) / _core.sqrt(
-        _core.var(input, axes, True, correction=0) + eps)
-    out = out if weight is None else out * weight
-    return out if bias is None else out + bias
+    scaled = (input - input.mean(axes, True)) * (input.var(axes, keepdim=True, correction=0) + eps).rsqrt()
+    scaled = scaled if weight is None else scaled * weight
+    return OPS["contiguous"](scaled if bias is None else scaled + bias)
 
 
-def mse_loss(input, target, size_average=None, reduce=None, reduction="mean"):
-    if reduction != "mean" or input.shape != target.shape:
+def gelu(input, approximate="none"):
+    if approximate != "none":
+        raise NotHere("an approximate gelu")
+    return input * (1 + (input / math.sqrt(2)).erf()) / 2
+
+
+def silu(input, inplace=False):
+    if inplace:
+        raise NotHere("silu in place")
+    return input * input.sigmoid()
+
+
+def relu(input, inplace=False):
+    if inplace:
+        raise NotHere("relu in place")
+    return OPS["relu"](input)
+
+
+def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
+    if reduction != "mean" or input.shape != target.shape or weight is not None:
         raise NotHere("mse_loss with these options")
-    return _core.mean(_core.square(input - target))
+    return (input - target).square().mean()
 
 
 def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean",
                   label_smoothing=0.0):
-    if weight is not None or reduction != "mean" or label_smoothing or input.ndim != 2 or target.ndim != 1:
+    if weight is not None or reduction != "mean" or label_smoothing or input.ndim != 2 or target.ndim != 1 or (
+            target.array < 0).any():
         raise NotHere("cross_entropy with these options")
-    return -_core.mean(_core.gather(_core.log_softmax(input, -1), 1, target[:, None]))
+    return -input.log_softmax(1).gather(1, target[:, None]).mean()
 
 
 def cosine_similarity(x1, x2, dim=1, eps=1e-8):
-    def norm(x):
-        return _core.clamp_min(_core.vector_norm(x, 2, dim, True), eps)
-    return _core.sum((x1 / norm(x1)) * (x2 / norm(x2)), dim)
+    x1, x2 = OPS["broadcast_tensors"](x1, x2)
+    if x1.requires_grad or x2.requires_grad or x1.dtype is not x2.dtype or x1.dtype.rank != FLOAT:
+        raise NotHere("cosine_similarity of these")
+    sizes = [OPS["linalg.vector_norm"](x, 2, dim, True).clamp_min(eps) for x in (x1, x2)]
+    return ((x1 / sizes[0]) * (x2 / sizes[1])).sum(dim)
+
+
+def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
+    if padding_idx is not None or max_norm is not None or scale_grad_by_freq or sparse or weight.ndim != 2:
+        raise NotHere("embedding with these options")
+    return weight.index_select(0, input.reshape(-1)).view(*input.shape, weight.shape[1])
 
 
 def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None,
                                  enable_gqa=False):
-    if dropout_p or query.ndim < 3:
+    if dropout_p or query.ndim < 3 or not query.ndim == key.ndim == value.ndim:
         raise NotHere("scaled_dot_product_attention with these options")
+    if not query.dtype is key.dtype is value.dtype or query.dtype.rank != FLOAT:
+        raise NotHere("scaled_dot_product_attention of these dtypes")
     if enable_gqa:
-        groups = query.shape[-3] // key.shape[-3]
-        key, value = (_core.repeat_interleave(x, groups, -3) for x in (key, value))
-    scores = _core.matmul(query, _core.mT(key)) * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)
+        key, value = (x.repeat_interleave(query.shape[-3] // x.shape[-3], -3) for x in (key, value))
+    if query.shape[:-2] != key.shape[:-2] or key.shape[:-1] != value.shape[:-1] or query.shape[-1] != key.shape[-1]:
+        raise NotHere("scaled_dot_product_attention of these shapes")
+    scores = query @ key.mT * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)
     if is_causal:
         if attn_mask is not None:
-            raise err(RuntimeError, "_scaled_dot_product_attention: Explicit attn_mask should not be set when "
-                      "is_causal=True")
-        attn_mask = _core.tril(_core.ones(query.shape[-2], key.shape[-2], dtype=_core.B))
-    if attn_mask is not None:
-        if attn_mask.dt is _core.B:
-            scores = _core.masked_fill(scores, ~attn_mask, -math.inf)
-        else:
-            scores = scores + attn_mask
-    weights = _core.softmax(scores, -1)
-    if attn_mask is not None:
-        hidden = _core.all(scores == -math.inf, -1, True)
-        weights = _core.masked_fill(weights, hidden, 0)
-    return _core.matmul(weights, value)
+            raise NotHere("scaled_dot_product_attention with is_causal and a mask")
+        attn_mask = OPS["tril"](OPS["ones"](query.shape[-2], key.shape[-2], dtype=B))
+    if attn_mask is None:
+        return scores.softmax(-1) @ value
+    if attn_mask.dtype is not B and (attn_mask.dtype is not query.dtype or attn_mask.requires_grad):
+        raise NotHere("scaled_dot_product_attention with this mask")
+    scores = scores.masked_fill(~attn_mask, -math.inf) if attn_mask.dtype is B else scores + attn_mask
+    hidden = (scores == -math.inf).all(-1, True)
+    return scores.softmax(-1).masked_fill(hidden, 0.0) @ value
 
 
-for _name, _function in list(globals().items()):
-    if getattr(_function, "__module__", "") == __name__:
-        globals()[_name] = _core.api(_function)
+HERE = {function.__name__: op(function, f"nn.functional.{function.__name__}") for function in (
+    softmax, log_softmax, linear, dropout, normalize, layer_norm, gelu, silu, relu, mse_loss, cross_entropy,
+    cosine_similarity, embedding, scaled_dot_product_attention)}
+globals().update(HERE, **{name: OPS[name] for name in ("one_hot", "pad", "sigmoid", "tanh")})
 
 
 def __getattr__(name):
-    if name in _core.NAMES["F"]:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    if name in NAMES["F"]:
         raise NotHere(f"nn.functional.{name}")
-    raise err(AttributeError, f"module 'torch.nn.functional' has no attribute '{name}'")
+    raise error(AttributeError, f"module 'torch.nn.functional' has no attribute '{name}'")

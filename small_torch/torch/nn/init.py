@@ -2,27 +2,28 @@
 
 import math
 
-from torch import _core
+from torch._base import OPS
+from torch._gradient import Mode
 
 
 def uniform_(tensor, a=0.0, b=1.0, generator=None):
-    with _core.no_grad():
-        return _core.uniform_(tensor, a, b, generator)
+    with Mode(False):
+        return OPS["uniform_"](tensor, a, b, generator=generator)
 
 
 def normal_(tensor, mean=0.0, std=1.0, generator=None):
-    with _core.no_grad():
-        return _core.normal_(tensor, mean, std, generator)
+    with Mode(False):
+        return OPS["normal_"](tensor, mean, std, generator=generator)
 
 
 def zeros_(tensor):
-    with _core.no_grad():
-        return _core.zero_(tensor)
+    with Mode(False):
+        return OPS["zero_"](tensor)
 
 
 def constant_(tensor, val):
-    with _core.no_grad():
-        return _core.fill_(tensor, val)
+    with Mode(False):
+        return OPS["fill_"](tensor, val)
 
 
 def xavier_uniform_(tensor, gain=1.0, generator=None):

@@ -1,0 +1,330 @@
+"""Sums, means, extremes and norms along axes; softmax."""
+import builtins
+import math
+
+import numpy as np
+
+from torch._dtypes import B, COMPLEX, F32, FLOAT, I64, packed
+from torch._base import OPS, axes_of, axis_of, error, make, need, NotHere, op, Tensor
+from torch._create import chosen
+
+
+MAX = "torch.return_types.max"
+
+
+def widened(gradient, axes, keepdim, shape):
+    """A gradient of what was reduced, for every entry."""
+    if not keepdim:
+        for axis in sorted(axes):
+            gradient = np.expand_dims(gradient, axis)
+    return np.broadcast_to(gradient, shape)
+
+
+@op
+def sum(input, dim=None, keepdim=False, *, dtype=None):
+    shape, axes = need(input, "sum").array.shape, axes_of(dim, input.ndim)
+    kind = chosen(dtype, I64 if input.dtype.rank < FLOAT else input.dtype)
+    array = input.array.astype(kind.numpy, copy=False)
+    with np.errstate(all="ignore"):
+        array = packed(array.sum(axes, keepdims=keepdim))
+    return make(array, kind, [(input, lambda g: widened(g, axes, keepdim, shape))])
+
+
+@op
+def mean(input, dim=None, keepdim=False, *, dtype=None):
+    kind = chosen(dtype, need(input, "mean").dtype)
+    if kind.rank < FLOAT:
+        raise error(RuntimeError, "mean(): could not infer output dtype. Input dtype must be either a floating point "
+                    f"or complex dtype. Got: {input.dtype.short}")
+    axes, shape = axes_of(dim, input.ndim), input.array.shape
+    count = math.prod(shape[axis] for axis in axes)
+    with np.errstate(all="ignore"):
+        array = input.array.astype(kind.numpy, copy=False).sum(axes, keepdims=keepdim) if axes else input.array
+        array = np.asarray(array / np.asarray(count, kind.numpy))
+    return make(packed(array), kind,
+                [(input, lambda g: widened(g / count, axes, keepdim, shape))])
+
+
+@op
+def prod(input, dim=None, keepdim=False, *, dtype=None):
+    kind = chosen(dtype, I64 if need(input, "prod").dtype.rank < FLOAT else input.dtype)
+    if dim is not None and not isinstance(dim, int):
+        raise NotHere("prod over several axes")
+    axes, x = axes_of(dim, input.ndim), input.array
+    array = np.asarray(x.astype(kind.numpy).prod(axes, keepdims=keepdim))
+
+    def back(gradient):
+        if (x == 0).any() or kind.rank == COMPLEX:
+            raise NotHere("the derivative of prod at zero")
+        return widened(gradient * array, axes, keepdim, x.shape) / x
+    return make(array, kind, [(input, back)], [input])
+
+
+# --- Extremes --------------------------------------------------------------------------------------------------------
+
+def not_empty(input, axes, name):
+    if any(input.shape[axis] == 0 for axis in axes):
+        if not axes:
+            raise NotHere(f"{name} of nothing")
+        raise error(IndexError, f"{name}(): Expected reduction dim "
+                    f"{next(axis for axis in axes if input.shape[axis] == 0)} to have non-zero size.")
+
+
+def extreme(name, function):
+    def called(input, dim=(), keepdim=False):
+        axes, x = axes_of(dim, need(input, name).ndim), input.array
+        if input.dtype.rank == COMPLEX or not x.size:
+            raise NotHere(f"{name} of nothing, or of complex numbers")
+        array = packed(function(x, axes, keepdims=keepdim))
+
+        def back(gradient):
+            won = x == widened(array.reshape(gradient.shape), axes, keepdim, x.shape)
+            return widened(gradient, axes, keepdim, x.shape) * won / won.sum(axes, keepdims=True)
+        return make(array, input.dtype, [(input, back)], [input], True)
+    return op(called, name)
+
+
+amax, amin = extreme("amax", np.max), extreme("amin", np.min)
+
+
+class Pair(tuple):
+    """What torch returns of two tensors: values and indices."""
+    kind = MAX
+
+    def __new__(cls, values, indices, kind):
+        pair = tuple.__new__(cls, (values, indices))
+        pair.kind = f"torch.return_types.{kind}"
+        return pair
+
+    values, indices = property(lambda self: self[0]), property(lambda self: self[1])
+
+    def __repr__(self):
+        return f"{self.kind}(\nvalues={self[0]},\nindices={self[1]})"
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise error(AttributeError, f"'{self.kind}' object has no attribute '{name}'")
+
+
+def refusing(sign):
+    def called(self, other):
+        kinds = ["Tensor" if isinstance(other, Tensor) else type(other).__name__, self.kind]
+        if sign[0] != "r":
+            kinds.reverse()
+        if not isinstance(other, (Tensor, int, float)):
+            raise NotHere("arithmetic with a pair of tensors")
+        raise error(TypeError, f"unsupported operand type(s) for {sign.removeprefix('r')}: '{kinds[0]}' and "
+                    f"'{kinds[1]}'")
+    return called
+
+
+for name, sign in {"add": "+", "sub": "-", "mul": "*", "truediv": "/"}.items():
+    for side in "r", "":
+        setattr(Pair, f"__{side}{name}__", refusing(side + sign))
+
+
+def along(input, indices, axis, keepdim, kind):
+    """The entries at these places, which keep the axis, and the places themselves."""
+    shape = input.array.shape
+    values = np.take_along_axis(input.array, indices, axis)
+
+    def back(gradient):
+        whole = np.zeros(shape, gradient.dtype)
+        np.put_along_axis(whole, indices, gradient if keepdim else np.expand_dims(gradient, axis), axis)
+        return whole
+    if not keepdim:
+        values, places = values.squeeze(axis), indices.squeeze(axis)
+    else:
+        places = indices
+    return Pair(make(values, input.dtype, [(input, back)]), make(places.astype(np.int64)), kind)
+
+
+def found_in(name, whole, place, of_two):
+    def called(input, dim=None, keepdim=False):
+        need(input, name)
+        if isinstance(dim, Tensor):
+            return of_two(input, dim)
+        if input.dtype.rank == COMPLEX:
+            raise NotHere(f"{name} of complex numbers")
+        if dim is None:
+            if not input.array.size:
+                raise error(RuntimeError, f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
+                            "Specify the reduction dim with the 'dim' argument.")
+            return whole(input)
+        axis = axis_of(dim, input.ndim)
+        if not input.ndim:
+            raise NotHere(f"{name} of a tensor without axes, along one")
+        not_empty(input, (axis,), name)
+        return along(input, np.expand_dims(place(input.array, axis), axis), axis, keepdim, name)
+    return op(called, name)
+
+
+found_in("max", amax, np.argmax, OPS["maximum"])
+found_in("min", amin, np.argmin, OPS["minimum"])
+
+
+def first_of(name, function):
+    def called(input, dim=None, keepdim=False):
+        if not need(input, name).array.size or input.dtype.rank in (0, COMPLEX):
+            raise NotHere(f"{name} of nothing, or of {input.dtype}")
+        axis = None if dim is None else axis_of(dim, input.ndim)
+        array = function(input.array, axis, keepdims=keepdim) if input.ndim else np.int64(0)
+        return make(np.asarray(array, np.int64))
+    return op(called, name)
+
+
+first_of("argmax", np.argmax)
+first_of("argmin", np.argmin)
+
+
+def truth(name, function):
+    def called(input, dim=None, keepdim=False):
+        axes = axes_of(dim, need(input, name).ndim)
+        array = function(input.array.astype(bool), axes, keepdims=keepdim)
+        return make(array, DTYPE_OF_TRUTH.get(input.dtype.name, B))
+    return op(called, name)
+
+
+DTYPE_OF_TRUTH = {}
+truth("all", np.all)
+truth("any", np.any)
+
+
+@op
+def count_nonzero(input, dim=None):
+    axes = axes_of(dim, input.ndim)
+    return make(np.asarray((input.array != 0).sum(axes), np.int64))
+
+
+# --- Spread, norms ---------------------------------------------------------------------------------------------------
+
+@op
+def var(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    if unbiased is not None and correction is not None or input.dtype.rank != FLOAT:
+        raise NotHere("var with these options")
+    correction = int(unbiased) if unbiased is not None else 1 if correction is None else correction
+    axes, x = axes_of(dim, input.ndim), input.array
+    count = math.prod(x.shape[axis] for axis in axes)
+    with np.errstate(all="ignore"):
+        centred = x - x.mean(axes, keepdims=True) if input.ndim else x - x
+        freedom = np.asarray(builtins.max(count - correction, 0), x.dtype)
+        array = np.asarray(np.square(centred).sum(axes, keepdims=keepdim) / freedom)
+    return make(packed(array), input.dtype,
+                [(input, lambda g: widened(g, axes, keepdim, x.shape) * centred * (2 / freedom))], [input])
+
+
+@op
+def std(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
+    spread = var(input, dim, unbiased, keepdim, correction=correction)
+    root = np.sqrt(spread.array)
+    return make(root, spread.dtype, [(spread, lambda g: np.where(root == 0, 0, g / (2 * np.where(root == 0, 1, root))))])
+
+
+def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None):
+    if x.dtype.rank < FLOAT:
+        raise error(RuntimeError, "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
+                    f"{x.dtype.short}")
+    if dtype is not None or ord not in (1, 2, math.inf):
+        raise NotHere("a norm of this order")
+    axes, array = axes_of(dim, x.ndim), x.array
+    if ord == 2:
+        norm = np.sqrt(np.square(np.abs(array)).sum(axes, keepdims=True))
+
+        def back(gradient):
+            unit = array / np.where(norm == 0, 1, norm)
+            return widened(gradient, axes, keepdim, array.shape) * np.where(norm == 0, 0, unit)
+        kept = norm if keepdim else norm.squeeze(axes)
+        return make(packed(kept), None if x.dtype.rank == COMPLEX else x.dtype,
+                    [(x, back)], [x])
+    sizes = OPS["abs"](x)
+    return amax(sizes, axes, keepdim) if ord == math.inf else sum(sizes, axes, keepdim)
+
+
+op(vector_norm, "linalg.vector_norm")
+
+
+@op
+def norm(input, p="fro", dim=None, keepdim=False, dtype=None):
+    if p not in ("fro", None, 1, 2, math.inf) or p == 1 and dim is None and input.ndim != 1:
+        raise NotHere("a norm of this order")
+    return vector_norm(input, 2 if p in ("fro", None) else p, dim, keepdim, dtype=dtype)
+
+
+# --- Running, and softmax --------------------------------------------------------------------------------------------
+
+@op
+def cumsum(input, dim, *, dtype=None):
+    axis = axis_of(dim, need(input, "cumsum").ndim)
+    kind = chosen(dtype, I64 if input.dtype.rank < FLOAT else input.dtype)
+    x = input.array.astype(kind.numpy)
+    return make(packed(np.cumsum(x, axis)) if input.ndim else x, kind,
+                [(input, lambda g: np.flip(np.cumsum(np.flip(g, axis), axis), axis) if g.ndim else g)])
+
+
+@op
+def cumprod(input, dim, *, dtype=None):
+    axis = axis_of(dim, need(input, "cumprod").ndim)
+    kind, x = chosen(dtype, I64 if input.dtype.rank < FLOAT else input.dtype), input.array
+    if not input.ndim:
+        raise NotHere("cumprod without axes")
+    result = packed(np.cumprod(x.astype(kind.numpy), axis))
+
+    def back(gradient):
+        if (x == 0).any() or kind.rank == COMPLEX:
+            raise NotHere("the derivative of cumprod at zero")
+        return np.flip(np.cumsum(np.flip(gradient * result, axis), axis), axis) / x
+    return make(result, kind, [(input, back)], [input])
+
+
+@op
+def logsumexp(input, dim, keepdim=False):
+    if input.dtype.rank == COMPLEX or not input.array.size:
+        raise NotHere("logsumexp of nothing, or of complex numbers")
+    kind, axes = F32 if input.dtype.rank < FLOAT else input.dtype, axes_of(dim, input.ndim)
+    x = input.array.astype(kind.numpy, copy=False)
+    with np.errstate(all="ignore"):
+        top = x.max(axes, keepdims=True) if x.ndim else x
+        top = np.where(np.isfinite(top), top, 0)
+        full = np.log(np.exp(x - top).sum(axes, keepdims=True)) + top
+    kept = full if keepdim else full.squeeze(axes)
+    return make(packed(kept), kind,
+                [(input, lambda g: widened(g, axes, keepdim, x.shape) * np.exp(x - full))], [input], True)
+
+
+def weights_of(input, dim, dtype, name):
+    kind = chosen(dtype, need(input, name).dtype)
+    if kind.rank < FLOAT:
+        raise error(RuntimeError, f"\"{name}_lastdim_kernel_impl\" not implemented for '{kind.short}'")
+    if kind.rank == COMPLEX:
+        raise NotHere(f"{name} of complex numbers")
+    return kind, input.array.astype(kind.numpy, copy=False), axis_of(dim, input.ndim) if input.ndim else (
+        axis_of(dim, 0) and None)
+
+
+@op
+def softmax(input, dim, dtype=None):
+    kind, x, axis = weights_of(input, dim, dtype, "softmax")
+    if not x.size:
+        return make(np.zeros(x.shape, x.dtype), kind, [(input, lambda g: g)])
+    with np.errstate(all="ignore"):
+        raised = np.exp(x - x.max(axis, keepdims=True) if x.ndim else x - x)
+        result = raised / raised.sum(axis, keepdims=True)
+    made = make(packed(result), kind, [(input, lambda g: made.array * (
+        g - (g * made.array).sum(axis, keepdims=True)))], saves_result=True)
+    return made
+
+
+@op
+def log_softmax(input, dim, dtype=None):
+    kind, x, axis = weights_of(input, dim, dtype, "log_softmax")
+    if not x.size:
+        raise NotHere("log_softmax of nothing")
+    with np.errstate(all="ignore"):
+        lowered = x - (x.max(axis, keepdims=True) if x.ndim else x)
+        result = lowered - np.log(np.exp(lowered).sum(axis, keepdims=True))
+    made = make(packed(result), kind, [(input, lambda g: g - np.exp(made.array) * g.sum(axis, keepdims=True))],
+                saves_result=True)
+    return made
