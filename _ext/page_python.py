@@ -61,7 +61,7 @@ def made(id, stub, name, colab, verb, label):
 
 
 def prelude(path):
-    """What a chapter's cells import and define: a text for each statement. The page leaves out what it cannot run."""
+    """What a chapter's cells import and define, a text for each name: the page leaves out what it cannot run."""
     found = []
     for cell in nbformat.read(path, 4).cells:
         if cell.cell_type != "code" or "exercise" in cell.metadata.get("tags", []):
@@ -70,9 +70,18 @@ def prelude(path):
             tree = ast.parse(cell.source)
         except SyntaxError:                                   # with a line of IPython's own
             continue
-        found += [ast.unparse(node) for node in tree.body
-                  if isinstance(node, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef))]
+        found += [ast.unparse(one) for node in tree.body for one in named_alone(node)]
     return list(dict.fromkeys(found))
+
+
+def named_alone(node):
+    """A statement that imports or defines, as one for each name; pictures and live figures are not for here."""
+    if isinstance(node, ast.ImportFrom):
+        for alias in node.names:
+            if not f"{node.module}.{alias.name}".startswith(("mha.viz", "mha.widgets")):
+                yield ast.ImportFrom(node.module, [alias], node.level)
+    elif isinstance(node, (ast.Import, ast.FunctionDef, ast.ClassDef)):
+        yield node
 
 
 # --- What a press brings --------------------------------------------------------------------------------------------

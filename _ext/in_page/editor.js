@@ -15,7 +15,8 @@ const indentOf = (line) => /^ */.exec(line)[0].length;
 // As typed, so that undo knows of it
 function put(area, text, from = area.selectionStart, to = area.selectionEnd) {
   area.setSelectionRange(from, to);
-  if (!document.execCommand("insertText", false, text)) area.setRangeText(text, from, to, "end");
+  if (from === to && !text) return;
+  if (!document.execCommand(text ? "insertText" : "delete", false, text)) area.setRangeText(text, from, to, "end");
 }
 
 function shiftLines(area, by) {
