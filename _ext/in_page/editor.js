@@ -75,7 +75,7 @@ function reported(words) {
 export function open(form, pressed) {
   const { stub, name, colab } = JSON.parse(form.querySelector("script").textContent);
   const id = form.dataset.exercise;
-  const kept = { source: stub, tries: 0, hints: 0, said: null, ...store.get("written")[id] };
+  const kept = { source: stub, tries: 0, given: [], said: null, ...store.get("written")[id] };
   const keep = (changes) => {
     Object.assign(kept, changes, { height: Math.round(form.getBoundingClientRect().height) });
     store.put("written", { [id]: { ...kept } });
@@ -164,8 +164,10 @@ export function open(form, pressed) {
   // ---- what the reader asks
   async function asked(act, more, words) {
     if (isBusy()) return null;
-    clear();
-    keep({ source: area.value, said: null });
+    if (act === "run" || act === "check") {
+      clear();
+      keep({ source: area.value, said: null });
+    }
     const began = performance.now();
     status.textContent = words;
     const clock = setInterval(() => {
@@ -192,7 +194,7 @@ export function open(form, pressed) {
   }
   async function check() {
     if (!name) return run();
-    const record = { tries: kept.tries, hints: kept.hints };
+    const record = { tries: kept.tries, hints: kept.given.length };
     const said = await asked("check", { id, source: area.value, record }, "Checking \u2026");
     if (!said) return;
     show(said);
@@ -201,12 +203,15 @@ export function open(form, pressed) {
     reply.scrollIntoView({ block: "nearest" });
   }
   async function hint() {
-    const said = await asked("hint", { id, record: { tries: kept.tries, hints: kept.hints } }, "");
+    const said = await asked("hint", { id, record: { tries: kept.tries, hints: kept.given.length } }, "");
     if (!said?.hint) return;
-    keep({ hints: said.hints });
-    const [first, ...code] = said.hint.split("\n");
+    keep({ given: [...kept.given, said.hint] });
+    giveHint(said.hint);
+    toHint.hidden = said.hints >= said.of;
+  }
+  function giveHint(words) {
+    const [first, ...code] = words.split("\n");
     hints.append(paragraph(first), ...(code.length ? [element("pre", {}, code.join("\n"))] : []));
-    if (said.hints >= said.of) toHint.setAttribute("aria-disabled", "true");
   }
   function reset() {
     area.focus();
@@ -235,6 +240,7 @@ export function open(form, pressed) {
   });
   grow();
   if (kept.said) show(kept.said);
+  kept.given.forEach(giveHint);
   if (!pressed) return;
   keep({});
   area.focus();

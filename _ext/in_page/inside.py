@@ -122,6 +122,8 @@ def _run(source):
                     told["value"] = repr(value)[:MOST]
     except BaseException as failure:                                   # noqa: BLE001 what a reader's code may raise
         told["failure"] = _told(failure)
+        if isinstance(failure, AttributeError) and type(failure.obj).__module__.startswith("torch.nn"):
+            not_here.append(f"{type(failure.obj).__name__}.{failure.name}")  # torch's own layers have more than ours
     return (_elsewhere(told.get("failure", {})) if not_here else told), world
 
 

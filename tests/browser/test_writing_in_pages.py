@@ -127,5 +127,5 @@ def test_a_cell_of_ones_own_knows_the_chapter(visit):
     own = Editor(visit(PAGE), "#own-cell form")
     own.press("Open a cell")
     assert re.search(r"Known here: torch, math, F, mha", own.idle().form.inner_text())
-    own.ask("Run", "mha.attention(torch.eye(2), torch.eye(2), torch.eye(2)).shape")
+    own.ask("Run", "mha.attention(torch.eye(2), torch.eye(2), torch.eye(2))[0].shape")
     assert own.printed() == "torch.Size([2, 2])"
