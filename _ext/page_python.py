@@ -33,7 +33,7 @@ ABOUT = "Python and a small torch come to this page once, then they work offline
 MISSING = " This copy of the book was built without Python for its pages."
 OWN = """<section id="own-cell"><h2>A cell of your own<a class="headerlink" href="#own-cell" \
 title="Link to this heading">#</a></h2>
-<p>Call any function of this chapter and of <code>mha</code>, as in a notebook: the last line's value is shown.</p>
+<p>Call any function of this chapter and of <code>mha</code>, as in a notebook: the value of the last line is shown.</p>
 {form}</section>"""
 
 

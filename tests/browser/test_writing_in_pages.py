@@ -1,7 +1,9 @@
 """Code that is written in the page: Python comes on a press, runs and judges it, is stopped, and works offline."""
+import json
 import re
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 
 import served
 
@@ -57,7 +59,7 @@ def test_before_a_press_nothing_of_python_is_asked_for(editor):
     assert re.search(r"^Write it here: \d\.\d MB", editor.form.inner_text())
 
 
-def test_a_reader_writes_runs_is_judged_and_finds_it_again(editor):
+def test_a_reader_writes_runs_is_judged_and_finds_it_again_without_a_network(editor):
     page, form = editor.page, editor.open().form
     assert "softmax" in form.locator("textarea").input_value()
     assert "Line 2" in editor.ask("Run", "x = 1\nfoo(x)") and "NameError: name 'foo'" in editor.said()
@@ -68,14 +70,18 @@ def test_a_reader_writes_runs_is_judged_and_finds_it_again(editor):
     assert "not yet" in editor.ask("Check", WRONG) and "Your line: return e / e.sum(-1)" in editor.said()
     editor.press("Hint")
     assert editor.idle().form.locator(".write-hints").inner_text().startswith("Hint 1 of ")
+    page.wait_for_function(KEPT, timeout=30000)
+    page.wait_for_function("() => navigator.serviceWorker.controller", timeout=30000)
+    assert editor.visit.errors == [] and editor.visit.foreign == []
+    editor.visit.context.set_offline(True)
     page.reload()
     editor.idle()
     assert form.locator("textarea").input_value() == WRONG and "not yet" in editor.said()
-    assert "right" in editor.ask("Check", RIGHT)
-    assert page.evaluate("() => mha.solved('1.1')") and editor.visit.errors == [] and editor.visit.foreign == []
+    assert form.locator(".write-hints").inner_text().startswith("Hint 1 of ")
+    assert "right" in editor.ask("Check", RIGHT) and page.evaluate("() => mha.solved('1.1')")
 
 
-def test_an_endless_loop_is_stopped_at_once_and_python_comes_back(editor):
+def test_an_endless_loop_is_stopped_at_once_and_a_cell_of_ones_own_takes_the_next_python(editor):
     editor.open().form.locator("textarea").fill("while True: pass")
     editor.press("Run")
     editor.form.get_by_role("button", name="Stop").wait_for()
@@ -88,44 +94,39 @@ def test_an_endless_loop_is_stopped_at_once_and_python_comes_back(editor):
       }
     """)
     assert waited < 1000 and editor.said() == "Stopped."          # 0.1 s; this machine may be busy
-    assert editor.ask("Run", "1 + 1") == "" and editor.printed() == "2"
+    own = Editor(editor.visit, "#own-cell form")
+    own.press("Open a cell")
+    assert re.search(r"Known here: torch, math, F, mha", own.idle().form.inner_text())
+    own.ask("Run", "mha.attention(torch.eye(2), torch.eye(2), torch.eye(2))[0].shape")
+    assert own.printed() == "torch.Size([2, 2])"
 
 
-def test_a_second_visit_needs_no_network(editor):
-    editor.open()
-    editor.page.wait_for_function(KEPT, timeout=30000)
-    editor.page.wait_for_function("() => navigator.serviceWorker.controller", timeout=30000)
-    editor.page.wait_for_timeout(1000)
-    editor.visit.context.set_offline(True)
-    editor.page.reload()
-    assert "right" in editor.idle().ask("Check", RIGHT)
+# --- Where it was written before, the editor is there at once, and Python is not ------------------------------------
+
+def kept(visit, **options):
+    said = {"ok": False, "started": True, "text": ["1.1: not yet."], "html": ["1.1: not yet. " + 40 * "long "]}
+    before = json.dumps({"source": WRONG + "# " + 60 * "long ", "tries": 1, "given": [], "said": said, "height": 400})
+    return Editor(visit(PAGE, script=served.keeping(f'"written": {{"1.1": {before}}}'), **options)).idle()
 
 
-def test_tab_indents_and_after_escape_it_leaves(editor):
-    area = editor.open().form.locator("textarea")
-    keys = editor.page.keyboard
+def test_tab_indents_and_after_escape_it_leaves(visit):
+    editor = kept(visit)
+    area, keys = editor.form.locator("textarea"), editor.page.keyboard
     area.fill("def f(x):")
     for key in ("Enter", "y = x", "Enter", "Backspace", "f(1)"):
         keys.press(key) if key in ("Enter", "Backspace") else keys.type(key)
     assert area.input_value() == "def f(x):\n    y = x\nf(1)"
     keys.press("Tab")
     assert area.input_value().endswith("f(1)    ")
+    keys.press("Shift+Tab")
     keys.press("Escape")
     keys.press("Tab")
     assert editor.page.evaluate("() => document.activeElement.textContent") == "Check"
+    assert not [url for url in editor.visit.requested if url.endswith(".bin")]
 
 
-def test_on_a_phone_it_fits_and_nothing_moves_when_it_comes_again(visit):
-    editor = Editor(visit(PAGE, width=390)).open()
-    editor.ask("Check", WRONG.replace("e / e", "e / e + 0 * (1 + 2 + 3 + 4 + 5 + 6 + 7 + 8 + 9 + 10) * e / e"))
-    assert editor.page.evaluate(served.OVERFLOW) <= 0
-    editor.page.reload()
-    assert editor.page.evaluate(served.SETTLED) < 0.001 and editor.idle().said()
-
-
-def test_a_cell_of_ones_own_knows_the_chapter(visit):
-    own = Editor(visit(PAGE), "#own-cell form")
-    own.press("Open a cell")
-    assert re.search(r"Known here: torch, math, F, mha", own.idle().form.inner_text())
-    own.ask("Run", "mha.attention(torch.eye(2), torch.eye(2), torch.eye(2))[0].shape")
-    assert own.printed() == "torch.Size([2, 2])"
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_on_a_phone_it_fits_nothing_moves_and_all_has_a_name_and_contrast(visit, scheme):
+    editor = kept(visit, width=390, scheme=scheme)
+    assert editor.visit.shift < 0.001 and "not yet" in editor.said() and editor.page.evaluate(served.OVERFLOW) <= 0
+    assert Axe().run(editor.page, context="#write-1-1").response["violations"] == []
