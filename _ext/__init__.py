@@ -2,8 +2,9 @@
 from importlib import import_module
 
 PARTS = ("admonitions", "assets", "bets", "chapter_pictures", "completion", "exercise_pages", "figure_buttons",
-         "folding", "fonts", "formulas", "labs", "live_figures", "meta", "paper", "publishing", "reader_location",
-         "repairs", "runs", "section_links", "stages", "statements", "story_model", "styles", "terms")
+         "folding", "fonts", "formulas", "labs", "live_figures", "meta", "page_python", "paper", "publishing",
+         "reader_location", "repairs", "runs", "section_links", "stages", "statements", "story_model", "styles",
+         "terms")
 
 
 def setup(app):

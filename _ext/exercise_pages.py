@@ -14,7 +14,7 @@ from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.osutil import relative_uri
 
-from . import bets, completion, replies
+from . import bets, completion, page_python, replies
 from .answers import without_script
 from .generated import static
 from .publishing import colab_url, commit, repository, repository_url
@@ -38,8 +38,9 @@ class Forms(SphinxPostTransform):
             section["ids"].insert(0, f"exercise-{item.id.replace('.', '-')}")
             show_kind(section, item)
             if item.in_code:
-                if item.program:
-                    place_before_hints(section, [raw(completion.form(self.app, item))])
+                forms = [completion.form(self.app, item)] if item.program else []
+                forms.append(page_python.form(item, self.env.docname))
+                place_before_hints(section, [*map(raw, forms)])
                 fold(section, "Write it yourself", self.where_to_write(item))
             elif item.predicted:
                 predict(section, item)
@@ -53,7 +54,7 @@ class Forms(SphinxPostTransform):
         where = (f'<a href="{escape(address)}">Write it on Colab, at this cell</a>' if address else
                  "<code>python3 book.py lab</code> opens this chapter, where the book was cloned")
         return (f'<p class="to-write">{where}; or take home <a href="{file}" download>a file that checks itself</a> '
-                "when it is run.</p>")
+                f"when it is run.{'' if page_python.files() else page_python.MISSING}</p>")
 
 
 KINDS = {"code": "Complete or write", "number": "A number", "choice": "Choose", "plot": "Read a picture",

@@ -13,6 +13,7 @@ from test_figures import compare
 from test_on_paper import WHITE, Pdf
 from test_programs_with_blanks import ANSWER_ALL, form_of, page_of
 from test_scrolling import IS_SHOWN, STEPS, TO_THE_LINE
+from test_writing_in_pages import PAGE as WRITING, RIGHT
 from visit import WIDE, settings, visit
 
 # The front door leads on at once; what it leads to is looked at.
@@ -239,4 +240,27 @@ def test_a_claim_is_judged_before_it_is_told(at):
     button = f"#claim-{CLAIMS[1].number} .claim-ask button"
     browser.evaluate("(button) => document.querySelector(button).click()", button)
     assert browser.evaluate(shown) == 1
+    browser.evaluate("() => localStorage.clear()")
+
+
+@pytest.mark.skipif(not WRITING, reason="this book was built without Python for its pages")
+def test_code_that_is_written_in_the_page_is_judged_there(at):
+    browser = at(WRITING)
+    browser.evaluate("() => document.querySelector('form.write-here .write-open').click()")
+    idle = """
+      () => {
+        const form = document.querySelector("form.write-here");
+        return form.querySelector("textarea") !== null && form.querySelector("[aria-disabled=true]") === null;
+      }
+    """
+    wait_for(lambda: browser.evaluate(idle))
+    browser.evaluate("""
+      (source) => {
+        const form = document.querySelector("form.write-here");
+        Object.assign(form.querySelector("textarea"), { value: source }).dispatchEvent(new Event("input"));
+        [...form.querySelectorAll("button")].find((one) => one.textContent === "Check").click();
+      }
+    """, RIGHT)
+    reply = wait_for(lambda: browser.evaluate("() => document.querySelector('form.write-here .ask-reply').textContent"))
+    assert reply.startswith("\u2713 1.1 softmax: right.") and browser.evaluate("() => window.heard") == []
     browser.evaluate("() => localStorage.clear()")
