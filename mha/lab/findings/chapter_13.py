@@ -9,6 +9,8 @@ from mha.lab.assets.decoders import PATHS_KEPT
 from mha.lab.assets.writing import HEADS, MEASURED_OFF, SWAPS, TELLERS, WINDOWS, writing
 
 OPENINGS = "first", "second", "third"
+UNREAD = dict(zip(PATHS_KEPT, ("whole model", "not read by queries", "not read by keys", "not read by values",
+                               "by none of them", "head is off")))      # what a head wrote, for pictures
 
 
 def name_of(head) -> str:
@@ -110,10 +112,8 @@ def costs() -> viz.Picture:
 
 def path_of_names() -> viz.Picture:
     """The probability of the name with 4.4 kept from what layer 5 reads, or off."""
-    labels = {"whole": "nothing", "queries": "queries of layer 5", "keys": "keys of layer 5",
-              "values": "values of layer 5", "all": "all three", "off": "4.4 is off"}
     found = writing().name_path.mean((0, 2))
-    return viz.bars([labels[kind] for kind in PATHS_KEPT], 3, "The probability of the name, with head 4.4 kept from "
+    return viz.bars([*UNREAD.values()], 3, "The probability of the name, with head 4.4 kept from "
                     "what layer 5 reads, or off.", probability_of_the_name=found)
 
 

@@ -5,7 +5,7 @@ import torch
 
 from mha import viz
 from mha.lab.assets.decoders import PATHS_KEPT, TURNED, decoder_heads, parts
-from mha.lab.findings.chapter_13 import OPENINGS, name_of
+from mha.lab.findings.chapter_13 import OPENINGS, UNREAD, name_of
 
 
 def copies() -> str:
@@ -73,9 +73,7 @@ def cost_in_texts() -> float:
 def kept_from() -> viz.Picture:
     """The loss of the second half, and what 17.4 gives by induction, when 16.0 or 11.1 is kept from later layers."""
     kept = decoder_heads("smollm2")
-    labels = {"whole": "nothing", "queries": "queries", "keys": "keys", "values": "values", "all": "all three",
-              "off": "it is off"}
-    return viz.bars([labels[kind] for kind in PATHS_KEPT], alt="What is left when 16.0, or 11.1, is kept from later "
+    return viz.bars([*UNREAD.values()], alt="What is left when 16.0, or 11.1, is kept from later "
                     "queries, keys or values: the loss, and what 17.4 gives by induction without 16.0.", **{
         "loss, 16.0": kept.path_loss[0].mean(-1), "loss, 11.1": kept.path_loss[1].mean(-1),
         "weight by 17.4": kept.path_looks[0].mean(-1)[:, 1]})
