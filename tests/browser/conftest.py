@@ -18,7 +18,7 @@ def pytest_collection_modifyitems(items):
         page, chapter = asked.get("page"), getattr(asked.get("item"), "chapter", "")
         if isinstance(page, str):                              # something else where no page of this book has any
             return page
-        return f"chapters/{chapter}.html" if chapter else getattr(item.module, "PAGE", "")
+        return f"chapters/{chapter}.html" if chapter else getattr(item.module, "PAGE", None) or ""
 
     items.sort(key=lambda item: (page_of(item), item.path.name != "test_pages.py"))
     for item in items:
