@@ -9,21 +9,20 @@ import math
 import sys
 import types
 
-from torch import _base, _gradient
+from torch import _arguments, _base, _gradient
 from torch._base import NAMES, OPS, NotHere, Size, Tensor, device, error, not_here
 from torch._dtypes import DTYPES, dtype, promote_types
 from torch._create import DEFAULT, Generator, fork_rng, manual_seed
 from torch._gradient import Mode, enable_grad, inference_mode, is_grad_enabled, no_grad, vmap
 
-from torch import _entries, _pairs, _products, _reduce, _order, _shape, _index, _places, _join, _linalg
-from torch import _tensor, _operators
+from torch import _entries, _pairs, _products, _reduce, _softmax, _order, _shape, _complex, _index, _places, _join
+from torch import _linalg, _tensor, _operators
 
 __version__ = "2.13.0+small"
 inf, nan, pi, e = math.inf, math.nan, math.pi, math.e
 strided, contiguous_format, preserve_format = "strided", "contiguous_format", "preserve_format"
-set_grad_enabled = Mode
 globals().update(DTYPES)
-globals().update({name: OPS[name] for name in OPS.keys() & NAMES["torch"] if name not in ("bfloat16", "bool")})
+globals().update({name: _base.taking_out(OPS[name]) for name in OPS.keys() & NAMES["torch"] - DTYPES.keys()})
 double, float, half = DTYPES["float64"], DTYPES["float32"], DTYPES["float16"]
 long, int, short = DTYPES["int64"], DTYPES["int32"], DTYPES["int16"]
 cfloat, cdouble = DTYPES["complex64"], DTYPES["complex128"]
@@ -50,7 +49,17 @@ def is_inference_mode_enabled():
 
 
 def result_type(tensor1, tensor2):
-    return _base.result_type(tensor1, tensor2)
+    return _arguments.result_type(tensor1, tensor2)
+
+
+class set_grad_enabled(Mode):
+    """At once, and until the end of a `with` where it stands in one."""
+
+    def __init__(self, mode):
+        self.mode, self.before, _base.GRAD[0] = mode, _base.GRAD[0], mode
+
+    def __enter__(self):
+        return self
 
 
 class SymInt:
@@ -99,6 +108,7 @@ def module(name, key=None, **content):
 
 
 __getattr__ = absent("torch", "torch")
+sure = _linalg.sure
 linalg = module("linalg", "linalg", **_linalg.HERE)
 special = module("special", "special")
 random = module("random", fork_rng=fork_rng, manual_seed=manual_seed)

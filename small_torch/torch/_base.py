@@ -2,19 +2,20 @@
 wrapper of each function. See __init__.py for what it is and is not.
 """
 import functools
+import inspect
 import json
 import math
-import operator
 from pathlib import Path
 
 import numpy as np
 
-from torch._dtypes import B, C128, C64, COMPLEX, F64, FLOAT, INTEGER, OF_NUMPY, OF_PYTHON, promote_types, rounded
+from torch._dtypes import FLOAT, OF_NUMPY, rounded
 
 
 NAMES = {home: set(names) for home, names in
          json.loads((Path(__file__).parent / "names.json").read_text(encoding="utf-8")).items()}
 GRAD = [True]                                           # whether what is computed is recorded
+FIRST = {"input", "self", "tensor", "A", "a", "x", "x1", "real", "abs", "elements", "sorted_sequence", "query"}
 MODES = []                                              # TorchFunctionMode that are told each call
 OPS = {}                                                # name -> the function, for torch.NAME and Tensor.NAME
 not_here = []
@@ -49,16 +50,17 @@ def user(function, *args):
 def op(function, name=None):
     """A function of torch. What Python or numpy raises in it is not what torch would say: NotHere."""
     name = name or function.__name__.rstrip("_")
+    of_tensor = next(iter(inspect.signature(function).parameters), "") in FIRST
 
     @functools.wraps(function)
     def called(*args, **kwargs):
         if MODES:
             return told(called, args, kwargs)
         try:
+            if of_tensor and args and not isinstance(args[0], Tensor):
+                need(args[0], name)
             if "axis" in kwargs or "keepdims" in kwargs:
                 kwargs = {{"axis": "dim", "keepdims": "keepdim"}.get(key, key): value for key, value in kwargs.items()}
-            if kwargs.get("out") is not None:
-                return into(kwargs.pop("out"), function(*args, **kwargs), name)
             return function(*args, **kwargs)
         except Exception as failure:
             if hasattr(failure, "of_torch"):
@@ -70,6 +72,16 @@ def op(function, name=None):
     return called
 
 
+def need(value, name, argument="input"):
+    if not isinstance(value, Tensor):
+        if argument == "input" and name not in NAMES.get("one form", ()):
+            raise NotHere(f"{name} of {type(value).__name__}")
+        name = name.rpartition(".")[2]
+        raise error(TypeError, f"{name}(): argument '{argument}' (position 1) must be Tensor, not "
+                    f"{type(value).__name__}")
+    return value
+
+
 def told(function, args, kwargs):
     mode = MODES.pop()
     try:
@@ -78,8 +90,17 @@ def told(function, args, kwargs):
         MODES.append(mode)
 
 
+def taking_out(function):
+    """A function that also takes `out=`, where shape and dtype fit already."""
+    @functools.wraps(function)
+    def called(*args, out=None, **kwargs):
+        return function(*args, **kwargs) if out is None else into(out, function(*args, **kwargs), function.__name__)
+    return called
+
+
 def into(out, result, name):
-    """`out=`, where shape and dtype fit already."""
+    if name == "softmax" and (result.requires_grad or out.requires_grad):
+        raise NotHere("softmax with out= and gradients")
     if GRAD[0] and (result.requires_grad or out.requires_grad):
         raise error(RuntimeError, f"{name}(): functions with out=... arguments don't support automatic "
                     "differentiation, but one of the arguments requires grad.")
@@ -161,6 +182,7 @@ class Tensor:
     """array: its numbers, a numpy array. Its methods stand in _tensor.py."""
     grad = None
     of = None                                           # its View
+    is_gradient = False                                 # then how it lies in memory is not known
     written = None                                      # its Node
 
     @property
@@ -224,103 +246,3 @@ def view(parent, read, back, many=False, kind=None):
             step = above[1] if parent.of is not None else back
             tensor.node = Node([(parent.node, step)], tensor.array.shape, tensor.dtype)
     return tensor
-
-
-# --- What dtype a result has -----------------------------------------------------------------------------------------
-
-def python_type(value):
-    """bool, int, float or complex, of a number; None of what is none."""
-    if isinstance(value, (bool, int, float, complex)):
-        return next(kind for kind in OF_PYTHON if isinstance(value, kind))
-    if isinstance(value, np.generic):
-        return type(value.item())
-    return int if hasattr(type(value), "__index__") and not isinstance(value, Tensor) else None
-
-
-def result_type(*values):
-    """The dtype of a sum of these: tensors with axes come before those without, and these before numbers."""
-    found = [None, None, None]
-    for value in values:
-        is_tensor = isinstance(value, Tensor)
-        place = 0 if is_tensor and value.array.ndim else 1 if is_tensor else 2
-        kind = value.dtype if is_tensor else OF_PYTHON[python_type(value)]
-        found[place] = kind if found[place] is None else promote_types(found[place], kind)
-    return combined(found[0], combined(found[1], found[2]))
-
-
-def combined(high, low):
-    if high is None or low is None:
-        return high or low
-    if high.rank == FLOAT and low.rank == COMPLEX:
-        return C128 if high is F64 else C64
-    return promote_types(high, low) if high is B or low.rank > max(high.rank, INTEGER) else high
-
-
-# --- Arguments -------------------------------------------------------------------------------------------------------
-
-def as_tensor_of(value):
-    """A tensor, or a Python number as one of no axes."""
-    return value if isinstance(value, Tensor) else make(np.asarray(value, OF_PYTHON[python_type(value)].numpy if
-                                                                   python_type(value) is not float else "f8"))
-
-
-def need(value, name, argument="input"):
-    if not isinstance(value, Tensor):
-        raise error(TypeError, f"{name}(): argument '{argument}' (position 1) must be Tensor, not "
-                    f"{type(value).__name__}")
-    return value
-
-
-def whole(value):
-    """A Python integer, of a tensor of one too."""
-    return operator.index(value)
-
-
-def axis_of(dim, ndim):
-    """An axis counted from the front."""
-    count, dim = max(ndim, 1), whole(dim)
-    if not -count <= dim < count:
-        raise error(IndexError, f"Dimension out of range (expected to be in range of [{-count}, {count - 1}], but got "
-                    f"{dim})")
-    return dim % count
-
-
-def axes_of(dim, ndim):
-    """The axes of a reduction: None and () are all of them."""
-    if dim is None or isinstance(dim, (tuple, list)) and not dim:
-        return tuple(range(ndim))
-    axes = [axis_of(d, ndim) for d in (dim if isinstance(dim, (tuple, list)) else [dim])]
-    if len(set(axes)) < len(axes):
-        raise error(RuntimeError, f"dim {next(a for a in axes if axes.count(a) > 1)} appears multiple times in the "
-                    "list of dims")
-    return tuple(axes) if ndim else ()
-
-
-def sizes_of(args):
-    """Sizes that were given as one sequence or one by one."""
-    args = args[0] if len(args) == 1 and isinstance(args[0], (tuple, list)) else args
-    return tuple(whole(size) for size in args)
-
-
-def broadcast(*shapes):
-    """The shape in which these meet."""
-    met = ()
-    for shape in shapes:
-        length = max(len(met), len(shape))
-        one, other = ((1,) * (length - len(s)) + tuple(s) for s in (met, shape))
-        for i in reversed(range(length)):
-            if one[i] != other[i] and 1 not in (one[i], other[i]):
-                raise error(RuntimeError, f"The size of tensor a ({one[i]}) must match the size of tensor b "
-                            f"({other[i]}) at non-singleton dimension {i}")
-        met = tuple(b if a == 1 else a for a, b in zip(one, other))
-    return met
-
-
-def summed_to(gradient, shape):
-    """A gradient of what was broadcast from this shape."""
-    if gradient.shape == tuple(shape):
-        return gradient
-    if gradient.ndim > len(shape):
-        gradient = gradient.sum(tuple(range(gradient.ndim - len(shape))))
-    stretched = tuple(i for i, size in enumerate(shape) if size == 1 and gradient.shape[i] != 1)
-    return gradient.sum(stretched, keepdims=True) if stretched else gradient

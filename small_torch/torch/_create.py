@@ -5,8 +5,9 @@ import math
 
 import numpy as np
 
-from torch._dtypes import B, C64, F32, F64, FLOAT, I64, OF_PYTHON, promote_types
-from torch._base import error, make, NotHere, op, python_type, sizes_of, Tensor, whole
+from torch._dtypes import B, C64, F32, F64, FLOAT, I64, OF_PYTHON, laid, promote_types
+from torch._base import error, make, NotHere, op, Tensor
+from torch._arguments import python_type, sizes_of, whole
 
 
 OF_TYPE = {float: F64, int: I64, bool: B}
@@ -16,7 +17,9 @@ def chosen(dtype, default):
     return default if dtype is None else OF_TYPE.get(dtype, dtype)
 
 
-def finished(tensor, requires_grad):
+def finished(tensor, requires_grad=False):
+    if requires_grad and tensor.dtype.rank < FLOAT:
+        raise error(RuntimeError, "Only Tensors of floating point and complex dtype can require gradients")
     return tensor.requires_grad_() if requires_grad else tensor
 
 
@@ -58,7 +61,9 @@ def tensor(data, dtype=None):
             raise error(ValueError, "only one element tensors can be converted to Python scalars")
         kinds = [item.dtype if isinstance(item, Tensor) else OF_PYTHON[python_type(item)] for item in items]
         dtype, data = dtype or functools.reduce(promote_types, kinds), numbers_of(data)
-    if isinstance(data, str) or items and isinstance(items[0], str):
+    if items and isinstance(items[0], str):
+        raise NotHere("a tensor of text")
+    if isinstance(data, str):
         raise error(TypeError, "new(): invalid data type 'str'")
     array = np.array(data)
     if array.dtype.kind not in "bifc":
@@ -89,7 +94,10 @@ def filled(shape, value, kind):
 
 @created
 def zeros(*args, size=None, dtype=None):
-    return filled(shape_of(args, size), 0, chosen(dtype, F32))
+    shape = sizes_of(args if size is None else (size,))
+    if any(n < 0 for n in shape):
+        raise error(RuntimeError, "zeros: Dimension size must be non-negative.")
+    return filled(shape, 0, chosen(dtype, F32))
 
 
 @created
@@ -134,6 +142,8 @@ def arange(*args, start=None, end=None, step=None, dtype=None):
         raise error(RuntimeError, "step must be nonzero")
     if (high - low) / step < 0:
         raise error(RuntimeError, "upper bound and lower bound inconsistent with step sign")
+    if kind.rank < FLOAT:
+        low, high, step = int(low), int(high), int(step)
     count = math.ceil((high - low) / step)
     return make(low + step * np.arange(count, dtype="f8" if kind.rank >= FLOAT else "i8"), kind)
 
@@ -141,21 +151,28 @@ def arange(*args, start=None, end=None, step=None, dtype=None):
 @created
 def linspace(start, end, steps, dtype=None):
     kind = chosen(dtype, F32)
-    if kind.rank < FLOAT:
-        raise NotHere("linspace of whole numbers")
+    if kind.rank < FLOAT or kind.itemsize == 2:
+        raise NotHere(f"linspace of {kind}")
     return make(np.linspace(float(start), float(end), whole(steps)), kind)
 
 
 @created
 def logspace(start, end, steps, base=10.0, dtype=None):
-    return make(np.logspace(float(start), float(end), whole(steps), base=base), chosen(dtype, F32))
+    kind = chosen(dtype, F32)
+    if kind not in (F32, F64):
+        raise NotHere(f"logspace of {kind}")
+    return make(np.logspace(float(start), float(end), whole(steps), base=base), kind)
 
 
 for name in ("zeros", "ones", "empty", "full", "randn", "rand"):
     def like(input, *args, dtype=None, memory_format=None, _name=name, **kwargs):
-        return OPS_OF[_name](tuple(input.shape), *args, dtype=dtype or input.dtype, **kwargs)
+        made = OPS_OF[_name](tuple(input.shape), *args, dtype=dtype or input.dtype, **kwargs)
+        made.array = laid(made.array, input.array)
+        return made
 
     def new(input, *args, dtype=None, _name=name, **kwargs):
+        if _name == "zeros":
+            return finished(filled(shape_of(args), 0, dtype or input.dtype), **kwargs)
         return OPS_OF[_name](*args, dtype=dtype or input.dtype, **kwargs)
 
     op(like, f"{name}_like")

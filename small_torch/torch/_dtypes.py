@@ -38,10 +38,44 @@ def packed(array):
     return np.asarray(array, order="C")
 
 
+def laid(result, *operands):
+    """A result of these operands, entry by entry, in the order in memory that torch gives it: TensorIterator's."""
+    operands = [array for array in operands if array.ndim]
+    if all(array.flags.c_contiguous for array in operands):
+        return packed(result)
+    shape, ndim = result.shape, result.ndim
+    steps = [[0] * (ndim - array.ndim) + [0 if n != m else step for n, m, step in
+             zip(array.shape, shape[ndim - array.ndim:], array.strides)] for array in operands]
+
+    def slower(one, other):
+        for step in steps:
+            if step[one] and step[other] and step[one] != step[other]:
+                return 1 if step[one] > step[other] else -1
+            if step[one] and step[one] == step[other] and shape[one] > shape[other]:
+                return 1
+        return 0
+
+    order = list(range(ndim))[::-1]                     # the fastest axis first
+    for i in range(1, ndim):
+        for j in range(i)[::-1]:
+            found = slower(order[j], order[j + 1])
+            if found < 0:
+                break
+            if found > 0:
+                order[j], order[j + 1] = order[j + 1], order[j]
+    order.reverse()
+    return packed(result.transpose(order)).transpose(np.argsort(order))
+
+
+SPOKEN = {"float32": "float", "float64": "double", "float16": "c10::Half", "int64": "long int", "int32": "int",
+          "bool": "bool"}
+
+
 def rounded(array, kind):
     """float32 to the nearest number of a half type, ties to even."""
     if kind is F16:
-        return array.astype(np.float16).astype(np.float32)
+        with np.errstate(all="ignore"):
+            return array.astype(np.float16).astype(np.float32)
     bits = packed(array).view(np.uint32)
     nearest = (bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) & np.uint32(0xFFFF0000)
     out = np.empty_like(array)

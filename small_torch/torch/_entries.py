@@ -3,14 +3,23 @@ import math
 
 import numpy as np
 
-from torch._dtypes import B, COMPLEX, DTYPES, F32, FLOAT, dtype, packed
+from torch._dtypes import B, COMPLEX, DTYPES, F32, F64, FLOAT, dtype, laid, packed
 from torch._base import OPS, error, make, need, NotHere, op, Tensor
 
 
 # --- Functions of one tensor -----------------------------------------------------------------------------------------
 
 ERF = np.vectorize(math.erf, otypes=[float])
-LGAMMA = np.vectorize(lambda x: math.lgamma(x) if x > 0 else math.nan, otypes=[float])
+
+
+def log_gamma(x):
+    try:
+        return math.lgamma(x)
+    except (ValueError, OverflowError):
+        return math.inf
+
+
+LGAMMA = np.vectorize(log_gamma, otypes=[float])
 # name -> (the function, its derivative by x and the result r, which of the two the derivative reads)
 OF_FLOATS = {
     "exp": (np.exp, lambda x, r: r, "r"),
@@ -55,8 +64,9 @@ def unary(name, function, derivative, reads, floats):
         if kind.rank == COMPLEX and name in REAL or kind is B:
             raise NotHere(f"{name} of {kind}")
         x = input.array.astype(kind.numpy, copy=False)
+        wide = x.astype("f8") if floats and kind.rank == FLOAT else x       # one rounding only, as of a good library
         with np.errstate(all="ignore"):
-            result = np.asarray(function(x), kind.numpy)
+            result = laid(np.asarray(function(wide)).astype(kind.numpy), x)
 
         def back(gradient):
             if derivative is None:
@@ -92,14 +102,16 @@ def abs(input):
 
     def back(gradient):
         return gradient * (np.where(x == 0, 0, x / np.abs(x)) if x.dtype.kind == "c" else np.sign(x))
-    return make(np.abs(x), None if input.dtype.rank == COMPLEX else input.dtype, [(input, back)], [input])
+    return make(laid(np.abs(x), x), None if input.dtype.rank == COMPLEX else input.dtype, [(input, back)], [input])
 
 
 @op
 def round(input, *, decimals=0):
-    if decimals or need(input, "round").dtype is B:
-        raise NotHere("round with decimals")
-    return make(np.round(input.array), input.dtype, [(input, np.zeros_like)])
+    if decimals < 0 or input.dtype is B or decimals and input.dtype not in (F32, F64):
+        raise NotHere("round with these decimals")
+    scale = np.asarray(10 ** decimals, input.array.dtype)
+    array = np.round(input.array * scale) / scale if decimals else np.round(input.array)
+    return make(laid(array, input.array), input.dtype, [(input, np.zeros_like)])
 
 
 for name in ("isnan", "isinf", "isfinite", "isneginf", "isposinf"):
@@ -167,7 +179,7 @@ def cast(input, kind, copy=False):
         raise NotHere("a cast of complex numbers to real ones")
     if input.dtype.rank == FLOAT > kind.rank > 0 and not np.isfinite(input.array).all():
         raise NotHere("a cast of numbers that are not finite to whole ones")
-    return make(input.array.astype(kind.numpy), kind, [(input, lambda g: g)])
+    return make(laid(input.array.astype(kind.numpy), input.array), kind, [(input, lambda g: g)])
 
 
 for name, kind in {"double": "float64", "float": "float32", "half": "float16", "bfloat16": "bfloat16", "long": "int64",

@@ -4,7 +4,8 @@ import functools
 import numpy as np
 
 from torch._dtypes import BF16, F16, FLOAT, rounded
-from torch._base import GRAD, OPS, broadcast, error, make, Node, NotHere, op, summed_to, Tensor, user
+from torch._base import GRAD, OPS, error, make, Node, NotHere, op, Tensor, user
+from torch._arguments import broadcast, summed_to
 
 
 class Mode:
@@ -117,12 +118,18 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     if any(tensor.node is None for tensor in inputs):
         raise error(RuntimeError, "One of the differentiated Tensors does not require grad")
     found = gradients(outputs, given)
-    if not allow_unused and any(tensor.node not in found for tensor in inputs):
-        raise error(RuntimeError, "One of the differentiated Tensors appears to not have been used in the graph. Set "
-                    "allow_unused=True if this is the desired behavior.")
+    for i, tensor in enumerate(inputs):
+        if not allow_unused and tensor.node not in found:
+            raise error(RuntimeError, f"The differentiated Tensor at index {i} appears to not have been used in the "
+                        "graph. Set allow_unused=True if this is the desired behavior.")
     spent(outputs, retain_graph)
-    return tuple(make(np.array(found[tensor.node]), tensor.dtype) if tensor.node in found else None
-                 for tensor in inputs)
+    return tuple(gradient_of(found[tensor.node], tensor) if tensor.node in found else None for tensor in inputs)
+
+
+def gradient_of(array, tensor):
+    gradient = make(np.array(array), tensor.dtype)
+    gradient.is_gradient = True
+    return gradient
 
 
 def spent(outputs, retain_graph):
@@ -143,7 +150,7 @@ def backward(tensor, gradient=None, retain_graph=None, create_graph=False, input
     for node, found in gradients([tensor], ones_for([tensor], [gradient])).items():
         if node.leaf is not None:
             found, before = np.array(found), node.leaf.grad
-            node.leaf.grad = make(found if before is None else before.array + found, node.dtype)
+            node.leaf.grad = gradient_of(found if before is None else before.array + found, node)
     spent([tensor], retain_graph)
 
 
@@ -179,7 +186,8 @@ def write(tensor, new):
     if new.dtype.rank > tensor.dtype.rank:
         raise error(RuntimeError, f"result type {new.dtype.short} can't be cast to the desired output type "
                     f"{tensor.dtype.short}")
-    if any(step == 0 and size > 1 for step, size in zip(tensor.array.strides, tensor.array.shape)):
+    steps = zip(tensor.array.strides, tensor.array.shape)
+    if tensor.array.size and any(step == 0 and size > 1 for step, size in steps):
         raise error(RuntimeError, "unsupported operation: more than one element of the written-to tensor refers to a "
                     "single memory location. Please clone() the tensor before performing the operation.")
     refuse_leaf(tensor)

@@ -4,8 +4,9 @@ import operator
 
 import numpy as np
 
-from torch._dtypes import B, FLOAT
-from torch._base import OPS, as_tensor_of, axis_of, error, make, NotHere, op, python_type, summed_to, Tensor, view
+from torch._dtypes import B, FLOAT, laid
+from torch._base import OPS, error, make, NotHere, op, Tensor, view
+from torch._arguments import as_tensor_of, axis_of, python_type, summed_to
 from torch._gradient import refuse_leaf, write
 from torch._create import tensor
 
@@ -20,7 +21,9 @@ def resolved(input, index):
             raise NotHere("an index that is True or False")
         if isinstance(part, slice):
             part = slice(*(None if n is None else operator.index(n) for n in (part.start, part.stop, part.step)))
-            if part.step is not None and part.step <= 0:
+            if part.step == 0:
+                raise error(ValueError, "slice step cannot be zero")
+            if part.step is not None and part.step < 0:
                 raise error(ValueError, "step must be greater than zero")
         elif isinstance(part, Tensor):
             if part.dtype.rank >= FLOAT:
@@ -29,8 +32,8 @@ def resolved(input, index):
                 raise NotHere("an index of uint8, or of one boolean")
             part = part.array if part.ndim else int(part.array)
         elif isinstance(part, float):
-            raise error(TypeError, "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are "
-                        "valid indices (got float)")
+            raise error(IndexError, "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables "
+                        "are valid indices (got float)")
         elif part is not None and part is not Ellipsis:
             part = operator.index(part)
         parts.append(part)
@@ -109,7 +112,24 @@ def getitem(input, index):
         whole = np.zeros(shape, gradient.dtype)
         np.add.at(whole, arrays, gradient)
         return whole
-    return make(part.array[arrays], input.dtype, [(part, back)])
+    return make(laid(part.array[arrays], layout(part.array, arrays)), input.dtype, [(part, back)])
+
+
+def layout(array, arrays):
+    """An array of the strides by which torch orders the result of an index: 0 where tensors chose."""
+    if array.flags.c_contiguous:
+        return array
+    kinds = [kind for part in arrays for kind in ([part] + [None] * (part.ndim - 1) if is_mask(part) else [part])]
+    rest = [slice(None)] * (array.ndim - sum(kind is not Ellipsis for kind in kinds))
+    kinds = [kind for part in kinds for kind in (rest if part is Ellipsis else [part])]
+    kinds += [slice(None)] * (array.ndim - len(kinds))
+    places = [k for k, kind in enumerate(kinds) if not isinstance(kind, slice)]
+    first = places[0] if places == list(range(places[0], places[-1] + 1)) else 0
+    shape = array[arrays].shape
+    steps = [(size, step) for size, step, kind in zip(array.shape, array.strides, kinds) if isinstance(kind, slice)]
+    chosen = len(shape) - len(steps)
+    steps[first:first] = [(size, 0) for size in shape[first:first + chosen]]
+    return np.lib.stride_tricks.as_strided(array, [size for size, _ in steps], [step for _, step in steps])
 
 
 def setitem(input, index, value):
@@ -119,8 +139,10 @@ def setitem(input, index, value):
     new = as_tensor_of(value)
     if input.dtype.rank < FLOAT <= new.dtype.rank and not isinstance(value, Tensor):
         new = make(new.array.astype(input.array.dtype), input.dtype)
-    refuse_leaf(input)
+    if all(part in (Ellipsis, slice(None)) for part in simple):
+        refuse_leaf(input)
     part = part_of(input, simple)
+    refuse_leaf(part)
     target = part.array.shape if arrays is None else part.array[arrays].shape
     new = meeting(new, target, arrays)
     if arrays is not None:

@@ -5,7 +5,8 @@ import functools
 import numpy as np
 
 from torch._dtypes import B, I64, packed, promote_types
-from torch._base import OPS, axis_of, broadcast, error, make, need, NotHere, op, Tensor, view, whole
+from torch._base import OPS, error, make, need, NotHere, op, Tensor, view
+from torch._arguments import axis_of, broadcast, whole
 from torch._index import narrow, part_of, setitem
 
 
@@ -14,8 +15,9 @@ def tensors_in(tensors, name):
         raise error(TypeError, f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor")
     tensors = list(tensors)
     if not tensors:
-        raise error(RuntimeError, "stack expects a non-empty TensorList" if name == "stack" else
-                    "torch.cat(): expected a non-empty list of Tensors")
+        if name == "stack":
+            raise error(RuntimeError, "stack expects a non-empty TensorList")
+        raise error(ValueError, "torch.cat(): expected a non-empty list of Tensors")
     for i, tensor in enumerate(tensors):
         if not isinstance(tensor, Tensor):
             raise error(TypeError, f"expected Tensor as element {i} in argument 0, but got {type(tensor).__name__}")
@@ -52,6 +54,9 @@ def cat(tensors, dim=0):
             if k != axis and size != other:
                 raise error(RuntimeError, f"Sizes of tensors must match except in dimension {axis}. Expected size "
                             f"{size} but got size {other} for tensor number {i} in the list.")
+    if len(shape) in (4, 5) and any(
+            not t.array.flags.c_contiguous and t.array.strides[1] == t.array.itemsize for t in parts):
+        raise NotHere("cat of channels that come last")
     kind = functools.reduce(promote_types, [tensor.dtype for tensor in tensors])
     ends = np.cumsum([0] + [tensor.shape[axis] for tensor in parts])
     array = np.concatenate([tensor.array.astype(kind.numpy) for tensor in parts], axis)
@@ -88,7 +93,7 @@ def split(tensor, split_size_or_sections, dim=0):
         sizes = [whole(n) for n in size]
         if builtins.sum(sizes) != total or min(sizes, default=0) < 0:
             raise error(RuntimeError, f"split_with_sizes expects split_sizes to sum exactly to {total} (input "
-                        f"tensor's size at dimension {axis}), but got split_sizes={sizes}")
+                        f"tensor's size at dimension {dim}), but got split_sizes={sizes}")
     else:
         if whole(size) <= 0 or not total:
             raise NotHere("split into parts of this size")
@@ -111,7 +116,7 @@ def chunk(input, chunks, dim=0):
 def unbind(input, dim=0):
     axis = axis_of(dim, need(input, "unbind").ndim)
     if not input.ndim:
-        raise error(RuntimeError, "Dimension specified as 0 but tensor has no dimensions")
+        raise error(IndexError, "Dimension specified as 0 but tensor has no dimensions")
     return several(part_of(input, (slice(None),) * axis + (i, Ellipsis)) for i in range(input.shape[axis]))
 
 

@@ -1,5 +1,6 @@
 """The operators of tensors, and the methods that are functions of torch."""
-from torch._base import NAMES, OPS, error, NotHere, op, python_type, Tensor
+from torch._base import NAMES, OPS, error, NotHere, op, Tensor
+from torch._arguments import python_type
 from torch._gradient import refuse_leaf, write
 from torch._shape import all_turned, last_turned
 from torch._tensor import method, unknown
@@ -34,7 +35,11 @@ def is_operand(value):
     return isinstance(value, Tensor) or python_type(value) is not None
 
 
-def operator_of(function, turned=False):
+def operator_of(name, turned=False):
+    raw = OPS[name].__wrapped__
+    function = op(lambda one, other: raw(one, other), f"operator of {name}")
+    function.__name__ = name
+
     def called(self, other):
         if not is_operand(other):
             return NotImplemented
@@ -53,17 +58,17 @@ def in_place_of(function):
 
 for sign, name in {"add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "pow": "pow", "mod": "remainder",
                    "floordiv": "floor_divide", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor"}.items():
-    setattr(Tensor, f"__{sign}__", operator_of(OPS[name]))
-    setattr(Tensor, f"__r{sign}__", operator_of(OPS[name], turned=True))
+    setattr(Tensor, f"__{sign}__", operator_of(name))
+    setattr(Tensor, f"__r{sign}__", operator_of(name, turned=True))
     method(in_place_of(OPS[name].__wrapped__), f"__i{sign}__")
 for name in ("eq", "ne", "lt", "le", "gt", "ge"):
-    setattr(Tensor, f"__{name}__", operator_of(OPS[name]))
+    setattr(Tensor, f"__{name}__", operator_of(name))
 Tensor.__matmul__ = lambda self, other: OPS["matmul"](self, other) if isinstance(other, Tensor) else NotImplemented
 Tensor.__neg__, Tensor.__abs__, Tensor.__invert__ = OPS["neg"], OPS["abs"], OPS["bitwise_not"]
 Tensor.__pos__ = lambda self: self
 Tensor.__hash__ = object.__hash__
 Tensor.__array_priority__ = 1000
-for name in ("lshift", "rlshift", "ilshift", "rshift", "rrshift", "irshift", "rmatmul", "imatmul", "divmod", "rdivmod",
+for name in ("lshift", "rlshift", "ilshift", "rshift", "rrshift", "irshift", "imatmul", "divmod", "rdivmod",
              "array", "reduce_ex", "setstate", "dlpack"):
     setattr(Tensor, f"__{name}__", lambda self, *args, _name=name, **kwargs: unknown(f"Tensor.__{_name}__"))
 Tensor.__class_getitem__ = classmethod(lambda cls, item: cls)

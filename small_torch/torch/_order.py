@@ -1,25 +1,41 @@
 """What follows the order of numbers: sort, topk, median, unique, counts."""
 import numpy as np
 
-from torch._dtypes import COMPLEX, F32
-from torch._base import GRAD, axis_of, error, make, need, NotHere, op, Tensor
-from torch._reduce import along
+from torch._dtypes import COMPLEX, F32, laid
+from torch._base import GRAD, error, make, need, NotHere, op, Tensor
+from torch._arguments import axis_of
+from torch._reduce import along, Pair
 
 
 # --- Order -----------------------------------------------------------------------------------------------------------
+
+def ordered(array, axis, descending=False):
+    """Where the numbers stand, in their order: equal ones as they come, NaN as the largest."""
+    if descending:
+        last = array.shape[axis] - 1
+        return last - np.flip(np.argsort(np.flip(array, axis), axis, kind="stable"), axis)
+    return np.argsort(array, axis, kind="stable")
+
+
+def untied(values, axis):
+    """Whether no two of them are equal: where some are, and more than 16, torch's order of their places is its own."""
+    return bool((np.diff(values.array, axis=axis) != 0).all())
+
 
 @op
 def sort(input, dim=-1, descending=False, stable=False):
     axis = axis_of(dim, need(input, "sort").ndim)
     if not input.ndim or input.dtype.rank in (0, COMPLEX):
         raise NotHere(f"sort without axes, or of {input.dtype}")
-    order = np.argsort(-input.array if descending else input.array, axis, kind="stable")
-    return along(input, order, axis, True, "sort")
+    order = ordered(input.array, axis, descending)
+    values, indices = along(input, laid(order, input.array), axis, True, "sort")
+    values.array = laid(values.array, input.array)
+    return Pair(values, indices if stable or input.shape[axis] <= 16 or untied(values, axis) else None, "sort")
 
 
 @op
 def argsort(input, dim=-1, descending=False, stable=False):
-    return sort(input, dim, descending)[1]
+    return sort(input, dim, descending, stable)[1]
 
 
 @op
@@ -29,11 +45,9 @@ def topk(input, k, dim=-1, largest=True, sorted=True):
         raise NotHere("topk with these options")
     if not 0 <= k <= input.shape[axis]:
         raise error(RuntimeError, "selected index k out of range")
-    order = np.argsort(-input.array if largest else input.array, axis, kind="stable")
-    values = np.take_along_axis(input.array, order, axis)
-    if k and any((np.diff(values, axis=axis) == 0).reshape(-1)):
-        raise NotHere("topk where some are equal")
-    return along(input, np.take(order, range(k), axis), axis, True, "topk")
+    order = ordered(input.array, axis, largest)
+    values, indices = along(input, np.take(order, range(k), axis), axis, True, "topk")
+    return Pair(values, indices if untied(sort(input, axis)[0], axis) else None, "topk")
 
 
 @op
@@ -44,13 +58,14 @@ def median(input, dim=None, keepdim=False):
         return make(np.sort(input.array.reshape(-1))[(input.array.size - 1) // 2], input.dtype)
     axis = axis_of(dim, input.ndim)
     order = np.argsort(input.array, axis, kind="stable")
-    return along(input, np.take(order, [(input.shape[axis] - 1) // 2], axis), axis, keepdim, "median")
+    values, indices = along(input, np.take(order, [(input.shape[axis] - 1) // 2], axis), axis, keepdim, "median")
+    return Pair(values, indices if untied(sort(input, axis)[0], axis) else None, "median")
 
 
 @op
 def mode(input, dim=-1, keepdim=False):
     axis = axis_of(dim, need(input, "mode").ndim)
-    if input.requires_grad or not input.ndim or not input.array.size:
+    if input.requires_grad or not input.ndim or not input.array.size or input.shape[axis] > 100:
         raise NotHere("mode of nothing, or its derivative")
     rows = np.moveaxis(input.array, axis, -1)
     places = np.zeros(rows.shape[:-1], np.int64)
@@ -75,8 +90,8 @@ def bincount(input, weights=None, minlength=0):
     if input.ndim != 1 or input.dtype.rank != 1 or (input.array < 0).any():
         raise NotHere("bincount of this")
     if weights is None:
-        return make(np.bincount(input.array, None, minlength).astype(np.int64))
-    counts = np.bincount(input.array, weights.array, minlength)
+        return make(np.bincount(input.array.astype(np.intp), None, minlength).astype(np.int64))
+    counts = np.bincount(input.array.astype(np.intp), weights.array, minlength)
     return make(counts.astype(np.float32) if weights.dtype is F32 else counts)
 
 

@@ -1,20 +1,20 @@
 """Entry by entry: functions of two tensors, comparisons, and choices between two."""
 import builtins
+import math
 
 import numpy as np
 
-from torch._dtypes import B, COMPLEX, F32, FLOAT
-from torch._base import (OPS, as_tensor_of, broadcast, error, make, need, NotHere, op, python_type, result_type,
-                         summed_to, Tensor)
+from torch._dtypes import B, COMPLEX, F32, FLOAT, I64, laid, packed
+from torch._base import OPS, error, make, need, NotHere, op, Tensor
+from torch._arguments import as_tensor_of, broadcast, python_type, result_type, spoken, summed_to
 
 
 # --- Functions of two ------------------------------------------------------------------------------------------------
 
-def fit(value, name, argument="other"):
-    """A tensor or a number, else what torch says."""
+def fit(value, name):
+    """A tensor or a number."""
     if not isinstance(value, Tensor) and python_type(value) is None:
-        raise error(TypeError, f"{name}(): argument '{argument}' (position 1) must be Tensor, not "
-                    f"{type(value).__name__}")
+        raise NotHere(f"{name} of {type(value).__name__}")
 
 
 def binary(name, function, back_x, back_y, reads_x="", reads_y="", floats=False, real=True, of_bool=None):
@@ -31,7 +31,7 @@ def binary(name, function, back_x, back_y, reads_x="", reads_y="", floats=False,
         broadcast(one.array.shape, two.array.shape)
         x, y = one.array.astype(kind.numpy, copy=False), two.array.astype(kind.numpy, copy=False)
         with np.errstate(all="ignore"):
-            result = np.asarray(function(x, y))
+            result = laid(np.asarray(function(x, y)), x, y)
         reads = (reads_x if one.requires_grad else "") + (reads_y if two.requires_grad else "")
         made = make(result, kind, [
             (one, lambda g: summed_to(np.asarray(back_x(g, x, y, made.array)), one.array.shape)),
@@ -88,23 +88,27 @@ atan2 = binary("atan2", np.arctan2, lambda g, x, y, r: g * y / (x * x + y * y),
                lambda g, x, y, r: -g * x / (x * x + y * y), "xy", "xy", floats=True)
 
 
+raw_add, raw_sub, raw_floor_divide, raw_div = (
+    function.__wrapped__ for function in (add_, sub_, floor_divide, true_div))
+
+
 @op
 def add(input, other, *, alpha=1):
-    return add_(input, other if alpha == 1 else mul(other, alpha))
+    return raw_add(input, other if alpha == 1 else other * alpha)
 
 
 @op
 def sub(input, other, *, alpha=1):
-    return sub_(input, other if alpha == 1 else mul(other, alpha))
+    return raw_sub(input, other if alpha == 1 else other * alpha)
 
 
 @op
 def div(input, other, *, rounding_mode=None):
     if rounding_mode == "floor":
-        return floor_divide(input, other)
+        return raw_floor_divide(input, other)
     if rounding_mode is not None:
         raise NotHere("div with this rounding_mode")
-    return true_div(input, other)
+    return raw_div(input, other)
 
 
 @op
@@ -121,12 +125,13 @@ def compared(name, function, of_truth=False, bits=False):
         fit(input, name), fit(other, name)
         kind = B if of_truth else result_type(input, other)
         if bits and kind.rank >= FLOAT:
-            raise error(RuntimeError, f"\"{name}_cpu\" not implemented for '{kind.short}'")
+            raise error(NotImplementedError, f"\"{name}_cpu\" not implemented for '{kind.short}'")
         if kind.rank == COMPLEX and name not in ("eq", "ne"):
             raise NotHere(f"{name} of complex numbers")
         one, two = as_tensor_of(input).array, as_tensor_of(other).array
         broadcast(one.shape, two.shape)
-        return make(function(one.astype(kind.numpy, copy=False), two.astype(kind.numpy, copy=False)))
+        one, two = one.astype(kind.numpy, copy=False), two.astype(kind.numpy, copy=False)
+        return make(laid(np.asarray(function(one, two)), one, two))
     return op(called, name)
 
 
@@ -170,13 +175,14 @@ def isin(elements, test_elements):
 def where(condition, input=None, other=None):
     if input is None:
         return OPS["nonzero"](condition, as_tuple=True)
-    if need(condition, "where", "condition").dtype is not B:
+    if condition.dtype is not B:
         raise error(RuntimeError, "where expected condition to be a boolean tensor, but got a tensor with dtype "
                     f"{condition.dtype.short}")
     kind, chosen = result_type(input, other), condition.array
     one, two = as_tensor_of(input), as_tensor_of(other)
     broadcast(chosen.shape, broadcast(one.array.shape, two.array.shape))
-    array = np.where(chosen, one.array.astype(kind.numpy), two.array.astype(kind.numpy))
+    array = laid(np.where(chosen, one.array.astype(kind.numpy), two.array.astype(kind.numpy)), chosen, one.array,
+                 two.array)
     return make(array, kind, [(one, lambda g: summed_to(np.where(chosen, g, 0), one.array.shape)),
                               (two, lambda g: summed_to(np.where(chosen, 0, g), two.array.shape))], [condition])
 
@@ -184,21 +190,26 @@ def where(condition, input=None, other=None):
 @op
 def masked_fill(input, mask, value):
     if not isinstance(mask, Tensor):
-        raise error(TypeError, f"masked_fill(): argument 'mask' (position 1) must be Tensor, not {type(mask).__name__}")
+        raise NotHere("masked_fill where no tensor says")
     if mask.dtype is not B:
-        raise error(RuntimeError, f"masked_fill only supports boolean masks, but got mask with dtype {mask.dtype.name}")
+        raise error(RuntimeError, "masked_fill_ only supports boolean masks, but got mask with dtype "
+                    f"{spoken(mask.dtype)}")
     if isinstance(value, Tensor):
         if value.array.ndim:
-            raise error(RuntimeError, "masked_fill only supports a 0-dimensional value tensor, but got tensor with "
+            raise error(RuntimeError, "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
                         f"{value.array.ndim} dimension(s).")
         if value.requires_grad:
             raise NotHere("masked_fill with a value that has a gradient")
         value = value.item()
     broadcast(mask.array.shape, input.array.shape)
     if input.dtype.rank < FLOAT and python_type(value) in (float, complex):
+        if python_type(value) is complex or input.dtype is not I64:
+            raise NotHere(f"masked_fill of {input.dtype} with this number")
+        value = int(value) if math.isfinite(value) else value
+    if input.dtype is I64 and python_type(value) is float:
         raise error(RuntimeError, "value cannot be converted to type int64_t without overflow")
     hidden = mask.array
-    array = np.where(hidden, np.asarray(value, input.array.dtype), input.array)
+    array = packed(np.where(hidden, np.asarray(value, input.array.dtype), input.array))
     return make(array, input.dtype, [(input, lambda g: summed_to(np.where(hidden, 0, g), input.array.shape))], [mask])
 
 
@@ -225,7 +236,7 @@ def clamp(input, min=None, max=None):
     with np.errstate(all="ignore"):
         array = x if low is None else np.maximum(x, low)
         array = array if high is None else np.minimum(array, high)
-    return make(np.array(array), kind, [(input, back)], [input])
+    return make(laid(np.array(array), x), kind, [(input, back)], [input])
 
 
 @op

@@ -3,7 +3,8 @@
 import numpy as np
 
 from torch._dtypes import I64, packed
-from torch._base import OPS, as_tensor_of, axis_of, error, make, need, NotHere, op, Tensor
+from torch._base import OPS, error, make, need, NotHere, op, Tensor
+from torch._arguments import as_tensor_of, axis_of
 from torch._gradient import write
 from torch._index import counts_twice, setitem
 
@@ -12,7 +13,7 @@ from torch._index import counts_twice, setitem
 
 def places_of(index, axis, name):
     """An index for gather and scatter, as numpy takes it."""
-    if index.dtype not in (I64, OPS["tensor"](0).to("cpu").dtype):
+    if index.dtype is not I64:
         raise NotHere(f"{name} at places of {index.dtype}")
     grid = list(np.indices(index.array.shape, sparse=True))
     grid[axis] = index.array
@@ -20,20 +21,24 @@ def places_of(index, axis, name):
 
 
 def fits(input, axis, index, name):
+    if not input.ndim or not index.ndim:
+        raise NotHere("places in a tensor without axes")
     if index.ndim != input.ndim:
         raise error(RuntimeError, f"Index tensor must have the same number of dimensions as {name} tensor")
-    size = input.shape[axis] if input.ndim else 1
+    size = input.shape[axis]
     outside = index.array[(index.array < 0) | (index.array >= size)]
     if outside.size:
         raise error(RuntimeError, f"index {outside[0]} is out of bounds for dimension {axis} with size {size}")
-    if not input.ndim or any(n > m for k, (n, m) in enumerate(zip(index.shape, input.shape)) if k != axis):
+    if any(n > m for k, (n, m) in enumerate(zip(index.shape, input.shape)) if k != axis):
         raise NotHere("an index of more rows than there are")
 
 
 @op
 def gather(input, dim, index, *, sparse_grad=False):
     axis, shape = axis_of(dim, need(input, "gather").ndim), input.array.shape
-    if index.dtype.rank != 1 or index.dtype is not I64:
+    if index.dtype.rank <= I64.rank and index.dtype is not I64:
+        raise NotHere(f"gather at places of {index.dtype}")
+    if index.dtype is not I64:
         raise error(RuntimeError, "gather(): Expected dtype int32/int64 for index")
     fits(input, axis, index, "input")
     places = places_of(index, axis, "gather")
@@ -42,7 +47,7 @@ def gather(input, dim, index, *, sparse_grad=False):
         whole = np.zeros(shape, gradient.dtype)
         np.add.at(whole, places, gradient)
         return whole
-    return make(input.array[places], input.dtype, [(input, back)], [index])
+    return make(packed(input.array[places]), input.dtype, [(input, back)], [index])
 
 
 @op
@@ -61,7 +66,7 @@ def take_along_dim(input, indices, dim=None):
 def scattered(input, dim, index, src, add):
     axis = axis_of(dim, input.ndim)
     fits(input, axis, index, "self")
-    places, array = places_of(index, axis, "scatter"), input.array.copy()
+    places, array = places_of(index, axis, "scatter"), np.array(input.array, order="C")
     corner = tuple(slice(0, n) for n in index.array.shape)
     if isinstance(src, Tensor):
         if src.dtype is not input.dtype or any(n > m for n, m in zip(index.shape, src.shape)):
@@ -104,7 +109,7 @@ def index_select(input, dim, index):
     axis, shape = axis_of(dim, input.ndim), input.array.shape
     if index.ndim > 1 or not input.ndim or index.dtype.rank != 1:
         raise NotHere("index_select at these places")
-    places = index.array.reshape(-1)
+    places = index.array.reshape(-1).astype(np.intp)
     if ((places < 0) | (places >= shape[axis])).any():
         raise error(IndexError, "index out of range in self")
 
@@ -123,7 +128,10 @@ def at_places(name, change):
             raise NotHere(f"{name} with these options")
         if isinstance(source, Tensor) and source.dtype is not input.dtype:
             raise NotHere(f"{name} of another dtype")
-        copy = OPS["clone"](input)
+        wanted = (*input.shape[:axis], index.array.size, *input.shape[axis + 1:])
+        if name == "index_copy" and isinstance(source, Tensor) and source.array.shape != wanted:
+            raise NotHere("index_copy of another shape")
+        copy = OPS["clone"](input) if name == "index_fill" else OPS["clone"](input.contiguous())
         places = (slice(None),) * axis + (index.reshape(-1),)
         setitem(copy, places, change(copy, places, source))
         return copy

@@ -6,19 +6,16 @@ import re
 import numpy as np
 
 from torch._dtypes import B, packed
-from torch._base import OPS, axis_of, broadcast, error, make, need, NotHere, op, summed_to, Tensor
+from torch._base import OPS, error, make, need, NotHere, op, Tensor
+from torch._arguments import axis_of, broadcast, spoken, summed_to
 
 
-SPOKEN = {"Float": "float", "Double": "double", "Half": "c10::Half", "BFloat16": "c10::BFloat16", "Long": "long",
-          "Int": "int", "Bool": "bool"}
-
-
-def of_one_dtype(one, other, what="m1 and m2"):
+def of_one_dtype(one, other, batches):
     if one.dtype is not other.dtype:
-        names = [SPOKEN.get(tensor.dtype.short) for tensor in (one, other)]
-        if None in names:
-            raise NotHere("a product of two dtypes")
-        raise error(RuntimeError, f"expected {what} to have the same dtype, but got: {names[0]} != {names[1]}")
+        if batches:
+            raise error(RuntimeError, f"expected scalar type {one.dtype.short} but found {other.dtype.short}")
+        raise error(RuntimeError, f"expected m1 and m2 to have the same dtype, but got: {spoken(one.dtype)} != "
+                    f"{spoken(other.dtype)}")
 
 
 def shown(shape):
@@ -50,13 +47,15 @@ def check_sizes(input, other):
         batch = broadcast(one[:-2], two[:-2]) if len(one) > 2 and len(two) > 2 else ()
         if batch and 0 in (*one, *two):
             return
-        return of_one_dtype(input, other)
+        if min(len(one), len(two)) == 1 and input.dtype is not other.dtype:
+            raise NotHere("a product of two dtypes")
+        return of_one_dtype(input, other, len(two) > 2 or len(one) > 2 and not folded(input, other))
     rows = math.prod(one[:-1])
     if len(one) <= 2 and len(two) <= 2 or len(two) <= 2 and folded(input, other):
         if len(two) == 1:
             raise error(RuntimeError, f"size mismatch, got input ({rows}), mat ({rows}x{one[-1]}), vec ({inner})")
         raise error(RuntimeError, f"mat1 and mat2 shapes cannot be multiplied ({rows}x{one[-1]} and {shown(two)})")
-    if len(one) <= 2 or len(two) == 1:
+    if len(one) == 1 or len(two) == 1 or len(one) == 2 and folded(other.mT, input):
         raise NotHere("a product of a matrix and a batch whose sizes do not meet")
     count = math.prod(broadcast(one[:-2], two[:-2]))
     raise error(RuntimeError, f"Expected size for first two dimensions of batch2 tensor to be: [{count}, {one[-1]}] "
@@ -72,7 +71,7 @@ def matmul(input, other):
     check_sizes(input, other)
     if input.dtype is B:
         if input.ndim == 2 and other.ndim == 2:
-            raise error(RuntimeError, "\"addmm_impl_cpu_\" not implemented for 'Bool'")
+            raise error(NotImplementedError, "\"addmm_impl_cpu_\" not implemented for 'Bool'")
         raise NotHere("a product of booleans")
     x, y = input.array, other.array
     left, right = x if x.ndim > 1 else x[None], y if y.ndim > 1 else y[:, None]
@@ -143,28 +142,31 @@ def outer(input, vec2):
 def addmm(input, mat1, mat2, *, beta=1, alpha=1):
     if beta != 1 or alpha != 1 or mat1.ndim != 2 or mat2.ndim != 2 or input.dtype is not mat1.dtype:
         raise NotHere("addmm with these arguments")
-    return OPS["add"](input, matmul(mat1, mat2))
+    return OPS["contiguous"](OPS["add"](input, matmul(mat1, mat2)))
 
 
 @op
 def trace(input):
     if need(input, "trace").ndim != 2:
-        raise error(RuntimeError, "trace: expected a matrix")
+        raise error(RuntimeError, f"trace: expected a matrix, but got tensor with dim {input.ndim}")
     return OPS["sum"](OPS["diagonal"](input))
 
 
 @op
 def tensordot(a, b, dims=2):
     if isinstance(dims, int):
-        of_a, of_b = list(range(a.ndim - dims, a.ndim)), list(range(dims))
+        of_a, of_b = list(range(-dims, 0)), list(range(dims))
     else:
         of_a, of_b = ([dim] if isinstance(dim, int) else list(dim) for dim in dims)
+    given = of_a, of_b
     of_a, of_b = [axis_of(d, a.ndim) for d in of_a], [axis_of(d, b.ndim) for d in of_b]
     kept_a, kept_b = ([i for i in range(t.ndim) if i not in dims] for t, dims in ((a, of_a), (b, of_b)))
-    for i, j in zip(of_a, of_b):
+    for i, j, of_i, of_j in zip(of_a, of_b, *given):
+        if a.shape[i] != b.shape[j] and 1 in (a.shape[i], b.shape[j]):
+            raise NotHere("tensordot over an axis of size 1")
         if a.shape[i] != b.shape[j]:
             raise error(RuntimeError, f"contracted dimensions need to match, but first has size {a.shape[i]} in dim "
-                        f"{i} and second has size {b.shape[j]} in dim {j}")
+                        f"{of_i} and second has size {b.shape[j]} in dim {of_j}")
     inner = math.prod(a.shape[i] for i in of_a)
     left = OPS["reshape"](OPS["permute"](a, (*kept_a, *of_a)), (-1, inner))
     right = OPS["reshape"](OPS["permute"](b, (*of_b, *kept_b)), (inner, -1))
@@ -174,6 +176,8 @@ def tensordot(a, b, dims=2):
 
 @op
 def kron(input, other):
+    if not (input.array.flags.c_contiguous and other.array.flags.c_contiguous):
+        raise NotHere("kron of what does not lie in one piece")
     ndim = builtins.max(input.ndim, other.ndim)
     one, two = ((1,) * (ndim - t.ndim) + t.shape for t in (input, other))
     left = OPS["reshape"](input, [n for size in one for n in (size, 1)])

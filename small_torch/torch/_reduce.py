@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 
-from torch._dtypes import B, COMPLEX, F32, FLOAT, I64, packed
-from torch._base import OPS, axes_of, axis_of, error, make, need, NotHere, op, Tensor
+from torch._dtypes import B, COMPLEX, FLOAT, I64, packed
+from torch._base import OPS, error, make, need, NotHere, op, Tensor
+from torch._arguments import axes_of, axis_of
 from torch._create import chosen
 
 
@@ -51,7 +52,7 @@ def prod(input, dim=None, keepdim=False, *, dtype=None):
     if dim is not None and not isinstance(dim, int):
         raise NotHere("prod over several axes")
     axes, x = axes_of(dim, input.ndim), input.array
-    array = np.asarray(x.astype(kind.numpy).prod(axes, keepdims=keepdim))
+    array = packed(x.astype(kind.numpy).prod(axes, keepdims=keepdim))
 
     def back(gradient):
         if (x == 0).any() or kind.rank == COMPLEX:
@@ -73,6 +74,7 @@ def not_empty(input, axes, name):
 def extreme(name, function):
     def called(input, dim=(), keepdim=False):
         axes, x = axes_of(dim, need(input, name).ndim), input.array
+        not_empty(input, axes, name)
         if input.dtype.rank == COMPLEX or not x.size:
             raise NotHere(f"{name} of nothing, or of complex numbers")
         array = packed(function(x, axes, keepdims=keepdim))
@@ -98,6 +100,15 @@ class Pair(tuple):
 
     values, indices = property(lambda self: self[0]), property(lambda self: self[1])
 
+    def __iter__(self):
+        return iter((self[0], self[1]))
+
+    def __getitem__(self, place):
+        found = tuple.__getitem__(self, place)
+        if found is None:
+            raise NotHere("the places of equal numbers")
+        return found
+
     def __repr__(self):
         return f"{self.kind}(\nvalues={self[0]},\nindices={self[1]})"
 
@@ -107,21 +118,30 @@ class Pair(tuple):
         raise error(AttributeError, f"'{self.kind}' object has no attribute '{name}'")
 
 
-def refusing(sign):
+def refusing(sign, turned):
     def called(self, other):
-        kinds = ["Tensor" if isinstance(other, Tensor) else type(other).__name__, self.kind]
-        if sign[0] != "r":
-            kinds.reverse()
         if not isinstance(other, (Tensor, int, float)):
             raise NotHere("arithmetic with a pair of tensors")
-        raise error(TypeError, f"unsupported operand type(s) for {sign.removeprefix('r')}: '{kinds[0]}' and "
-                    f"'{kinds[1]}'")
+        kinds = [self.kind, "Tensor" if isinstance(other, Tensor) else type(other).__name__]
+        kinds = kinds[::-1] if turned else kinds
+        raise error(TypeError, f"unsupported operand type(s) for {sign}: '{kinds[0]}' and '{kinds[1]}'")
     return called
 
 
-for name, sign in {"add": "+", "sub": "-", "mul": "*", "truediv": "/"}.items():
-    for side in "r", "":
-        setattr(Pair, f"__{side}{name}__", refusing(side + sign))
+def joining(self, other):
+    if not isinstance(other, (int, float)):
+        raise NotHere("a pair of tensors and more")
+    raise error(TypeError, f"can only concatenate tuple (not \"{type(other).__name__}\") to tuple")
+
+
+def repeating(self, other):
+    raise NotHere("a pair of tensors, several times")
+
+
+for name, sign in {"add": "+", "sub": "-", "truediv": "/"}.items():
+    setattr(Pair, f"__r{name}__", refusing(sign, True))
+    setattr(Pair, f"__{name}__", refusing(sign, False) if name != "add" else joining)
+Pair.__mul__ = Pair.__rmul__ = repeating
 
 
 def along(input, indices, axis, keepdim, kind):
@@ -220,7 +240,8 @@ def var(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
 def std(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
     spread = var(input, dim, unbiased, keepdim, correction=correction)
     root = np.sqrt(spread.array)
-    return make(root, spread.dtype, [(spread, lambda g: np.where(root == 0, 0, g / (2 * np.where(root == 0, 1, root))))])
+    safe = np.where(root == 0, 1, root)
+    return make(root, spread.dtype, [(spread, lambda g: np.where(root == 0, 0, g / (2 * safe)))])
 
 
 def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None):
@@ -251,80 +272,3 @@ def norm(input, p="fro", dim=None, keepdim=False, dtype=None):
     if p not in ("fro", None, 1, 2, math.inf) or p == 1 and dim is None and input.ndim != 1:
         raise NotHere("a norm of this order")
     return vector_norm(input, 2 if p in ("fro", None) else p, dim, keepdim, dtype=dtype)
-
-
-# --- Running, and softmax --------------------------------------------------------------------------------------------
-
-@op
-def cumsum(input, dim, *, dtype=None):
-    axis = axis_of(dim, need(input, "cumsum").ndim)
-    kind = chosen(dtype, I64 if input.dtype.rank < FLOAT else input.dtype)
-    x = input.array.astype(kind.numpy)
-    return make(packed(np.cumsum(x, axis)) if input.ndim else x, kind,
-                [(input, lambda g: np.flip(np.cumsum(np.flip(g, axis), axis), axis) if g.ndim else g)])
-
-
-@op
-def cumprod(input, dim, *, dtype=None):
-    axis = axis_of(dim, need(input, "cumprod").ndim)
-    kind, x = chosen(dtype, I64 if input.dtype.rank < FLOAT else input.dtype), input.array
-    if not input.ndim:
-        raise NotHere("cumprod without axes")
-    result = packed(np.cumprod(x.astype(kind.numpy), axis))
-
-    def back(gradient):
-        if (x == 0).any() or kind.rank == COMPLEX:
-            raise NotHere("the derivative of cumprod at zero")
-        return np.flip(np.cumsum(np.flip(gradient * result, axis), axis), axis) / x
-    return make(result, kind, [(input, back)], [input])
-
-
-@op
-def logsumexp(input, dim, keepdim=False):
-    if input.dtype.rank == COMPLEX or not input.array.size:
-        raise NotHere("logsumexp of nothing, or of complex numbers")
-    kind, axes = F32 if input.dtype.rank < FLOAT else input.dtype, axes_of(dim, input.ndim)
-    x = input.array.astype(kind.numpy, copy=False)
-    with np.errstate(all="ignore"):
-        top = x.max(axes, keepdims=True) if x.ndim else x
-        top = np.where(np.isfinite(top), top, 0)
-        full = np.log(np.exp(x - top).sum(axes, keepdims=True)) + top
-    kept = full if keepdim else full.squeeze(axes)
-    return make(packed(kept), kind,
-                [(input, lambda g: widened(g, axes, keepdim, x.shape) * np.exp(x - full))], [input], True)
-
-
-def weights_of(input, dim, dtype, name):
-    kind = chosen(dtype, need(input, name).dtype)
-    if kind.rank < FLOAT:
-        raise error(RuntimeError, f"\"{name}_lastdim_kernel_impl\" not implemented for '{kind.short}'")
-    if kind.rank == COMPLEX:
-        raise NotHere(f"{name} of complex numbers")
-    return kind, input.array.astype(kind.numpy, copy=False), axis_of(dim, input.ndim) if input.ndim else (
-        axis_of(dim, 0) and None)
-
-
-@op
-def softmax(input, dim, dtype=None):
-    kind, x, axis = weights_of(input, dim, dtype, "softmax")
-    if not x.size:
-        return make(np.zeros(x.shape, x.dtype), kind, [(input, lambda g: g)])
-    with np.errstate(all="ignore"):
-        raised = np.exp(x - x.max(axis, keepdims=True) if x.ndim else x - x)
-        result = raised / raised.sum(axis, keepdims=True)
-    made = make(packed(result), kind, [(input, lambda g: made.array * (
-        g - (g * made.array).sum(axis, keepdims=True)))], saves_result=True)
-    return made
-
-
-@op
-def log_softmax(input, dim, dtype=None):
-    kind, x, axis = weights_of(input, dim, dtype, "log_softmax")
-    if not x.size:
-        raise NotHere("log_softmax of nothing")
-    with np.errstate(all="ignore"):
-        lowered = x - (x.max(axis, keepdims=True) if x.ndim else x)
-        result = lowered - np.log(np.exp(lowered).sum(axis, keepdims=True))
-    made = make(packed(result), kind, [(input, lambda g: g - np.exp(made.array) * g.sum(axis, keepdims=True))],
-                saves_result=True)
-    return made

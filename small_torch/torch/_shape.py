@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from torch._dtypes import C128, C64, COMPLEX, F32, F64, packed
-from torch._base import (OPS, axes_of, axis_of, error, make, need, NotHere, op, sizes_of, summed_to, Tensor, view,
-                         whole)
+from torch._dtypes import F32, laid, packed
+from torch._base import OPS, error, make, need, NotHere, op, Tensor, view
+from torch._arguments import axes_of, axis_of, sizes_of, summed_to, whole
 
 
 def resolved(shape, count):
@@ -44,6 +44,8 @@ def view_as(input, shape):
 def view_(input, *shape):
     if builtins.any(isinstance(size, (float, type(F32))) for size in shape):
         raise NotHere("view of floats, or as another dtype")
+    if input.is_gradient and input.ndim > 1:
+        raise NotHere("view of a gradient")
     shape = resolved(sizes_of(shape), input.array.size)
     if viewed(input.array, shape) is None:
         raise error(RuntimeError, "view size is not compatible with input tensor's size and stride (at least one "
@@ -88,9 +90,9 @@ def unflatten(input, dim, sizes):
     axis = axis_of(dim, need(input, "unflatten").ndim)
     sizes = (sizes,) if isinstance(sizes, int) else tuple(sizes)
     size, known = input.array.shape[axis], math.prod(n for n in sizes if n != -1)
-    if any(n < -1 for n in sizes) or sizes.count(-1) > 1 or known == 0 or not sizes:
+    if any(n < -1 for n in sizes) or sizes.count(-1) > 1 or not sizes or known == 0 and -1 in sizes:
         raise NotHere("unflatten into these sizes")
-    if size % known or -1 not in sizes and size != known:
+    if size % known if -1 in sizes else size != known:
         raise error(RuntimeError, f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim "
                     f"{axis} ({size}) in the input tensor")
     sizes = [size // known if n == -1 else n for n in sizes]
@@ -213,14 +215,16 @@ op(lambda input, other: expand(input, other.shape), "expand_as")
 
 
 @op
-def broadcast_to(input, size):
-    return expand(input, size)
+def broadcast_to(input, *size):
+    return expand(input, *size)
 
 
 # --- Copies ----------------------------------------------------------------------------------------------------------
 
 @op
 def repeat(input, *sizes):
+    if not sizes:
+        raise NotHere("repeat how often?")
     sizes, shape = sizes_of(sizes), input.array.shape
     lead = len(sizes) - len(shape)
     if lead < 0:
@@ -233,7 +237,7 @@ def repeat(input, *sizes):
     def back(gradient):
         parted = gradient.reshape([n for pair in zip(sizes, padded) for n in pair])
         return parted.sum(tuple(range(0, 2 * len(sizes), 2))).reshape(shape)
-    return make(np.tile(input.array, sizes), input.dtype, [(input, back)])
+    return make(packed(np.tile(input.array, sizes)), input.dtype, [(input, back)])
 
 
 @op
@@ -252,17 +256,18 @@ def repeat_interleave(input, repeats, dim=None, *, output_size=None):
     counts = repeats.array.reshape(-1) if isinstance(repeats, Tensor) else np.asarray([repeats])
     if (counts < 0).any():
         raise NotHere("repeat_interleave less than no times")
+    counts = counts.astype(np.intp)                      # of 32 bits in a page
     order = np.repeat(np.arange(input.shape[axis]), counts if len(counts) > 1 else int(counts[0]))
     return OPS["index_select"](input, axis, make(order))
 
 
 @op
-def flip(input, *dims):
-    dims = sizes_of(dims)
+def flip(input, *args, dims=None):
+    dims = sizes_of(args if dims is None else (dims,))
     axes = tuple(axis_of(dim, need(input, "flip").ndim) for dim in dims)
     if len(set(axes)) < len(axes):
         raise NotHere("flip twice along an axis")
-    return make(np.flip(input.array, axes).copy("K") if input.ndim else input.array.copy(), input.dtype,
+    return make(laid(np.flip(input.array, axes), input.array) if input.ndim else input.array.copy(), input.dtype,
                 [(input, lambda g: np.flip(g, axes))])
 
 
@@ -274,55 +279,5 @@ def roll(input, shifts, dims=None):
     if len(shifts) != len(dims):
         raise error(RuntimeError, f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
     axes = tuple(axis_of(dim, input.ndim) for dim in dims)
-    return make(np.roll(input.array, shifts, axes), input.dtype,
+    return make(packed(np.roll(input.array, shifts, axes)), input.dtype,
                 [(input, lambda g: np.roll(g, tuple(-shift for shift in shifts), axes))])
-
-
-# --- Complex numbers, as pairs ---------------------------------------------------------------------------------------
-
-@op
-def view_as_complex(input):
-    if input.array.shape[-1:] != (2,):
-        raise error(RuntimeError, "Tensor must have a last dimension of size 2")
-    if input.array.strides[-1] != input.array.itemsize:
-        raise error(RuntimeError, "Tensor must have a last dimension with stride 1")
-    if input.dtype not in (F32, F64):
-        raise NotHere("view_as_complex of this")
-    kind = C64 if input.dtype is F32 else C128
-    return view(input, lambda a: a.view(kind.numpy)[..., 0], lambda g: np.stack([g.real, g.imag], -1), kind=kind)
-
-
-@op
-def view_as_real(input):
-    kind = F32 if input.dtype is C64 else F64
-    if input.dtype.rank != COMPLEX:
-        raise error(RuntimeError, "view_as_real is only supported for complex tensors")
-
-    return view(input, lambda a: a[..., None].view(kind.numpy), lambda g: g[..., 0] + 1j * g[..., 1], kind=kind)
-
-
-@op
-def complex(real, imag):
-    return view_as_complex(OPS["stack"]([real, imag], -1))
-
-
-@op
-def polar(abs, angle):
-    return complex(OPS["mul"](abs, OPS["cos"](angle)), OPS["mul"](abs, OPS["sin"](angle)))
-
-
-@op
-def real(input):
-    if input.dtype.rank < COMPLEX:
-        return input
-    return OPS["select"](OPS["view_as_real"](input), -1, 0)
-
-
-@op
-def imag(input):
-    return OPS["select"](OPS["view_as_real"](input), -1, 1)
-
-
-@op
-def conj(input):
-    return input if input.dtype.rank < COMPLEX else make(np.conj(input.array), input.dtype, [(input, np.conj)])

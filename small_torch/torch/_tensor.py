@@ -2,7 +2,8 @@
 import numpy as np
 
 from torch._dtypes import B, COMPLEX, F32, FLOAT, I64
-from torch._base import OPS, axis_of, device, error, make, Node, NotHere, op, Size, Tensor
+from torch._base import OPS, device, error, make, Node, NotHere, op, Size, Tensor
+from torch._arguments import axis_of
 from torch._index import getitem, setitem
 
 
@@ -50,6 +51,8 @@ def element_size(self):
 
 @method
 def stride(self, dim=None):
+    if self.is_gradient and self.ndim:
+        raise NotHere("the stride of a gradient")
     if any(n < 2 for n in self.array.shape) and not self.array.flags.c_contiguous:
         raise NotHere("the stride of axes of size 1")
     steps = [step // self.array.itemsize for step in self.array.strides]
@@ -61,6 +64,8 @@ def stride(self, dim=None):
 
 @method
 def is_contiguous(self):
+    if self.is_gradient and self.ndim:
+        raise NotHere("how a gradient lies in memory")
     return bool(self.array.flags.c_contiguous)
 
 
@@ -157,8 +162,14 @@ def __bool__(self):
     return bool(self.array.reshape(())[()])
 
 
+def number(self, kind):
+    if self.array.size != 1:
+        raise error(ValueError, "only one element tensors can be converted to Python scalars")
+    return kind(self.array.reshape(()).item())
+
+
 for name, kind in {"__float__": float, "__int__": int, "__complex__": complex}.items():
-    method(lambda self, _kind=kind: _kind(item(self)), name)
+    method(lambda self, _kind=kind: number(self, _kind), name)
 
 
 @method

@@ -38,6 +38,8 @@ def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
 
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     axes = list(range(-len(normalized_shape), 0))
+    if input.dtype.itemsize == 2:
+        raise NotHere("layer_norm in a half type")
     if not axes or tuple(input.shape[input.ndim - len(axes):]) != tuple(normalized_shape) or input.dtype.rank != FLOAT:
         raise NotHere("layer_norm of another shape")
     scaled = (input - input.mean(axes, True)) * (input.var(axes, keepdim=True, correction=0) + eps).rsqrt()
@@ -95,7 +97,7 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
                                  enable_gqa=False):
     if dropout_p or query.ndim < 3 or not query.ndim == key.ndim == value.ndim:
         raise NotHere("scaled_dot_product_attention with these options")
-    if not query.dtype is key.dtype is value.dtype or query.dtype.rank != FLOAT:
+    if not query.dtype is key.dtype is value.dtype or query.dtype.rank != FLOAT or query.dtype.itemsize == 2:
         raise NotHere("scaled_dot_product_attention of these dtypes")
     if enable_gqa:
         key, value = (x.repeat_interleave(query.shape[-3] // x.shape[-3], -3) for x in (key, value))

@@ -1,0 +1,174 @@
+"""The small torch of the page gives what torch gives, or says that it is not here.
+
+Both run in processes of their own. A run takes of each large set every Nth, which of them does not change;
+MHA_SMALL_TORCH=whole takes all, in about six minutes.
+"""
+import ast
+import json
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from tools import make_names
+
+ROOT = Path(__file__).parents[1]
+SMALL, HERE = ROOT / "small_torch", Path(__file__).parent / "small_torch"
+WHOLE = os.environ.get("MHA_SMALL_TORCH") == "whole"
+EVERY = {"mistakes": 1 if WHOLE else 15, "mutants": 1 if WHOLE else 40, "samples": 1 if WHOLE else 17}
+SHARE = {"references": 0, "right": 0, "mistakes": 0.03, "mutants": 0.06, "lines": 0.1}       # that may be not here
+
+
+def run(script, *args, small):
+    """A script of tests/small_torch under one of the two."""
+    path = [str(SMALL)] * small + [str(HERE), str(ROOT / "tests"), str(ROOT)]
+    subprocess.run([sys.executable, str(HERE / script), *map(str, args)], cwd=ROOT, check=True,
+                   env=os.environ | {"PYTHONPATH": os.pathsep.join(path), "OMP_NUM_THREADS": "1"})
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory):
+    """set -> {answer: (the report under torch, the report under the small torch)}."""
+    folder, found = tmp_path_factory.mktemp("reports"), []
+    for small in False, True:
+        file = folder / f"{small}.json"
+        run("reports.py", file, "references", "right", f"mistakes:{EVERY['mistakes']}", f"mutants:{EVERY['mutants']}",
+            small=small)
+        found.append(json.loads(file.read_text()))
+    return {name: {key: (said, found[1][name][key]) for key, said in answers.items()}
+            for name, answers in found[0].items()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["references", "right", "mistakes", "mutants"])
+def test_every_report_is_the_same_text_or_not_here(reports, name):
+    answers = reports[name]
+    absent = [key for key, (_, small) in answers.items() if "not_here" in small]
+    print(f"{name}: {len(answers)}, of which not here {len(absent)}")
+    assert {key: both for key, both in answers.items() if key not in absent and both[0] != both[1]} == {}
+    assert len(absent) <= SHARE[name] * len(answers), [(key, answers[key][1]) for key in absent]
+
+
+# --- The words of errors ----------------------------------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def lines(tmp_path_factory):
+    folder, found = tmp_path_factory.mktemp("lines"), []
+    for small in False, True:
+        run("lines.py", folder / f"{small}.pkl", small=small)
+        found.append(pickle.loads((folder / f"{small}.pkl").read_bytes()))
+    return list(zip((HERE / "lines.txt").read_text(encoding="utf-8").splitlines(), *found))
+
+
+def test_a_line_gives_the_same_or_raises_the_same_words(lines):
+    known = [line for line in lines if "not_here" not in line[2]]
+    assert {line: why for line, ours, small in known if (why := difference(ours, small))} == {}
+    assert len(known) >= (1 - SHARE["lines"]) * len(lines)
+
+
+def test_every_error_that_it_words_is_met_by_a_line(lines):
+    met = {tuple(small["place"]) for _, _, small in lines if small.get("place")}
+    unmet = []
+    for path in (SMALL / "torch").rglob("*.py"):
+        file = path.relative_to(SMALL / "torch").as_posix()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and ast.unparse(node.exc.func) == "error":
+                if not any((file, number) in met for number in range(node.lineno, node.end_lineno + 1)):
+                    unmet.append(f"{file}:{node.lineno}")
+    assert unmet == []
+
+
+# --- torch's own samples ----------------------------------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def calls(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("samples")
+    run("samples.py", "torch", folder / "calls.pkl", "--every", EVERY["samples"], small=False)
+    run("samples.py", "small", folder / "calls.pkl", folder / "small.pkl", small=True)
+    made = pickle.loads((folder / "calls.pkl").read_bytes())
+    return [(call["key"], call["torch"], small)
+            for call, small in zip(made, pickle.loads((folder / "small.pkl").read_bytes()), strict=True)]
+
+
+@pytest.mark.slow
+def test_torchs_own_samples_give_the_same(calls):
+    """Value, dtype, shape, strides, gradient; each sample also with its axes in another order in memory, and in
+    place.
+    """
+    known = [call for call in calls if "not_here" not in call[2]]
+    print(f"{len(calls)} calls, of which not here {len(calls) - len(known)}")
+    assert {key: why for key, ours, small in known if (why := difference(ours, small))} == {}
+    assert len(known) > 0.6 * len(calls) and len(calls) > 500
+
+
+NEAR = {"float64": 1e-9, "complex128": 1e-9, "float32": 3e-5, "complex64": 3e-5, "bfloat16": 1e-2, "float16": 2e-3}
+
+
+def difference(ours, small):
+    """What differs between two outcomes, in words; empty where nothing does."""
+    if "raised" in ours or "raised" in small:
+        said = ours.get("raised"), small.get("raised")
+        return f"raised {said[0]!r} and {said[1]!r}" if said[0] != said[1] else ""
+    found = unlike(ours.get("result", {}), small.get("result", {}))
+    if found or "gradients" not in ours and "gradients" not in small:
+        return found
+    return unlike(["list", ours.get("gradients", [])], ["list", small.get("gradients", [])])
+
+
+def unlike(one, other):
+    if isinstance(one, list) and isinstance(other, list):
+        if one[0] != other[0] or len(one[1]) != len(other[1]):
+            return f"{one[0]} of {len(one[1])} and {other[0]} of {len(other[1])}"
+        return next(filter(None, map(unlike, one[1], other[1])), "")
+    if not (isinstance(one, dict) and isinstance(other, dict) and "tensor" in one and "tensor" in other):
+        return "" if repr(one) == repr(other) else f"{one} and {other}"
+    x, y = one["tensor"], other["tensor"]
+    for what, a, b in (("dtype", one["dtype"], other["dtype"]), ("shape", x.shape, y.shape),
+                       ("requires_grad", one["requires_grad"], other["requires_grad"])):
+        if a != b:
+            return f"{what} {a} and {b}"
+    near = NEAR.get(one["dtype"], 0)
+    if not np.allclose(x, y, rtol=near, atol=near, equal_nan=True):
+        return f"{x.reshape(-1)[:5]} and {y.reshape(-1)[:5]}"
+    steps = [[step for step, size in zip(side["strides"] or [], x.shape) if size > 1] for side in (one, other)]
+    return f"strides {steps}" if other["strides"] is not None and x.size and steps[0] != steps[1] else ""
+
+
+# --- What it promises -------------------------------------------------------------------------------------------------
+
+def on_small(source):
+    """What a script prints under the small torch."""
+    made = subprocess.run([sys.executable, "-c", source], env=os.environ | {"PYTHONPATH": str(SMALL)}, check=True,
+                          capture_output=True, text=True)
+    return made.stdout.strip()
+
+
+def test_what_is_not_here_is_remembered_whatever_swallows_it():
+    assert on_small("import torch\ntry:\n    torch.fft.fft(torch.ones(2))\nexcept:\n    pass\n"
+                    "print(torch.not_here)") == "['torch.fft']"
+    assert on_small("import torch\ntry:\n    try: torch.ones(2).numpy()\n    except Exception: print('lost')\n"
+                    "except torch.NotHere: print('NotHere')") == "NotHere"
+
+
+def test_a_sign_that_torch_leaves_open_is_not_here_where_the_answer_depends_on_it():
+    told = on_small("import torch\nA = torch.tensor([[2., 1.], [1., 3.]])\nvectors = lambda: torch.linalg.eigh(A)[1]\n"
+                    "print(torch.sure(lambda: (vectors() @ vectors().T).round().tolist()))\n"
+                    "try: torch.sure(lambda: vectors().tolist())\nexcept torch.NotHere as failure: print(failure)")
+    assert told == "[[1.0, 0.0], [0.0, 1.0]]\nthe sign that linalg.eigh chooses"
+
+
+def test_it_knows_the_names_of_this_torch():
+    assert json.loads(make_names.FILE.read_text(encoding="utf-8")) == make_names.names()
+    assert torch.__version__.split("+")[0] in on_small("import torch; print(torch.__version__)")
+
+
+def test_its_files_are_read_in_one_sitting_and_it_is_not_in_the_wheel():
+    for path in SMALL.rglob("*.py"):
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= 320, path
+    assert 'packages = ["mha"]' in (ROOT / "pyproject.toml").read_text()
+    assert "It is not torch" in (SMALL / "torch/__init__.py").read_text(encoding="utf-8")
