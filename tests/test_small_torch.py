@@ -20,7 +20,7 @@ from tools import make_names
 ROOT = Path(__file__).parents[1]
 SMALL, HERE = ROOT / "small_torch", Path(__file__).parent / "small_torch"
 WHOLE = os.environ.get("MHA_SMALL_TORCH") == "whole"
-EVERY = {"mistakes": 1 if WHOLE else 15, "mutants": 1 if WHOLE else 40, "samples": 1 if WHOLE else 40}
+EVERY = {"mistakes": 1 if WHOLE else 15, "mutants": 1 if WHOLE else 40, "samples": 1 if WHOLE else 17}
 SHARE = {"references": 0, "right": 0, "mistakes": 0.03, "mutants": 0.06, "lines": 0.1}       # that may be not here
 
 

@@ -134,9 +134,9 @@ def turned(value):
 
 
 def samples(claimed, every, only):
-    """(name, sample) of op_db, for each function that is claimed."""
+    """(function, dtype, number, sample) of op_db: of the functions that are claimed and their dtypes each Nth."""
     from torch.testing._internal.common_methods_invocations import op_db
-    count = 0
+    count = -1
     for info in op_db:
         if info.name not in claimed or info.name in RANDOM or only and info.name != only:
             continue
@@ -144,14 +144,14 @@ def samples(claimed, every, only):
             dtype = getattr(torch, kind)
             if not info.supports_dtype(dtype, "cpu"):
                 continue
+            count += 1
+            if count % every:
+                continue
             torch.manual_seed(0)
             grad = info.supports_autograd and dtype.is_floating_point | dtype.is_complex
             drawn = list(info.sample_inputs("cpu", dtype, requires_grad=grad and kind != "bfloat16"))
             for i, sample in enumerate(drawn[::max(1, len(drawn) // EACH)]):
-                count += 1
-                if count % every == 0:
-                    yield info, kind, i, sample
-    return
+                yield info, kind, i, sample
 
 
 def on_torch(file, every, only):
