@@ -1,5 +1,5 @@
 export default figure(({ forms, words, features, x }) => {
-  const form = smallMatrix("", "A: row asks, column is asked", features, features);
+  const form = smallMatrix("", "A: query\u2019s row, key\u2019s column", features, features);
   const score = smallMatrix("weight", "scores", words, words);
   const weight = smallMatrix("weight", "weights", words, words);
   const KINDS = {
@@ -9,8 +9,8 @@ export default figure(({ forms, words, features, x }) => {
     "-0.5": "Half of the antisymmetric part, negated",
     "-1": "A transposed, as if W_Q and W_K were swapped",
   };
-  const told = (A, part) => `${KINDS[part]}. An adj that asks a not: ${shortly(A[2][1])}. `
-    + `A not that asks an adj: ${shortly(A[1][2])}.`;
+  const told = (A, part) => `${KINDS[part]}. Query adj with key not: ${shortly(A[2][1])}. `
+    + `Query not with key adj: ${shortly(A[1][2])}.`;
   const none = features.map(() => [0, 0, 0, 0]);
   const status = statusLine(longestOf(Object.keys(KINDS).map((part) => told(none, part))) + " 0.00");
   const row = h("div", { class: "matrices" }, form.box, score.box, weight.box);

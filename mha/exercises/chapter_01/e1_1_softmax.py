@@ -11,7 +11,7 @@ NO_EXPONENTIAL = Mistake("no-exponential",
     "What makes a score positive?")
 DIVIDED = Mistake("divides-by-largest-score",
     "The scores are divided by the largest one. A shift changes no share, a factor does: subtract it.",
-    "What happens to a lead of 2 when all scores are divided by 10?")
+    "What becomes of a difference of 2 when all scores are divided by 10?")
 
 PROGRAM = Program("""\
 def softmax(s):
@@ -40,7 +40,7 @@ def softmax(s):
         "(s / top).exp()": DIVIDED,
         "s - s.amin(-1, keepdim=True)": Mistake("no-exponential",
             "There is no exponential: the scores, less their smallest, are divided by their own sum.",
-            "What should the ratio of two weights be, when one score leads by 1?"),
+            "What should the ratio of two weights be when one score is larger by 1?"),
     }),
     "sums": Blank("powers.sum(-1, keepdim=True)", offered=3, wrong={
         "powers.sum(-1)": Mistake("keepdim",
@@ -111,11 +111,11 @@ def measure(answer):
         elif not off(out.sum(-1), 1) and out.min() > 0:
             factor = slope(out.log(), s)
             if factor is None:
-                yield ("For 2 rows of 3 scores its rows sum to 1, but the ratio of two weights is not a power of e to "
-                       "the lead of one score over the other.")
+                yield ("For 2 rows of 3 scores its rows sum to 1, but the ratio of two weights is not e to a multiple "
+                       "of the difference of their scores.")
             elif abs(factor - 1) > 1e-6:
-                yield (f"For 2 rows of 3 scores the ratio of two weights is e to {factor:.4g} times the lead of one "
-                       "score over the other.")
+                yield (f"For 2 rows of 3 scores the ratio of two weights is e to {factor:.4g} times the difference of "
+                       "their scores.")
 
 
 EXERCISE = Exercise(
@@ -143,5 +143,5 @@ EXERCISE = Exercise(
            "keeps the axis, so that shapes fit.",
            "e = (s - s.amax(-1, keepdim=True)).exp()\n"
            "return e / e.sum(-1, keepdim=True)"),
-    note="Only leads count, so the largest may be subtracted. Every good library does that inside its softmax.",
+    note="Only differences count, so the largest may be subtracted. Every good library does that inside its softmax.",
 )

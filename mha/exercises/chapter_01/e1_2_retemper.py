@@ -44,12 +44,12 @@ def retemper(weights, T):
     "colder": Blank("scores / T", offered=4, wrong={
         "scores * T": Mistake("power-T",
             "The logarithms are multiplied by T, where they should be divided by it.",
-            "Should a high temperature widen or narrow the leads?"),
+            "Should a high temperature widen or narrow the differences?"),
         "scores": IGNORES_T,
         "scores - T": IGNORES_T,
         "scores / T ** 0.5": Mistake("root-of-T",
             "The scores are divided by the square root of T. It should be T itself.",
-            "By what does a temperature of 4 divide a lead?"),
+            "By what does a temperature of 4 divide a difference of scores?"),
     }),
     "shares": Blank("scores.softmax(-1)", offered=4, wrong={
         "scores.exp()": Mistake("no-normalisation",
@@ -125,10 +125,10 @@ EXERCISE = Exercise(
            Case((numbers(77, 1, 1, 3).softmax(-1), 2.0))],
     sized=lambda n, m: Case((numbers(1, n, m).softmax(-1), 2.0)),
     measure=measure,
-    hints=("The scores are lost, but the leads are not: what is the logarithm of the ratio of two weights?",
+    hints=("The scores are lost, but their differences are not: what is the logarithm of the ratio of two weights?",
            "The logarithms of the weights are scores that give these weights: they differ from the lost ones by a "
            "shift, which changes nothing. Divide them by T.",
            "return (weights.log() / T).softmax(-1)"),
-    note="Weights keep every lead, and only leads count. So the logarithms of the weights are as good as the scores. "
-         "Language models change their temperature in the same way.",
+    note="Weights keep every difference of scores, and only differences count. So the logarithms of the weights are as "
+         "good as the scores. Language models change their temperature in the same way.",
 )

@@ -114,7 +114,7 @@ def measure(answer):
 EXERCISE = Exercise(
     id="2.2", name="softmax_backward", chapter="02_one_head_lab", stars=3, minutes=20, after="section 4",
     signature="softmax_backward(weights, grad)",
-    statement="Why do decided heads stop learning? Write the backward pass of the softmax and see. "
+    statement="Why do saturated heads stop learning? Write the backward pass of the softmax and see. "
               "`softmax_backward(weights, grad)`: weights is `(..., m)`, softmax(scores) along the last axis; grad, "
               "of the same shape, is the gradient of the loss with respect to the weights. Return its gradient with "
               "respect to the scores, of the same shape. Without autograd.",
@@ -139,5 +139,5 @@ EXERCISE = Exercise(
            "times one number.",
            "return weights * (grad - (weights * grad).sum(-1, keepdim=True))"),
     note="Every entry carries the factor w. A key of weight 0 gets no gradient, and where one weight is 1, g minus "
-         "its mean is 0 there too. That is how a decided row stops learning.",
+         "its mean is 0 there too. That is how a saturated row stops learning.",
 )

@@ -76,7 +76,7 @@ def combine(o1, l1, o2, l2):
 
 
 def measure(answer):
-    """The share of the first half at a few leads."""
+    """The share of the first half at a few differences."""
     one, zero = torch.ones(4, 9, dtype=torch.float64), torch.zeros(4, 9, dtype=torch.float64)
     l1, l2 = torch.tensor([[2.0, 3.0, 2.0, 9.0], [2.0, 2.0, 3.0, 2.0]], dtype=torch.float64)
     shares = answer(one, l1, zero, l2)[:, 0]
@@ -115,7 +115,7 @@ EXERCISE = Exercise(
            Case((numbers(147, 3, 2), torch.tensor([4000.0, -4000.0, 0.0], dtype=torch.float64), numbers(149, 3, 2),
                  torch.tensor([-4000.0, 4000.0, 5000.0], dtype=torch.float64)))),
     hints=("Undo each division: what is o1 times the sum of its powers? Then both halves can be added.",
-           "The whole is (e^l1 o1 + e^l2 o2) / (e^l1 + e^l2). Only the lead l1 - l2 matters, so subtract the larger "
+           "The whole is (e^l1 o1 + e^l2 o2) / (e^l1 + e^l2). Only l1 - l2 matters, so subtract the larger "
            "first. Mind the axis that l lacks.",
            "w = torch.stack([l1, l2]).softmax(0)[..., None]\n"
            "return w[0] * o1 + w[1] * o2"),

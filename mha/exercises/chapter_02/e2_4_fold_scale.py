@@ -108,5 +108,5 @@ EXERCISE = Exercise(
     hints=("A score is linear in the query, and the query is linear in W_Q.",
            "What multiplies W_Q multiplies every score. Which size is d_k, the first or the last?",
            "return W_Q / W_Q.shape[-1] ** 0.5"),
-    note="As a function nothing changes. Section 5 shows what does: the same learning rate now takes other steps.",
+    note="As a function nothing changes. Section 6 shows what does: the same learning rate now takes other steps.",
 )

@@ -34,7 +34,8 @@ spread_of_a_product = Number(
     tolerance=0, hints=("What is the variance of one product q_1 k_1, for independent factors of mean 0?",
                         "The variances of the products add up. How many are there?"),
     note="One product has variance 9 times 4, sixteen of them 576, and its root is 24. The root of d_k is the special "
-         "case in which queries and keys have unit spread, as the derivation assumes. Training keeps nothing so.",
+         "case in which queries and keys have standard deviation 1, as the derivation assumes. Training does not keep "
+         "it.",
 )
 
 which_bug_survives = Choice(
@@ -58,8 +59,9 @@ which_bug_survives = Choice(
     ),
     hints=("For each mistake: does it change a shape, or what a row sums to?",
            "Everything that goes wrong before the softmax leaves the sums right."),
-    note="Wrong scores of the right shape are invisible to shapes and sums. Only numbers that were computed in "
-         "another way find it: compare with torch.nn.functional.scaled_dot_product_attention.",
+    note="Wrong scores of the right shape are invisible to shapes and sums. A shuffle of the keys finds the reshape, "
+         "but a wrong scale takes numbers that were computed in another way: compare with "
+         "torch.nn.functional.scaled_dot_product_attention.",
 )
 
 shuffled_keys = Choice(
@@ -76,12 +78,12 @@ shuffled_keys = Choice(
         Option("It changes completely.",
                "A key brings its value along. Which weight does a value get now, and which before?", "changes"),
         Option("It changes a little, because near keys count more.",
-               "There is no nearness in the formula: a position enters only if somebody puts it into the vectors.",
+               "There is no nearness in the formula: a position enters only if somebody puts it in.",
                "nearness"),
     ),
     hints=("Write the output as a sum over the keys. Does the order of a sum matter?",),
     note="Attention reads a set, not a list. Try it: torch.randperm(10) as the index of both. That is why word order "
-         "has to be put into the vectors.",
+         "has to come from outside, from positions or from a mask.",
 )
 
 
@@ -108,28 +110,30 @@ which_gradient = Choice(
     picture=picture,
     statement="64 random queries meet 64 random keys. The dot products are divided by 1, by the root of d_k, or by "
               "d_k; then comes the softmax. The picture shows the median length of the gradient that reaches a row of "
-              "scores, for the same random gradient of the weights, of spread 1. Which curve is which?",
+              "scores, for the same random gradient of the weights, of standard deviation 1. Which curve is which?",
     options=(
         Option("P is divided by 1, Q by the root of d_k, R by d_k",
-               "Follow each to the right: which row becomes more decided with d_k, which stays, which becomes even?"),
+               "Follow each to the right: which row becomes sharper with d_k, which stays, which becomes uniform?"),
         Option("P is divided by d_k, Q by the root of d_k, R by 1",
-               "Without a division the scores grow with d_k. What does a row that has decided do to its gradient?",
+               "Without a division the scores grow with d_k. What does a saturated row do to its gradient?",
                "ends-exchanged"),
         Option("P is divided by the root of d_k, Q by 1, R by d_k",
-               "Divided by the root of d_k, the scores have the same spread at every d_k, and their "
+               "Divided by the root of d_k, the scores have the same standard deviation at every d_k, and their "
                "gradient does not fall to 0. That of P does.",
                "level-missed"),
         Option("P is divided by 1, Q by d_k, R by the root of d_k",
-               "Divided by d_k, the scores shrink to nothing, and every row becomes even: 64 weights of 1/64. Its "
+               "Divided by d_k, the scores shrink to nothing, and every row becomes uniform: 64 weights of 1/64. Its "
                "gradient then has a length of about the root of 64, divided by 64. Which curve ends there?",
                "even-missed"),
     ),
-    hints=("Which division keeps the spread of the scores the same at every d_k?",
-           "Of the other two, one makes rows decided and the other makes them even. How long is the gradient of a "
-           "decided row, and how long that of an even one, 64 numbers of spread 1, each times 1/64?"),
-    note="Without a division rows decide, and the median falls to 0. Divided by d_k, rows become even, each weight is "
-         "one in 64, and the gradient goes to about the root of 64 divided by 64, which is 1/8. Divided by the root, "
-         "rows keep their spread, some weights stay well above one in 64, and the curve stays above 1/8.",
+    hints=("Which division keeps the standard deviation of the scores the same at every d_k?",
+           "Of the other two, one makes rows saturated and the other makes them uniform. How long is the gradient of a "
+           "saturated row, and how long that of a uniform one, 64 numbers of standard deviation 1, each times "
+           "1/64?"),
+    note="Without a division rows saturate, and the median falls to 0. Divided by d_k, rows become uniform, each "
+         "weight is one in 64, and the gradient goes to about the root of 64 divided by 64, which is 1/8. Divided by "
+         "the root, the scores keep their standard deviation, some weights stay well above one in 64, and the curve "
+         "stays above 1/8.",
 )
 
 explain_scale = Explanation(
@@ -137,9 +141,9 @@ explain_scale = Explanation(
     core=True,
     statement="In an interview: \"Why does attention divide by the square root of d_k, and what happens if it does "
               "not?\" Answer in a minute, then open the checklist.",
-    checklist=("A score is a sum of d_k products, so its variance grows with d_k and its spread with the root.",
+    checklist=("A score is a sum of d_k products: its variance grows with d_k, its standard deviation with the root.",
                "That holds for independent coordinates of mean 0 and variance 1, which is assumed.",
-               "A wide spread makes the softmax decided: most weight on few keys.",
+               "Scores far apart make the softmax sharp: most weight on few keys.",
                "The gradient of a row that gives all to one key is 0 for every key (section 3).",
                "It is no law: the factor could stand in W_Q. It makes the start soft; that Adam's steps do not grow "
                "with the width takes division by d_k, as in \u00b5P.",

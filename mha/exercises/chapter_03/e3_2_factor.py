@@ -68,7 +68,7 @@ def factor(A, d_k):
     "queries keys": {
         ("V * share", "U * share"): Mistake("roles-exchanged",
             "W_Q and W_K are exchanged: the scores come out transposed.",
-            "Which index of A belongs to the one who asks?"),
+            "Which index of A belongs to the query?"),
     },
 })
 
@@ -114,7 +114,7 @@ EXERCISE = Exercise(
     id="3.2", name="factor", chapter="03_query_and_key_lab", stars=3, minutes=15, after="chapter 3",
     signature="factor(A, d_k)",
     statement="Tokens are one-hot vectors, so a head without scaling can be asked for any table of scores: A is `(n, "
-              "n)`, row i for the token that asks. Write `factor(A, d_k)`, with d_k at most n: return two matrices "
+              "n)`, row i for query i. Write `factor(A, d_k)`, with d_k at most n: return two matrices "
               "W_Q and W_K, both `(n, d_k)`, whose scores W_Q W_K^T are as close to A as a head of that width can "
               "come (least sum of squared differences).",
     stub="# W_Q, W_K = factor(torch.tensor([[2., 0.], [0., 1.]]), 1)\n# W_Q @ W_K.T -> 2 0 0 0\n"

@@ -11,10 +11,10 @@ TURNED_ROUND = Mistake("turned-round",
     "Row i of W_Q W_K^T holds the scores of token i. In which column should its largest stand, and where does it?")
 
 TOO_SOFT = Mistake("too-soft",
-    "For small n the largest score of a row leads by enough, for larger n it does not: its lead shrinks, or does not "
-    "grow as the number of other keys asks for.",
-    "By how much does the right score lead at n = 3 and at n = 64, after the division by the root of d_k? Which lead "
-    "gives 0.99 over 2 others, and over 63?")
+    "For small n the largest score of a row is far enough above the others, for larger n it is not: the difference "
+    "shrinks, or does not grow as the number of other keys asks for.",
+    "How far above the others is the right score at n = 3 and at n = 64, after the division by the root of d_k? Which "
+    "difference gives 0.99 over 2 others, and over 63?")
 
 PROGRAM = Program("""\
 def previous_token(n):
@@ -46,8 +46,8 @@ def previous_token(n):
     "length": Blank("20 * n ** 0.5", offered=3, wrong={
         "20": TOO_SOFT,
         "n ** 0.5": Mistake("too-soft",
-            "No weight passes 0.99: the largest score of a row does not lead by enough.",
-            "Which lead does a weight of 0.99 need, and what divides the lead before the softmax?"),
+            "No weight passes 0.99: the largest score of a row is not far enough above the others.",
+            "Which difference of scores does a weight of 0.99 need, and what divides it before the softmax?"),
         "-20 * n ** 0.5": Mistake("minus",
             "The key that should win gets the least, and all others share alike, as with the wrong sign.",
             "Should a score that should win be large or small?"),
@@ -58,8 +58,8 @@ def previous_token(n):
         "10": TOO_SOFT,
         "30": TOO_SOFT,
         "1": Mistake("too-soft",
-            "No weight passes 0.99: the largest score of a row does not lead by enough.",
-            "Which lead does a weight of 0.99 need, and what divides the lead before the softmax?"),
+            "No weight passes 0.99: the largest score of a row is not far enough above the others.",
+            "Which difference of scores does a weight of 0.99 need, and what divides it before the softmax?"),
     }),
     "queries": Blank("length * torch.eye(n)[before]", offered=2, wrong={
         "length * torch.eye(n)[:, before]": TURNED_ROUND,

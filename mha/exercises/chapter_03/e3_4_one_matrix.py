@@ -107,6 +107,6 @@ EXERCISE = Exercise(
            "have?",
            "values, vectors = torch.linalg.eigh((A + A.T) / 2)\n"
            "return vectors * values.clamp(min=0) @ vectors.T"),
-    note="Two losses in two steps. The antisymmetric part goes: who asks whom. Then the negative directions go: "
-         "whatever should repel its like.",
+    note="Two losses in two steps. The antisymmetric part goes, and with it the direction. Then the "
+         "negative directions go: whatever should repel its like.",
 )

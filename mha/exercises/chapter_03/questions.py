@@ -36,7 +36,7 @@ possible_tables = Choice(
     options=(
         Option("`[[2, 1], [1, 2]]`", "Take two vectors of squared length 2 with dot product 1."),
         Option("`[[1, 2], [0, 1]]`",
-               "It is not symmetric: the first asks the second more than the second asks the first.", "not-symmetric"),
+               "It is not symmetric: the first scores the second 2, the second scores the first 0.", "not-symmetric"),
         Option("`[[1, 3], [3, 1]]`",
                "Two vectors of length 1 have a dot product of at most 1. The score between two tokens is at most the "
                "mean of their scores with themselves.",
@@ -67,8 +67,8 @@ turned_together = Choice(
         Option("It depends on d_k.", "For every d_k a rotation leaves lengths and angles alone.", "depends-on-width"),
     ),
     hints=("Write out (q R) (k R)^T.",),
-    note="So nobody can say what coordinate 7 of a query means. But let R depend on the position, another rotation "
-         "for each token, and the scores see how far apart two tokens are: that is the idea of rotary position "
+    note="So nobody can say what coordinate 7 of a query means. But let R turn each token by angles in proportion to "
+         "its position, and the scores see how far apart two tokens are: that is the idea of rotary position "
          "embeddings.",
 )
 
@@ -77,7 +77,7 @@ explain_two_matrices = Explanation(
     core=True,
     statement="In an interview: \"Query and key are both made from the same tokens. Why not with the same matrix?\" "
               "Answer in a minute, then open the checklist.",
-    checklist=("With one matrix the scores are symmetric: i asks j as much as j asks i.",
+    checklist=("With one matrix the scores are symmetric: i scores j as j scores i.",
                "An example that needs direction, such as a cycle in which each beats the next.",
                "With one matrix the score of two tokens is at most the mean of their scores with themselves: tokens "
                "like themselves (lab, section 4).",

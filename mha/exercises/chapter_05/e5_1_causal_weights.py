@@ -44,7 +44,7 @@ def causal_weights(scores):
             "Nothing is masked: every token sees every token.",
             SECOND_ROW),
         "torch.full_like(scores, -1e9)": Mistake("all-hidden",
-            "Every row is even, over the past and the future, as happens when all scores are filled with one number.",
+            "Every row is uniform, over past and future, as happens when all scores are filled with one number.",
             SECOND_ROW),
         "scores + (1 - seen) * -math.inf": Mistake("zero-times-infinity",
             "Every weight is NaN. The usual way there: 0 times infinity is NaN, so a mask of zeros and ones cannot be "
@@ -61,7 +61,7 @@ def causal_weights(scores):
             "What is e to the power of the smallest score?"),
         "scores.masked_fill(seen == 1, -1e9)": Mistake("polarity-strict",
             "The mask is the wrong way round, with a large negative number as fill: it hides the past and the token "
-            "itself, and keeps the future. The last row, where all is hidden, becomes even.",
+            "itself, and keeps the future. The last row, where all is hidden, becomes uniform.",
             SECOND_ROW),
         "scores.masked_fill(seen == 0, math.inf)": Mistake("plus-infinity",
             "Every row that hides something is NaN, as happens when masked scores are plus infinity. They should be "
