@@ -254,7 +254,8 @@ function nextOf(count) {
 function cacheOf(heads) {
   const canvas = h("canvas", { "aria-hidden": "true" });
   const inks = ["key", "value"].map((hue) => h("b", { class: `hue-${hue}` }, `${hue}s`));
-  const count = roomFor("200 tokens \u00d7 2 \u00d7 6 layers \u00d7 6 heads \u00d7 48 = 691,200 numbers, 2,765 KB", "p");
+  const fullest = "200 tokens \u00d7 2 \u00d7 6 layers \u00d7 6 heads \u00d7 48 = 691,200 numbers, 2,765 KB";
+  const count = roomFor(fullest, "p");
   const ofLentInk = h("b", { class: "hue-query" }, "lent");
   const title = h("div", { class: "plane-title" }, h("b", {}, "The cache"), " a column a token: ", inks[0], ", ",
     inks[1], ", ", ofLentInk);
