@@ -6,6 +6,7 @@ import inspect
 import json
 import math
 from pathlib import Path
+from types import NoneType
 
 import numpy as np
 
@@ -18,6 +19,9 @@ GRAD = [True]                                           # whether what is comput
 FIRST = {"input", "self", "tensor", "A", "a", "x", "x1", "real", "abs", "elements", "sorted_sequence", "query"}
 DEPTH = [0]                                             # of functions of torch that call others
 OTHERWISE = [False]                                     # whether rounding is to go the other way: see sure
+TRUTHS = {"keepdim", "keepdims", "unbiased", "descending", "stable", "largest", "sorted", "equal_nan", "is_causal",
+          "as_tuple", "full_matrices", "upper", "left", "right", "return_inverse", "return_counts", "enable_gqa",
+          "training"}                                   # arguments that are True or False, and no number
 MODES = []                                              # TorchFunctionMode that are told each call
 OPS = {}                                                # name -> the function, for torch.NAME and Tensor.NAME
 not_here = []
@@ -55,8 +59,9 @@ def user(function, *args):
 def sure(function):
     """What a function returns, where it depends neither on last digits nor on a sign that torch leaves open.
 
-    It is called a second time, in which sums go from the end, exp, sin and cos are computed in another way, and the
-    vectors of a decomposition are turned round. Where that gives another text, it is not here.
+    It is called a second time, in which sums go from the end, exp, sin and cos are computed in another way, the last
+    digits of torch.linalg are others, and the vectors of a decomposition are turned round. Where that gives another
+    text, it is not here.
     """
     found, OTHERWISE[0] = function(), True
     try:
@@ -71,7 +76,8 @@ def sure(function):
 def op(function, name=None):
     """A function of torch. What Python or numpy raises in it is not what torch would say: NotHere."""
     name = name or function.__name__.rstrip("_")
-    of_tensor = next(iter(inspect.signature(function).parameters), "") in FIRST
+    names = list(inspect.signature(function).parameters)
+    of_tensor, truths = next(iter(names), "") in FIRST, [i for i, key in enumerate(names) if key in TRUTHS]
 
     @functools.wraps(function)
     def called(*args, **kwargs):
@@ -81,6 +87,10 @@ def op(function, name=None):
         try:
             if of_tensor and args and not isinstance(args[0], Tensor):
                 need(args[0], name)
+            given = [args[i] for i in truths if i < len(args)] + [kwargs[key] for key in kwargs if key in TRUTHS]
+            for value in given:
+                if not isinstance(value, (bool, NoneType)):
+                    raise NotHere(f"{name} with {value!r} for True or False")
             if "axis" in kwargs or "keepdims" in kwargs:
                 kwargs = {{"axis": "dim", "keepdims": "keepdim"}.get(key, key): value for key, value in kwargs.items()}
             return function(*args, **kwargs)

@@ -5,6 +5,7 @@ import numpy as np
 
 from torch._dtypes import B, COMPLEX, DTYPES, F32, F64, FLOAT, dtype, laid, packed
 from torch._base import OPS, OTHERWISE, error, make, need, NotHere, op, Tensor
+from torch._arguments import whole
 
 
 # --- Functions of one tensor -----------------------------------------------------------------------------------------
@@ -50,6 +51,7 @@ ANOTHER = {                                             # the same, rounded othe
     "sin": lambda x: 2 * np.sin(x / 2) * np.cos(x / 2),
     "cos": lambda x: 1 - 2 * np.sin(x / 2) ** 2,
     "log": lambda x: np.log(x / 2) + math.log(2),
+    "lgamma": lambda x: LGAMMA(x + 1) - np.log(np.abs(x)),
 }
 OF_ALL = {
     "square": (np.square, lambda x, r: 2 * x, "x"),
@@ -114,7 +116,7 @@ def abs(input):
 
 @op
 def round(input, *, decimals=0):
-    if decimals < 0 or input.dtype is B or decimals and input.dtype not in (F32, F64):
+    if whole(decimals) < 0 or input.dtype is B or decimals and input.dtype not in (F32, F64):
         raise NotHere("round with these decimals")
     scale = np.asarray(10 ** decimals, input.array.dtype)
     array = np.round(input.array * scale) / scale if decimals else np.round(input.array)
