@@ -52,6 +52,8 @@ def spoken(kind):
 
 def whole(value):
     """A Python integer, of a tensor of one too."""
+    if isinstance(value, bool):
+        raise NotHere("True or False for a number")
     return operator.index(value)
 
 

@@ -269,7 +269,9 @@ def rand(*args, size=None, generator=None, dtype=None):
 @created
 def randint(low, high=None, size=None, generator=None, dtype=None):
     low, high, size = (0, low, high) if size is None else (low, high, size)
-    shape = shape_of((size,))
+    shape, low, high = shape_of((size,)), whole(low), whole(high)
+    if not 0 < high - low < 2 ** 32:
+        raise NotHere("randint of such a range")
     drawn = (generator or DEFAULT).integers(math.prod(shape)).astype(np.int64)
     return make((drawn % (high - low) + low).reshape(shape), chosen(dtype, I64))
 

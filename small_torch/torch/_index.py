@@ -48,7 +48,7 @@ def in_bounds(shape, parts):
         raise error(IndexError, f"too many indices for tensor of dimension {len(shape)}" if shape else
                     "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
                     "convert a 0-dim tensor to a number")
-    axis = 0
+    axis = chosen = 0                                   # chosen: how many tensors come before, by which torch counts
     for part, count in zip(parts, used):
         if part is Ellipsis:
             axis = len(shape) - builtins.sum(used[parts.index(Ellipsis):])
@@ -62,8 +62,9 @@ def in_bounds(shape, parts):
         elif isinstance(part, np.ndarray):
             outside = part[(part < -shape[axis]) | (part >= shape[axis])]
             if outside.size:
-                raise error(IndexError, f"index {outside[0]} is out of bounds for dimension {axis} with size "
+                raise error(IndexError, f"index {outside[0]} is out of bounds for dimension {chosen} with size "
                             f"{shape[axis]}")
+        chosen += count if isinstance(part, np.ndarray) else 0
         axis += count
     places = [part for part in parts if isinstance(part, np.ndarray) and not is_mask(part)]
     try:
@@ -157,7 +158,7 @@ op(setitem, "__setitem__")
 def meeting(value, target, arrays):
     """What is assigned, without the axes of size 1 that it has too many."""
     shape = value.array.shape
-    while len(shape) > len(target) and shape[0] == 1:
+    while shape and shape[0] == 1:
         shape = shape[1:]
     if len(shape) > len(target) or any(a not in (1, b) for a, b in zip(shape[::-1], target[::-1])):
         if arrays is not None:

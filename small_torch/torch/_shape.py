@@ -18,10 +18,10 @@ def resolved(shape, count):
         raise error(RuntimeError, "only one dimension can be inferred")
     known = math.prod(size for size in shape if size != -1)
     if -1 in shape:
-        if known == 0:
+        if known == count == 0:
             raise error(RuntimeError, f"cannot reshape tensor of 0 elements into shape {list(shape)} because the "
                         "unspecified dimension size -1 can be any value and is ambiguous")
-        if count % known == 0:
+        if known and count % known == 0:
             return tuple(count // known if size == -1 else size for size in shape)
     elif known == count:
         return shape
@@ -253,7 +253,9 @@ def repeat_interleave(input, repeats, dim=None, *, output_size=None):
     axis = axis_of(dim, need(input, "repeat_interleave").ndim)
     if isinstance(repeats, Tensor) and repeats.array.size != 1 and repeats.array.shape != (input.shape[axis],):
         raise NotHere("repeat_interleave as often as this")
-    counts = repeats.array.reshape(-1) if isinstance(repeats, Tensor) else np.asarray([repeats])
+    counts = repeats.array.reshape(-1) if isinstance(repeats, Tensor) else np.asarray([whole(repeats)])
+    if counts.dtype.kind != "i":
+        raise NotHere("repeat_interleave as often as this")
     if (counts < 0).any():
         raise NotHere("repeat_interleave less than no times")
     counts = counts.astype(np.intp)                      # of 32 bits in a page

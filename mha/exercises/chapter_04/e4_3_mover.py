@@ -84,7 +84,7 @@ def measure(answer):
     W = observe(answer(3, 0, 2), 3, 0, 2)
     given = "for d = 3, source 0, target 2"
     for i, (row, right) in enumerate(zip(W.tolist(), ([0, 0, 1], [0, 0, 0], [0, 0, 0]))):
-        places = " and ".join(f"coordinate {j}" + f", times {value:.3g}" * (value != 1)
+        places = " and ".join(f"coordinate {j}" + f", times {value:.3g}" * (f"{value:.3g}" != "1")
                               for j, value in enumerate(row) if abs(value) > 1e-9)
         if row == right:
             continue
