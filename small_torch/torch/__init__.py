@@ -108,7 +108,7 @@ def module(name, key=None, **content):
 
 
 __getattr__ = absent("torch", "torch")
-sure = _linalg.sure
+sure = _base.sure
 linalg = module("linalg", "linalg", **_linalg.HERE)
 special = module("special", "special")
 random = module("random", fork_rng=fork_rng, manual_seed=manual_seed)

@@ -4,7 +4,7 @@ import math
 import numpy as np
 
 from torch._dtypes import B, COMPLEX, DTYPES, F32, F64, FLOAT, dtype, laid, packed
-from torch._base import OPS, error, make, need, NotHere, op, Tensor
+from torch._base import OPS, OTHERWISE, error, make, need, NotHere, op, Tensor
 
 
 # --- Functions of one tensor -----------------------------------------------------------------------------------------
@@ -45,6 +45,12 @@ OF_FLOATS = {
     "erf": (lambda x: ERF(x), lambda x, r: 2 / math.sqrt(math.pi) * np.exp(-x * x), "x"),
     "lgamma": (lambda x: LGAMMA(x), None, "x"),
 }
+ANOTHER = {                                             # the same, rounded otherwise
+    "exp": lambda x: np.where(x > -1, np.expm1(x) + 1, np.exp(x / 2) ** 2),
+    "sin": lambda x: 2 * np.sin(x / 2) * np.cos(x / 2),
+    "cos": lambda x: 1 - 2 * np.sin(x / 2) ** 2,
+    "log": lambda x: np.log(x / 2) + math.log(2),
+}
 OF_ALL = {
     "square": (np.square, lambda x, r: 2 * x, "x"),
     "neg": (np.negative, lambda x, r: -1, ""),
@@ -65,8 +71,9 @@ def unary(name, function, derivative, reads, floats):
             raise NotHere(f"{name} of {kind}")
         x = input.array.astype(kind.numpy, copy=False)
         wide = x.astype("f8") if floats and kind.rank == FLOAT else x       # one rounding only, as of a good library
+        way = ANOTHER.get(name, function) if OTHERWISE[0] and kind.rank == FLOAT else function
         with np.errstate(all="ignore"):
-            result = laid(np.asarray(function(wide)).astype(kind.numpy), x)
+            result = laid(np.asarray(way(wide)).astype(kind.numpy), x)
 
         def back(gradient):
             if derivative is None:

@@ -60,9 +60,10 @@ def cat(tensors, dim=0):
     kind = functools.reduce(promote_types, [tensor.dtype for tensor in tensors])
     ends = np.cumsum([0] + [tensor.shape[axis] for tensor in parts])
     array = np.concatenate([tensor.array.astype(kind.numpy) for tensor in parts], axis)
-    return make(packed(array), kind, [
-        (tensor, lambda g, place=(slice(None),) * axis + (slice(start, end),): g[place])
-        for tensor, start, end in zip(parts, ends, ends[1:])])
+    backs = [(tensor, lambda g, place=(slice(None),) * axis + (slice(start, end),): g[place])
+             for tensor, start, end in zip(parts, ends, ends[1:])]
+    backs += [(tensor, lambda g: np.zeros(0)) for tensor in tensors if tensor.array.shape == (0,)]
+    return make(packed(array), kind, backs)
 
 
 @op

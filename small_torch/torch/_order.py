@@ -96,9 +96,9 @@ def bincount(input, weights=None, minlength=0):
 
 
 @op
-def searchsorted(sorted_sequence, input, *, right=False):
-    if sorted_sequence.ndim != 1:
+def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None):
+    if sorted_sequence.ndim != 1 or side is not None or sorter is not None:
         raise NotHere("searchsorted in several rows")
     places = np.searchsorted(sorted_sequence.array, input.array if isinstance(input, Tensor) else input,
                              "right" if right else "left")
-    return make(np.asarray(places, np.int64))
+    return make(np.asarray(places, np.int32 if out_int32 else np.int64))

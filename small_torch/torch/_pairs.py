@@ -17,13 +17,13 @@ def fit(value, name):
         raise NotHere(f"{name} of {type(value).__name__}")
 
 
-def binary(name, function, back_x, back_y, reads_x="", reads_y="", floats=False, real=True, of_bool=None):
+def binary(name, function, back_x, back_y, reads_x="", reads_y="", floats=False, real=True):
     """reads_x, reads_y: which of x, y and the result r the two derivatives read."""
     def called(input, other):
         fit(input, name), fit(other, name)
         kind = result_type(input, other)
-        if kind is B and of_bool:
-            raise error(RuntimeError, of_bool)
+        if name == "sub":
+            no_truth(input, other)
         if kind.rank == COMPLEX and real:
             raise NotHere(f"{name} of complex numbers")
         kind = F32 if floats and kind.rank < FLOAT else kind
@@ -39,6 +39,17 @@ def binary(name, function, back_x, back_y, reads_x="", reads_y="", floats=False,
             [tensor for tensor, sign in ((one, "x"), (two, "y")) if sign in reads], "r" in reads)
         return made
     return op(called, name)
+
+
+def no_truth(one, other):
+    """Booleans are not subtracted."""
+    kinds = [value.dtype if isinstance(value, Tensor) else python_type(value) for value in (one, other)]
+    if all(kind in (B, bool) for kind in kinds):
+        raise error(RuntimeError, "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` "
+                    "or `logical_xor()` operator instead.")
+    if any(kind in (B, bool) for kind in kinds):
+        raise error(RuntimeError, "Subtraction, the `-` operator, with a bool tensor is not supported. If you are "
+                    "trying to invert a mask, use the `~` or `logical_not()` operator instead.")
 
 
 def powers(x, y):
@@ -65,9 +76,7 @@ def taken(won, tie, g):
 
 
 add_ = binary("add", np.add, lambda g, x, y, r: g, lambda g, x, y, r: g, real=False)
-sub_ = binary("sub", np.subtract, lambda g, x, y, r: g, lambda g, x, y, r: -g, real=False, of_bool=(
-    "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "
-    "instead."))
+sub_ = binary("sub", np.subtract, lambda g, x, y, r: g, lambda g, x, y, r: -g, real=False)
 mul = binary("mul", np.multiply, lambda g, x, y, r: g * np.conj(y), lambda g, x, y, r: g * np.conj(x), "y", "x",
              real=False)
 true_div = binary("div", lambda x, y: np.true_divide(x, y).astype(x.dtype, copy=False),
@@ -113,7 +122,7 @@ def div(input, other, *, rounding_mode=None):
 
 @op
 def lerp(input, end, weight):
-    if isinstance(weight, Tensor) or weight >= 0.5:
+    if isinstance(weight, Tensor) or weight >= 0.5 or input.dtype.itemsize == 2:
         raise NotHere("lerp of these weights")
     return add(input, mul(sub(end, input), weight))
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from torch._dtypes import I64, packed
 from torch._base import OPS, error, make, need, NotHere, op, Tensor
-from torch._arguments import as_tensor_of, axis_of
+from torch._arguments import as_tensor_of, axis_of, python_type
 from torch._gradient import write
 from torch._index import counts_twice, setitem
 
@@ -56,8 +56,8 @@ def take_along_dim(input, indices, dim=None):
         raise NotHere("take_along_dim of all")
     axis = axis_of(dim, input.ndim)
     shape = [max(a, b) for a, b in zip(input.shape, indices.shape)]
-    if input.ndim != indices.ndim:
-        raise NotHere("take_along_dim of other axes")
+    if input.ndim != indices.ndim or (indices.array < 0).any():
+        raise NotHere("take_along_dim of other axes, or from behind")
     at, of = list(shape), list(shape)
     at[axis], of[axis] = indices.shape[axis], input.shape[axis]
     return gather(OPS["expand"](input, of), axis, OPS["expand"](indices, at))
@@ -126,7 +126,8 @@ def at_places(name, change):
         axis = axis_of(dim, input.ndim)
         if index.ndim > 1 or not input.ndim or index.dtype.rank != 1:
             raise NotHere(f"{name} with these options")
-        if isinstance(source, Tensor) and source.dtype is not input.dtype:
+        if isinstance(source, Tensor) and source.dtype is not input.dtype or python_type(source) is None and not (
+                isinstance(source, Tensor)):
             raise NotHere(f"{name} of another dtype")
         wanted = (*input.shape[:axis], index.array.size, *input.shape[axis + 1:])
         if name == "index_copy" and isinstance(source, Tensor) and source.array.shape != wanted:

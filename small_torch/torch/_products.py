@@ -6,7 +6,7 @@ import re
 import numpy as np
 
 from torch._dtypes import B, packed
-from torch._base import OPS, error, make, need, NotHere, op, Tensor
+from torch._base import OPS, OTHERWISE, error, make, need, NotHere, op, Tensor
 from torch._arguments import axis_of, broadcast, spoken, summed_to
 
 
@@ -88,7 +88,8 @@ def matmul(input, other):
 
     saves = [*([other] if input.requires_grad else []), *([input] if other.requires_grad else [])]
     with np.errstate(all="ignore"):
-        return make(packed(x @ y), input.dtype,
+        product = x[..., ::-1] @ (y[..., ::-1, :] if y.ndim > 1 else y[::-1]) if OTHERWISE[0] else x @ y
+        return make(packed(product), input.dtype,
                     [(input, back_x), (other, back_y)], saves)
 
 

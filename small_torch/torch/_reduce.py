@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from torch._dtypes import B, COMPLEX, FLOAT, I64, packed
-from torch._base import OPS, error, make, need, NotHere, op, Tensor
+from torch._base import OPS, OTHERWISE, error, make, need, NotHere, op, Tensor
 from torch._arguments import axes_of, axis_of
 from torch._create import chosen
 
@@ -21,13 +21,19 @@ def widened(gradient, axes, keepdim, shape):
     return np.broadcast_to(gradient, shape)
 
 
+def summed(array, axes, keepdim):
+    """From the first or from the last."""
+    array = np.array(np.flip(array, axes), order="C") if OTHERWISE[0] and axes else array
+    return array.sum(axes, keepdims=keepdim)
+
+
 @op
 def sum(input, dim=None, keepdim=False, *, dtype=None):
     shape, axes = need(input, "sum").array.shape, axes_of(dim, input.ndim)
     kind = chosen(dtype, I64 if input.dtype.rank < FLOAT else input.dtype)
     array = input.array.astype(kind.numpy, copy=False)
     with np.errstate(all="ignore"):
-        array = packed(array.sum(axes, keepdims=keepdim))
+        array = packed(summed(array, axes, keepdim))
     return make(array, kind, [(input, lambda g: widened(g, axes, keepdim, shape))])
 
 
@@ -40,7 +46,7 @@ def mean(input, dim=None, keepdim=False, *, dtype=None):
     axes, shape = axes_of(dim, input.ndim), input.array.shape
     count = math.prod(shape[axis] for axis in axes)
     with np.errstate(all="ignore"):
-        array = input.array.astype(kind.numpy, copy=False).sum(axes, keepdims=keepdim) if axes else input.array
+        array = summed(input.array.astype(kind.numpy, copy=False), axes, keepdim) if axes else input.array
         array = np.asarray(array / np.asarray(count, kind.numpy))
     return make(packed(array), kind,
                 [(input, lambda g: widened(g / count, axes, keepdim, shape))])

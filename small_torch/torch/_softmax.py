@@ -2,9 +2,10 @@
 import numpy as np
 
 from torch._dtypes import COMPLEX, F32, FLOAT, I64, packed
-from torch._base import error, make, need, NotHere, op
+from torch._base import OTHERWISE, error, make, need, NotHere, op
 from torch._arguments import axes_of, axis_of
 from torch._create import chosen
+from torch._entries import ANOTHER
 from torch._reduce import widened
 
 
@@ -65,7 +66,8 @@ def softmax(input, dim, dtype=None):
     if not x.size:
         return make(np.zeros(x.shape, x.dtype), kind, [(input, lambda g: g)])
     with np.errstate(all="ignore"):
-        raised = np.exp(x - x.max(axis, keepdims=True) if x.ndim else x - x)
+        raised = x - (x.max(axis, keepdims=True) if x.ndim else x)
+        raised = ANOTHER["exp"](raised) if OTHERWISE[0] else np.exp(raised)
         result = raised / raised.sum(axis, keepdims=True)
     made = make(packed(result), kind, [(input, lambda g: made.array * (
         g - (g * made.array).sum(axis, keepdims=True)))], saves_result=True)

@@ -89,13 +89,13 @@ def tensors_in(value):
         yield from tensors_in(list(value.values()))
 
 
-def outcome(function, args, kwargs, in_place):
+def outcome(name, function, args, kwargs, in_place):
     """What a function gives, and the gradients of its arguments; or what it raises."""
     leaves = [tensor for tensor in tensors_in([args, kwargs]) if tensor.requires_grad]
     try:
         if in_place:
             args = (args[0].clone(), *args[1:])
-        result = function(*args, **kwargs)
+        result = COMPARED.get(name, lambda result: result)(function(*args, **kwargs))
         found = {"result": encoded(result)}
         outputs = [tensor for tensor in tensors_in(result) if tensor.requires_grad]
         if outputs and leaves:
@@ -115,6 +115,9 @@ def outcome(function, args, kwargs, in_place):
 # --- Both sides -------------------------------------------------------------------------------------------------------
 
 ORDERED = {"where": torch.where, "einsum": torch.einsum, "nn.functional.embedding": torch.nn.functional.embedding}
+# what is compared: not the signs that each library chooses, nor what is not here whatever the input
+COMPARED = {"linalg.svd": lambda parts: [part.abs() for part in parts], "linalg.lstsq": lambda parts: parts.solution,
+            "linalg.eigh": lambda parts: [part.abs() for part in parts]}
 
 
 def without_gradients(value):
@@ -179,7 +182,7 @@ def on_torch(file, every, only):
                         "args": encoded(args), "kwargs": encoded(kwargs)}
             except TypeError:
                 continue
-            found.append(call | {"torch": outcome(function, args, kwargs, way == "in place")})
+            found.append(call | {"torch": outcome(info.name, function, args, kwargs, way == "in place")})
     Path(file).write_bytes(pickle.dumps(found))
 
 
@@ -188,7 +191,7 @@ def on_small(file, results):
     for call in pickle.loads(Path(file).read_bytes()):
         in_place = call["way"] == "in place"
         function = torch._base.OPS[call["name"] + "_" * in_place]
-        found.append(outcome(function, decoded(call["args"]), decoded(call["kwargs"]), in_place))
+        found.append(outcome(call["name"], function, decoded(call["args"]), decoded(call["kwargs"]), in_place))
     Path(results).write_bytes(pickle.dumps(found))
 
 

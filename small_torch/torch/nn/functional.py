@@ -38,8 +38,8 @@ def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
 
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     axes = list(range(-len(normalized_shape), 0))
-    if input.dtype.itemsize == 2:
-        raise NotHere("layer_norm in a half type")
+    if input.dtype.itemsize == 2 or math.prod(normalized_shape) == 1:
+        raise NotHere("layer_norm in a half type, or of one number")
     if not axes or tuple(input.shape[input.ndim - len(axes):]) != tuple(normalized_shape) or input.dtype.rank != FLOAT:
         raise NotHere("layer_norm of another shape")
     scaled = (input - input.mean(axes, True)) * (input.var(axes, keepdim=True, correction=0) + eps).rsqrt()
@@ -74,7 +74,7 @@ def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", we
 def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean",
                   label_smoothing=0.0):
     if weight is not None or reduction != "mean" or label_smoothing or input.ndim != 2 or target.ndim != 1 or (
-            target.array < 0).any():
+            (target.array < 0) | (target.array == ignore_index)).any():
         raise NotHere("cross_entropy with these options")
     return -input.log_softmax(1).gather(1, target[:, None]).mean()
 
