@@ -1,6 +1,7 @@
 """Code that is written in the page: what the build makes for it, and what Python says there (_ext/in_page/inside.py),
 on torch itself and, as in the page, on the small torch.
 """
+import builtins
 import gzip
 import json
 import os
@@ -22,6 +23,7 @@ SOFTMAX = EXERCISES["1.1"]
 def python(monkeypatch):
     """Python as a page has it, on torch itself, and what it has printed."""
     printed, finders = [], sys.meta_path[:]
+    monkeypatch.setattr(builtins, "input", input)                      # as it is after the test
     inside.start("01_soft_lookup", json.dumps(["from math import tau", "from nowhere import x", "def half(x):\n"
                                                "    return x / 2", "def softmax(s):\n    return s.softmax(-1)"]),
                  printed.append)
@@ -65,6 +67,12 @@ def test_too_much_print_is_cut(python):
 def test_what_replaces_torch_holds_for_one_run(python):
     run("torch.softmax = None")
     assert run("torch.softmax(torch.zeros(2), -1)")["value"] == "tensor([0.5000, 0.5000])"
+
+
+@pytest.mark.parametrize("line", ["%timeit 1", "!pip install einops", "await f()", "input('x')"])
+def test_what_only_a_notebook_does_is_told(python, line):
+    told = run(f"x = 1\n{line}")
+    assert told["notHere"] == [line if "input" not in line else "input()"] and told["line"] == 2
 
 
 def test_what_is_only_elsewhere_is_told_even_to_a_bare_except(python):

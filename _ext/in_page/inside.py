@@ -4,11 +4,13 @@ It runs in Pyodide, on the small torch. Whatever that does not know raises `torc
 the answer, only what is not here. A reader's bare `except:` cannot hide it, since `torch.not_here` has noted it.
 """
 import ast
+import builtins
 import importlib.abc
 import json
 import linecache
 import pkgutil
 import sys
+import threading
 import traceback
 from contextlib import redirect_stderr, redirect_stdout
 
@@ -80,6 +82,9 @@ def start(chapter, prelude, say):
     finally:
         pkgutil.walk_packages = walk_all
     sys.meta_path.append(Elsewhere())
+    builtins.input = lambda *words: missing("input()")
+    if sys.platform == "emscripten":
+        threading._start_new_thread = lambda *more: missing("threads")
     known.clear()
     known.update(_bare())
     for statement in json.loads(prelude):
@@ -122,9 +127,16 @@ def _run(source):
                     told["value"] = repr(value)[:MOST]
     except BaseException as failure:                                   # noqa: BLE001 what a reader's code may raise
         told["failure"] = _told(failure)
+        if of_a_notebook(failure, told["failure"]["code"]):
+            not_here.append(told["failure"]["code"].strip())
         if isinstance(failure, AttributeError) and type(failure.obj).__module__.startswith("torch.nn"):
             not_here.append(f"{type(failure.obj).__name__}.{failure.name}")  # torch's own layers have more than ours
     return (_elsewhere(told.get("failure", {})) if not_here else told), world
+
+
+def of_a_notebook(failure, line):
+    """Whether a line is one that only a notebook understands."""
+    return isinstance(failure, SyntaxError) and (line.strip()[:1] in ("%", "!") or "'await' outside" in failure.msg)
 
 
 def _elsewhere(failure):
@@ -145,8 +157,7 @@ def _told(failure):
     """What was raised: {"line": the reader's own, the last that was run, "code": that line, "says": type and words}."""
     says = "".join(traceback.format_exception_only(failure)).strip().splitlines()[-1]
     if isinstance(failure, SyntaxError) and failure.filename == NAME:
-        return {"line": failure.lineno, "code": (failure.text or "").rstrip("\n"), "says": says,
-                "at": failure.offset}
+        return {"line": failure.lineno, "code": linecache.getline(NAME, failure.lineno).rstrip("\n"), "says": says}
     frames = [frame for frame in traceback.extract_tb(failure.__traceback__) if frame.filename == NAME]
     if not frames:
         return {"line": None, "code": "", "says": says}

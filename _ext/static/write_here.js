@@ -9,6 +9,7 @@
     const kept = store.get("written")[form.dataset.exercise];
     const button = form.querySelector(".write-open");
     form.querySelector("fieldset").disabled = false;
+    form.addEventListener("submit", (event) => event.preventDefault());
     const open = async (pressed) => {
       button.setAttribute("aria-disabled", "true"); // it keeps the focus
       try {

@@ -54,12 +54,12 @@ def answers(item):
 
 
 ANSWERED = """
-  () => [...document.querySelectorAll("form.ask")].map((form) => [form.id,
+  () => [...document.querySelectorAll("form.ask:not(.write-here)")].map((form) => [form.id,
     [...form.querySelectorAll("input, select, textarea")].map((field) => [field.value, field.checked]),
     form.querySelector(".ask-reply").innerText])
 """
 ANSWER = """
-  () => document.querySelectorAll("form.ask").forEach((form, i) => {
+  () => document.querySelectorAll("form.ask:not(.write-here)").forEach((form, i) => {
     for (const field of form.querySelectorAll("input, select, textarea")) {
       if (/radio|checkbox/.test(field.type)) field.checked = field.value === "AB"[i % 2];
       else if (field.tagName === "SELECT") field.selectedIndex = 1 + (i % 2);

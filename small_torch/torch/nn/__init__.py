@@ -28,6 +28,9 @@ class Module:
         for kind in ("_parameters", "_buffers", "_modules"):
             object.__setattr__(self, kind, {})
 
+    def __repr__(self):
+        raise NotHere("how torch prints a layer")
+
     def __setattr__(self, name, value):
         kind = "_parameters" if isinstance(value, Parameter) else "_modules" if isinstance(value, Module) else None
         if kind is None:
@@ -127,14 +130,18 @@ class Linear(Module):
     def __init__(self, in_features, out_features, bias=True, device=None, dtype=None):
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
-        bound = 1 / math.sqrt(in_features) if in_features else 0
         self.weight = Parameter(OPS["empty"](out_features, in_features, dtype=dtype))
-        init.uniform_(self.weight, -bound, bound)
         if bias:
             self.bias = Parameter(OPS["empty"](out_features, dtype=dtype))
-            init.uniform_(self.bias, -bound, bound)
         else:
             self.register_parameter("bias", None)
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        bound = 1 / math.sqrt(self.in_features) if self.in_features else 0
+        init.uniform_(self.weight, -bound, bound)
+        if self.bias is not None:
+            init.uniform_(self.bias, -bound, bound)
 
     def forward(self, input):
         return functional.linear(input, self.weight, self.bias)
