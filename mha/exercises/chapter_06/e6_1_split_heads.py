@@ -114,6 +114,6 @@ EXERCISE = Exercise(
            "Split the last axis into (h, d). That gives (B, n, h, d). Then move one axis.",
            "B, n, wide = x.shape\n"
            "return x.reshape(B, n, h, wide // h).transpose(1, 2)"),
-    note="Cut, then transpose. A view alone has the right shape and the wrong numbers, and with h = 1 nobody would "
+    note="Split, then transpose. A view alone has the right shape and the wrong numbers, and with h = 1 nobody would "
          "notice.",
 )

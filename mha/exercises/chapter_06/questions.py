@@ -46,7 +46,7 @@ more_heads = Choice(
         Option("The softmax has twice as many numbers to work on.", "It works on the scores: n times n for each head."),
         Option("The rank of W_Q W_K^T of each head is at most 32.", "d_k is 512 / 16."),
         Option("The keys and values that a text generator must keep double.",
-               "It keeps 2 times 512 numbers for each token, however they are cut.", "cache-doubles"),
+               "It keeps 2 times 512 numbers for each token, however they are split.", "cache-doubles"),
     ),
     hints=("For each clause: does it count columns, which the heads share, or tables, which each head has for "
            "itself?",),
