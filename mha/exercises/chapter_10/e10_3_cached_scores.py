@@ -116,12 +116,13 @@ def case(seed, lead, n, m, d_k, base=10000):
 EXERCISE = Exercise(
     id="10.3", name="cached_scores", chapter="10_position_lab", stars=2, minutes=10, after="section 4",
     signature="cached_scores(q, k, K, base)",
-    statement="A decoder keeps the keys of the m tokens that it has read, K `(..., m, d_k)`: they were turned at their "
-              "positions 0 to m - 1 before they were kept. Now n more tokens come. Their queries q and keys k, `(..., "
-              "n, d_k)`, are not yet turned. Write `cached_scores(q, k, K, base)`: the products of the n queries with "
-              "all m + n keys, `(..., n, m + n)`, oldest key first, with no scale and no mask, the same as if the text "
-              "had been read at once. m may be 0. Gradients must reach q, k and K. Turn as in exercise 10.1, with your "
-              "own `rope(x, positions, base)` or with `mha.position.rope(x, positions, base=base, interleaved=True)`.",
+    statement="A decoder keeps the keys of the m tokens that it has read, K `(..., m, d_k)`: they were rotated by "
+              "their positions 0 to m - 1 before they were kept. Now n more tokens come. Their queries q and keys "
+              "k, `(..., n, d_k)`, are not yet rotated. Write `cached_scores(q, k, K, base)`: the products of the n "
+              "queries with all m + n keys, `(..., n, m + n)`, oldest key first, with no scale and no mask, the "
+              "same as if the text had been read at once. m may be 0. Gradients must reach q, k and K. Rotate as in "
+              "exercise 10.1, with your own `rope(x, positions, base)` or `mha.position.rope(x, positions, "
+              "base=base, interleaved=True)`.",
     stub="# e = torch.eye(2)[:1]\n"
          "# cached_scores(e, e, e, 10000) -> 0.5403 1\n"
          "def cached_scores(q, k, K, base):\n    ...\n",
@@ -131,7 +132,7 @@ EXERCISE = Exercise(
     sized=lambda B, n, m: case(1, (B,), n, m, 6),
     measure=measure,
     hints=("What is the position of the first new token, if the old ones have 0 to m - 1? And of its query?",
-           "Old keys stay as they are. New keys are turned before they join them; queries are turned at the same "
+           "Old keys stay as they are. New keys are rotated before they join them; queries are rotated by the same "
            "positions as the keys of their tokens.",
            "from mha.position import rope\n"
            "m, n = K.shape[-2], q.shape[-2]\n"

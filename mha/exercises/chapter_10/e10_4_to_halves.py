@@ -95,9 +95,9 @@ EXERCISE = Exercise(
     id="10.4", name="to_halves", chapter="10_position_lab", stars=3, minutes=15, after="section 4",
     signature="to_halves(W, h)",
     statement="A model was trained with pairs of neighbours, as in exercise 10.1: the columns 2i and 2i + 1 of a head "
-              "are turned by `position * base^(-2i/d_k)`. The code that shall run it pairs halves, as Hugging "
-              "Face's code for Llama does: by that angle it turns the columns i and i + d_k/2 of a head, as first and "
-              "second part. Write `to_halves(W, h)`: W is `(d_model, h*d_k)`, its W_Q or its W_K; head 1 owns the "
+              "are rotated by `position * base^(-2i/d_k)`. The code that shall run it pairs halves, as Hugging "
+              "Face's code for Llama does: by that angle it rotates the columns i and i + d_k/2 of a head, as first "
+              "and second part. Write `to_halves(W, h)`: W is `(d_model, h*d_k)`, its W_Q or its W_K; head 1 owns the "
               "first d_k columns. Return the same columns in the order with which that code gives the scores that the "
               "model was trained with: column i of a head should hold the first part of pair i. Gradients must reach "
               "W.",
@@ -112,7 +112,7 @@ EXERCISE = Exercise(
            "First all first parts, then all second parts, in each head by itself. Cut the columns into heads, pairs "
            "and parts, and exchange the last two.",
            "return W.reshape(W.shape[0], h, -1, 2).transpose(2, 3).reshape(W.shape)"),
-    note="W_V and W_O stay as they are, since values are not turned. Both pairings are right; what goes wrong in "
+    note="W_V and W_O stay as they are, since values are not rotated. Both pairings are right; what goes wrong in "
          "practice is to run weights of the one in code of the other, and nothing crashes. With d_k = 4 the way there "
          "and the way back agree, so test with d_k = 6 at least.",
 )

@@ -9,10 +9,10 @@ EARLIER = 10
 two_before = Number(
     id="10.5", title="The two before, without positions", chapter="10_position_lab", stars=2, minutes=5,
     after="section 1", tolerance=0.005,
-    statement=f"One causal layer has no positions. The tokens hold contents of variance 1, independent and drawn "
-              f"alike, and nothing else. The token with {EARLIER} others before it wants the sum of two contents: "
-              "those of the two tokens right before it. What is the least mean squared error, for any weights and any "
-              "use of what the layer brings?",
+    statement=f"One causal layer has no positions. The tokens hold contents of variance 1, independent and "
+              f"identically distributed, and nothing else. The token with {EARLIER} others before it wants the sum "
+              "of two contents: those of the two tokens right before it. What is the least mean squared error, for "
+              "any weights and any use of what the layer brings?",
     answer=2 - 4 / EARLIER,
     mistakes=(
         (0, Mistake("sees-order", "For that it must tell the two before from the others. In one layer without "
@@ -124,25 +124,26 @@ def waves(head, d_model=D_MODEL, h=HEADS, base=BASE):
 
 
 before_the_cut = Choice(
-    id="10.8", title="Turned before the cut", chapter="10_position_lab", stars=3, minutes=6, after="section 4",
+    id="10.8", title="Rotated before the split", chapter="10_position_lab", stars=3, minutes=6, after="section 4",
     several=True,
     statement=f"A layer has d_model = {D_MODEL} and h = {HEADS}. Its pairs are neighbouring columns. By mistake it "
-              f"turns the pairs of all {D_MODEL} columns of x W_Q and x W_K, from the fastest in the first columns to "
-              "the slowest in the last, and then cuts the heads. Which of these tests would have caught it? Pick all.",
+              f"rotates the pairs of all {D_MODEL} columns of x W_Q and x W_K, from the fastest in the first columns "
+              "to the slowest in the last, and then splits the heads. Which of these tests would have caught it? Pick "
+              "all.",
     options=(
         Option("All positions are shifted by 7; no score changes.",
-               "None does: every pair is still turned by the same angle in queries and keys, so each head still sees "
+               "None does: every pair is still rotated by the same angle in queries and keys, so each head still sees "
                "differences of positions alone.", "shift"),
-        Option("Turned queries have the length that they had before.",
-               "They have: whichever angles are taken, a turn keeps lengths.", "length"),
+        Option("Rotated queries have the length that they had before.",
+               "They have: whichever angles are taken, a rotation keeps lengths.", "length"),
         Option("Two heads with the same columns in W_Q and W_K give the same scores.",
                "They do not: head 1 has the fast pairs and the last head the slow ones."),
         Option("With h = 1 it gives what a right layer with the same pairs gives.",
-               "It does: with one head there is nothing to cut.", "one-head"),
+               "It does: with one head there is nothing to split.", "one-head"),
         Option("With h = 8 it gives what a right layer with the same pairs gives.",
                "All heads differ, the first one in every pair but its first."),
         Option("Token by token, with earlier keys and values kept, it gives what it gives at once.",
-               "It does, if each token is turned at its own position. A wrong angle is kept like a right one.",
+               "It does, if each token is rotated by its own position. A wrong angle is kept like a right one.",
                "cache"),
     ),
     hints=("Which angle has a column of head 1, and which has the same column of the last head?",
@@ -150,8 +151,8 @@ before_the_cut = Choice(
            "code with another?"),
     note=f"In the last head no turn is shorter than {waves(HEADS - 1)[0]:,.0f} tokens, 2 π 10000^(7/8), so "
          "with scores of ordinary size it hardly tells neighbours apart; in the first none is longer than "
-         f"{waves(0)[1]:.1f}. Turned after the cut, every head has both. That an encoding is relative is one property, "
-         "and a test of it sees no other.",
+         f"{waves(0)[1]:.1f}. Rotated after the split, every head has both. That an encoding is relative is one "
+         "property, and a test of it sees no other.",
 )
 
 

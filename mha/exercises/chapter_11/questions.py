@@ -79,8 +79,8 @@ one_value_for_eight = Number(
     answer=1 - SHARED * D_V / (R * C),
     mistakes=(
         (0, Mistake("heads-suffice",
-                    "The eight heads look at the right tokens. But what they bring home are the same 16 numbers of a "
-                    "token, whoever asks.")),
+                    "The eight heads look at the right tokens. But what they return are the same 16 numbers of a "
+                    "token, whichever head asks.")),
         (SHARED * D_V / (R * C), Mistake("explained-share",
                                          "That is the share that can be explained. The error is what is left.")),
         (1, Mistake("nothing", "The values keep 16 of the 128 numbers of a token. That much can be known.")),
@@ -93,7 +93,7 @@ one_value_for_eight = Number(
            "all relations?",
            "Sixteen mixtures of 128 such numbers explain at most sixteen numbers' worth of variance."),
     note="One slice can be kept whole, or a bit of each: the explained shares of the slices add up to 1, and seven of "
-         "eight stay unexplained in the mean. In general it is 1 - h_kv d_v / (r s). A wider value would help as much "
+         "eight stay unexplained on average. In general it is 1 - h_kv d_v / (r s). A wider value would help as much "
          "as more value heads. And where all relations want the same slice, nothing is lost.",
 )
 
@@ -204,7 +204,8 @@ prove_too_narrow = Explanation(
            "How many regions do three straight lines make?"),
     note="With one number it is the same: two points cut a line into three pieces, and there are four kinds. In "
          "general h heads that may be asked for all combinations need a shared key of h numbers. So sharing costs "
-         "width, and can be paid for with width: private keys, if none is turned, are one shared key of h d_k numbers.",
+         "width, and can be paid for with width: private keys, if none is rotated, are one shared key of h d_k "
+         "numbers.",
 )
 
 QUESTIONS = [cache_memory, latent_for_groups, one_value_for_eight, linear_decoding, latent_claims,
