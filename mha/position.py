@@ -185,14 +185,16 @@ def yarn(d: int, base: float = 10000.0, *, factor: float, length: int, slow: flo
     Returns:
         (d / 2,) float64 on the CPU, radians a token.
     Source:
-        github.com/jquesnelle/yarn, scaled_rope/LlamaYaRNScaledRotaryEmbedding.py; Peng et al. 2023, sections 3.2 and 3.4.
+        github.com/jquesnelle/yarn, scaled_rope/LlamaYaRNScaledRotaryEmbedding.py; Peng et al. 2023,
+        sections 3.2 and 3.4.
     """
     check.longer(d, base, factor, length, slow, fast, truncate)
     first, last = (d * math.log(length / (2 * math.pi * turns)) / (2 * math.log(base)) for turns in (fast, slow))
     if truncate:
         first, last = math.floor(first), math.ceil(last)
     first, last = max(first, 0), min(last, d - 1)
-    slowed = ((torch.arange(d // 2, device="cpu") - first).double() / max(last - first, 0.001)).clamp(0, 1)
+    pair = torch.arange(d // 2, dtype=torch.float64, device="cpu")
+    slowed = ((pair - first) / max(last - first, 0.001)).clamp(0, 1)  # of each pair, by its number
     theta = frequencies(d, base)
     return (1 - slowed) * theta + slowed * theta / factor
 

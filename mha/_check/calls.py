@@ -124,7 +124,7 @@ def _fault(called: str, parameters: list, args: tuple, named: dict, docs: str) -
 
 ONES = "for ones and zeros of shape (B, m) use mask=attention_mask.bool()[:, None, None]"
 NOTES = {
-    "Rope": ": sizes and positions come with the queries, and longer texts and partial rotation are frequencies=",
+    "Rope": ": sizes and positions come with the queries, a base goes by name, and other frequencies too",
     "padding": f"; {ONES}",
     "prune": ", where keep names the heads that stay",
 }
@@ -138,7 +138,8 @@ SYNONYMS = {  # what an argument is called here, and elsewhere
     "dropout": "attention_dropout attn_dropout dropout_p attn_drop attn_pdrop", "causal": "is_causal",
     "batch": "batch_size max_batch_size", "max_len": "max_seq_len max_length", "positions": "position_ids pos",
     "frequencies": "inv_freq freqs", "length": "original_max_position_embeddings", "slow": "beta_slow low_freq_factor",
-    "fast": "beta_fast high_freq_factor", "n": "max_len max_seq_len seq_len length", "m": "max_len max_length seq_len", "attn_mask": "mask",
+    "fast": "beta_fast high_freq_factor", "n": "max_len max_seq_len seq_len length", "m": "max_len max_length seq_len",
+    "attn_mask": "mask",
 }
 _ROPE = ("a layer counts positions by itself, from 0 or on from what its cache holds: build it with "
          "on_qk=mha.position.Rope(), latent heads with d_r=")
