@@ -4,7 +4,6 @@ import torch
 
 from mha.lab import causes
 from mha.lab.stories import StoryTeller
-from mha.position import rope
 
 
 @pytest.fixture
@@ -86,15 +85,6 @@ def test_a_head_kept_from_all_that_reads_it_later_still_reaches_the_networks_and
     assert (kept.seen["mlp"][0] - off.seen["mlp"][0]).abs().max() > 1e-3
     nobody = causes.read(model, ids, causes.kept_from((0, 1), {}, model, run))
     torch.testing.assert_close(nobody.logits, run.logits)
-
-
-def test_all_pairs_that_turn_are_rope_and_none_are_no_positions(model):
-    Q, K, i = torch.randn(2, 4, 5, 6).double(), torch.randn(2, 2, 5, 6).double(), torch.arange(5)
-    for interleaved in (True, False):
-        turned = causes.SomePairs(100.0, torch.ones(3), interleaved)(Q, K, i, i)
-        for found, x in zip(turned, (Q, K)):
-            torch.testing.assert_close(found, rope(x, i, base=100.0, interleaved=interleaved), atol=1e-5, rtol=1e-5)
-        assert torch.equal(causes.SomePairs(100.0, torch.zeros(3), interleaved)(Q, K, i, i)[0], Q)
 
 
 @pytest.mark.parametrize("head", [0, 3])

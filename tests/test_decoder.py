@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from mha import MultiHeadAttention, masks
-from mha.lab.decoder import Decoder, GatedLayer, NormedQK, ScaledRope, words_of
+from mha.lab.decoder import Decoder, GatedLayer, NormedQK, words_of
 from mha.position import Rope
 from support import close
 
@@ -80,17 +80,6 @@ def test_a_window_hides_what_lies_further_back():
     assert not weights[..., far].any() and weights[..., ~far & masks.causal(11)].all()
     caches = model.new_caches(2, 11)
     close(torch.cat([model(some, caches) for some in ids.split([5, 1, 5], 1)], 1), model(ids), 1e-10)
-
-
-def test_scaled_frequencies_that_are_the_usual_ones_are_the_usual_positions():
-    Q, K, i = torch.randn(2, 4, 11, 6), torch.randn(2, 2, 11, 6), torch.arange(11)
-    usual = 100.0 ** -(torch.arange(0, 6, 2) / 6)
-    for interleaved in (False, True):
-        ours, rope = ScaledRope(usual, interleaved=interleaved), Rope(base=100.0, interleaved=interleaved)
-        for a, b in zip(ours(Q, K, i, i), rope(Q, K, i, i)):
-            assert (a - b).abs().max() < 1e-5
-    halved = ScaledRope(usual / 2)(Q, K, 2 * i, 2 * i)[0]
-    assert (halved - Rope(base=100.0)(Q, K, i, i)[0]).abs().max() < 1e-5
 
 
 def test_norms_take_the_length_from_queries_and_keys():

@@ -1,11 +1,12 @@
 """mha.position: waves, turned pairs and straight lines against their formulas, and in a layer."""
+import copy
 import math
 
 import pytest
 import torch
 
 from mha import MultiHeadAttention, MultiHeadLoop, attention, merge_heads, split_heads
-from mha.position import Rope, alibi_bias, alibi_slopes, positions_from, rope, sinusoids
+from mha.position import Rope, alibi_bias, alibi_slopes, frequencies, llama3, positions_from, rope, sinusoids, yarn
 from support import close, tokens
 
 B, H, N, M, D, D_K = 2, 3, 5, 7, 13, 6
@@ -99,6 +100,164 @@ def test_gradients_of_a_turn_are_those_of_finite_differences():
         def turn(t):
             return rope(t, torch.tensor([0, 5, 2]), interleaved=interleaved)
         assert torch.autograd.gradcheck(turn, x) and torch.autograd.gradgradcheck(turn, x)
+
+
+# --- Other frequencies -----------------------------------------------------------------------------------------------
+
+FAR = torch.tensor([0, 1, 29, 4099, 131071])
+FACTOR, LENGTH = 4.0, 997
+WAYS = {  # way -> how Rope is told, and transformers' words for it
+    "default": (lambda d, base: dict(frequencies=frequencies(d, base)), dict(rope_type="linear", factor=1.0)),
+    "linear": (lambda d, base: dict(frequencies=frequencies(d, base) / FACTOR),
+               dict(rope_type="linear", factor=FACTOR)),
+    "ntk": (lambda d, base: dict(base=base * FACTOR ** (d / (d - 2))), dict(rope_type="dynamic", factor=1.0)),
+    "yarn": (lambda d, base: dict(frequencies=yarn(d, base, factor=FACTOR, length=LENGTH),
+                                  attention_factor=0.1 * math.log(FACTOR) + 1),
+             dict(rope_type="yarn", factor=FACTOR, original_max_position_embeddings=LENGTH)),
+    "yarn, not truncated": (
+        lambda d, base: dict(frequencies=yarn(d, base, factor=FACTOR, length=LENGTH, slow=2, fast=17.0, truncate=False),
+                             attention_factor=1.3),
+        dict(rope_type="yarn", factor=FACTOR, original_max_position_embeddings=LENGTH, beta_slow=2.0, beta_fast=17.0,
+             truncate=False, attention_factor=1.3)),
+    "llama3": (lambda d, base: dict(frequencies=llama3(d, base, factor=FACTOR, length=LENGTH)),
+               dict(rope_type="llama3", factor=FACTOR, original_max_position_embeddings=LENGTH, low_freq_factor=1.0,
+                    high_freq_factor=4.0)),
+    "llama3, other ends": (
+        lambda d, base: dict(frequencies=llama3(d, base, factor=8, length=LENGTH, slow=0.5, fast=7)),
+        dict(rope_type="llama3", factor=8.0, original_max_position_embeddings=LENGTH, low_freq_factor=0.5,
+             high_freq_factor=7.0)),
+}
+DIMENSIONS = pytest.mark.parametrize("d, base", [(6, 37.0), (14, 10000.0), (128, 500000.0)])
+
+
+def theirs(way, d, base):
+    """Frequencies and attention factor of transformers' ROPE_INIT_FUNCTIONS."""
+    transformers = pytest.importorskip("transformers", reason="no oracle for longer texts: pip install transformers")
+    from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
+    said = WAYS[way][1]
+    config = transformers.LlamaConfig(hidden_size=d, num_attention_heads=1, head_dim=d, max_position_embeddings=LENGTH,
+                                      rope_parameters={"rope_theta": base, **said})
+    return ROPE_INIT_FUNCTIONS[said["rope_type"]](config, "cpu", seq_len=int(FACTOR * LENGTH))
+
+
+@pytest.mark.parametrize("way", WAYS)
+@DIMENSIONS
+def test_each_way_to_longer_texts_is_that_of_transformers(way, d, base, monkeypatch):
+    """Theirs once as it is, in float32, and once in float64, to be compared at positions far away."""
+    llama = pytest.importorskip("transformers.models.llama.modeling_llama")
+    turning, x = Rope(**WAYS[way][0](d, base)), tokens(B, H, len(FAR), d)
+    rounded, _ = theirs(way, d, base)
+    with monkeypatch.context() as patched:
+        for name in ("float", "float32"):
+            patched.setattr(torch, name, torch.float64)
+        theta, factor = theirs(way, d, base)
+    assert rounded.dtype == torch.float32 and theta.dtype == torch.float64
+    if turning.frequencies is not None:
+        close(turning.frequencies, theta, 1e-12)
+        close(turning.frequencies.float(), rounded, 1e-6)
+    angles = (FAR[:, None] * theta).repeat(1, 2)[None]
+    wanted = llama.apply_rotary_pos_emb(x, x + 1, factor * angles.cos(), factor * angles.sin())
+    close(turning(x, x + 1, FAR, FAR), wanted, 1e-8)
+    in_float32 = turning(x.float(), x.float() + 1, NEAR, NEAR)
+    close([t.double() for t in in_float32], list(turning(x, x + 1, NEAR, NEAR)), 1e-5)
+
+
+def by_parts_of_the_paper(theta, alpha, beta):
+    """Peng et al. 2023, section 3.2: gamma(r) and h(theta), of one pair."""
+    r = LENGTH / (2 * math.pi / theta)
+    gamma = 0 if r < alpha else 1 if r > beta else (r - alpha) / (beta - alpha)
+    return (1 - gamma) * theta / FACTOR + gamma * theta
+
+
+def of_llama(theta):
+    """Meta's code, of one pair."""
+    wavelength, low, high = 2 * math.pi / theta, 1, 4
+    if wavelength < LENGTH / high:
+        return theta
+    if wavelength > LENGTH / low:
+        return theta / FACTOR
+    smooth = (LENGTH / wavelength - low) / (high - low)
+    return (1 - smooth) * theta / FACTOR + smooth * theta
+
+
+def by_number(d, base):
+    """The line of YaRN's code, from the last pair that turns 32 times to the first that turns once or less."""
+    plain = [base ** (-2 * i / d) for i in range(d // 2)]
+    turns = [LENGTH * base ** (-2 * i / d) / (2 * math.pi) for i in range(d)]
+    first, last = max([i for i in range(d) if turns[i] >= 32], default=0), turns.index(next(t for t in turns if t <= 1))
+    shares = [min(max((i - first) / (last - first), 0), 1) for i in range(d // 2)]
+    return [(1 - share) * theta + share * theta / FACTOR for share, theta in zip(shares, plain)]
+
+
+@DIMENSIONS
+def test_each_way_is_the_formula_of_its_source(d, base):
+    plain = [base ** (-2 * i / d) for i in range(d // 2)]
+    close(frequencies(d, base), torch.tensor(plain, dtype=torch.float64))
+    close(llama3(d, base, factor=FACTOR, length=LENGTH), torch.tensor([*map(of_llama, plain)], dtype=torch.float64))
+    for fast in (4.0, 32.0):
+        by_parts = [by_parts_of_the_paper(theta, 1, fast) for theta in plain]
+        close(llama3(d, base, factor=FACTOR, length=LENGTH, fast=fast), torch.tensor(by_parts, dtype=torch.float64))
+    close(yarn(d, base, factor=FACTOR, length=LENGTH), torch.tensor(by_number(d, base), dtype=torch.float64))
+    x = tokens(B, H, len(FAR), d)
+    linear = rope(x, FAR, frequencies=frequencies(d, base) / FACTOR, interleaved=True)
+    close(linear, turned(x, FAR / FACTOR, base), 1e-9)  # positions as Chen et al. 2023 divide them
+    ntk = rope(x, NEAR, base=base * FACTOR ** (d / (d - 2)), interleaved=True)
+    slower = torch.tensor([theta * FACTOR ** (-2 * i / (d - 2)) for i, theta in enumerate(plain)], dtype=torch.float64)
+    close(ntk, rope(x, NEAR, frequencies=slower, interleaved=True))
+
+
+def test_both_rules_of_yarn_agree_at_the_ends_and_the_paper_slows_more_in_between():
+    old, code = frequencies(128), yarn(128, factor=FACTOR, length=4096)
+    paper = llama3(128, factor=FACTOR, length=4096, fast=32.0)
+    turns = 4096 * old / (2 * math.pi)
+    assert torch.equal(code[turns > 40], old[turns > 40]) and torch.equal(paper[turns > 32], old[turns > 32])
+    close(code[turns < 0.8], old[turns < 0.8] / FACTOR)
+    close(paper[turns < 1], old[turns < 1] / FACTOR)
+    between = (turns > 1.5) & (turns < 30)
+    assert between.sum() > 15 and (paper < code)[between].all()
+
+
+@pytest.mark.parametrize("length", [2, 10**12])
+def test_texts_so_short_that_no_pair_turns_slow_all_and_so_long_that_all_do_slow_none(length):
+    theta = frequencies(14)
+    for way in (yarn, llama3):
+        close(way(14, factor=2.0, length=length)[1:], theta[1:] / (1 if length > 2 else 2))
+
+
+@PAIRINGS
+def test_frequencies_of_fewer_pairs_leave_the_rest_of_a_token_as_it_is(interleaved):
+    x = tokens(B, H, N, 11)
+    out = rope(x, NEAR, frequencies=frequencies(4, 37.0), interleaved=interleaved, attention_factor=1.5)
+    close(out[..., :4], 1.5 * rope(x[..., :4], NEAR, base=37.0, interleaved=interleaved))
+    assert torch.equal(out[..., 4:], x[..., 4:])
+    assert torch.equal(rope(x, NEAR, frequencies=torch.zeros(3), interleaved=interleaved), x)
+    assert torch.autograd.gradcheck(lambda x, theta: rope(x, NEAR[:3], frequencies=theta, interleaved=interleaved),
+                                    (tokens(3, 5).requires_grad_(), frequencies(4).requires_grad_()))
+
+
+@PAIRINGS
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+def test_the_frequencies_of_a_base_turn_as_the_base(interleaved, dtype):
+    x = tokens(B, H, N, D_K).to(dtype)
+    by_frequencies = rope(x, FAR, frequencies=frequencies(D_K, 37.0), interleaved=interleaved)
+    close(by_frequencies[:, :, :3], rope(x, FAR, base=37.0, interleaved=interleaved)[:, :, :3],
+          1e-5 if dtype == torch.float32 else 1e-12)
+
+
+def test_a_layer_that_is_rounded_and_moved_keeps_its_frequencies():
+    theta = frequencies(4, 37.0)
+    layer = MultiHeadAttention(D, H, d_k=D_K, on_qk=Rope(frequencies=theta, attention_factor=1.25))
+    assert layer.state_dict().keys() == MultiHeadAttention(D, H, d_k=D_K).state_dict().keys()
+    assert "Rope(frequencies of 2 pairs, interleaved=False, attention_factor=1.25)" in repr(layer)
+    rounded = copy.deepcopy(layer).bfloat16()
+    assert torch.equal(rounded.on_qk.frequencies, theta)
+    assert layer.to("meta")(torch.zeros(B, N, D, device="meta"))[0].shape == (B, N, D)
+
+
+def test_the_compiled_layer_with_frequencies_gives_the_same_numbers():
+    for theta in (frequencies(6, 37.0), frequencies(4)):
+        layer, x = MultiHeadAttention(D, H, d_k=D_K, on_qk=Rope(frequencies=theta)), torch.randn(B, N, D)
+        close(torch.compile(layer, fullgraph=True, backend="aot_eager")(x)[0], layer(x)[0], 1e-5)
 
 
 # --- In a layer ------------------------------------------------------------------------------------------------------
@@ -298,6 +457,29 @@ ERRORS = {
     "base_nan": (lambda: Rope(base=math.nan), ValueError, "base=nan must be finite"),
     "base_bool": (lambda: Rope(base=True), TypeError, "base=True is a bool"),
     "interleaved": (lambda: Rope(interleaved="yes"), TypeError, "interleaved is 'yes'"),
+    "speeds_list": (lambda: Rope(frequencies=[1.0]), TypeError, r"frequencies is a list.*torch.as_tensor\(frequencies"),
+    "speeds_whole": (lambda: Rope(frequencies=NEAR), TypeError, "frequencies is torch.int64; .*radians for each token"),
+    "speeds_none": (lambda: Rope(frequencies=torch.ones(0)), ValueError, r"frequencies has shape \(0,\).*at least one"),
+    "speeds_axes": (lambda: Rope(frequencies=torch.ones(3, 1)), ValueError, r"frequencies has shape \(3, 1\)"),
+    "speeds_many": (lambda: rope(X, NEAR, frequencies=torch.ones(4)), ValueError, r"of 6 numbers it can turn 3 pairs"),
+    "speeds_in_a_layer": (lambda: MultiHeadAttention(12, H, on_qk=Rope(frequencies=torch.ones(4)))(torch.zeros(N, 12)),
+                          ValueError, "of 4 numbers it can turn 2 pairs"),
+    "speeds_and_base": (lambda: Rope(frequencies=torch.ones(3), base=37.0), ValueError,
+                        "base=37.0 does nothing beside frequencies: give one of the two"),
+    "attention_factor": (lambda: Rope(attention_factor=0), ValueError, "attention_factor=0 must be above 0"),
+    "attention_text": (lambda: rope(X, NEAR, attention_factor="1"), TypeError, "attention_factor='1' is a str"),
+    "d_odd": (lambda: frequencies(5), ValueError, "d=5 must be even, 2 or more"),
+    "d_float": (lambda: frequencies(6.0), TypeError, "d=6.0 is a float; it must be an even whole number"),
+    "d_base": (lambda: frequencies(6, -1.0), ValueError, "base=-1.0 must be above 0"),
+    "one_speed": (lambda: yarn(6, 1.0, factor=2.0, length=9), ValueError, "base=1.0 must be above 1"),
+    "shorter": (lambda: yarn(6, factor=0.5, length=9), ValueError, "factor=0.5 must be 1 or more: how many times"),
+    "no_length": (lambda: llama3(6, factor=2.0, length=0), ValueError, "length=0 must be a positive whole number"),
+    "no_factor": (lambda: llama3(6), TypeError, r"llama3 got no factor, length .*; write llama3\(d, base=10000.0"),
+    "ends": (lambda: llama3(6, factor=2.0, length=9, slow=4.0), ValueError, "slow=4.0 and fast=4.0 .*0 < slow < fast"),
+    "truncate": (lambda: yarn(6, factor=2.0, length=9, truncate=1), TypeError, "truncate is 1; it must be True or"),
+    "of_transformers": (lambda: yarn(6, factor=2.0, original_max_position_embeddings=9), TypeError,
+                        "has no original_max_position_embeddings=; here that is length="),
+    "scaling": (lambda: Rope(rope_scaling={}), TypeError, "Rope has no rope_scaling=; write .*frequencies="),
     "seat_text": (lambda: MultiHeadAttention(12, H, on_qk="rope"), TypeError, r"on_qk is a str.*Rope\(\)"),
     "seat_class": (lambda: MultiHeadAttention(12, H, on_qk=Rope), TypeError, r"on_qk is .*Rope\(\)"),
     "slopes_0": (lambda: alibi_slopes(0), ValueError, "num_heads=0"),

@@ -7,7 +7,7 @@ import torch
 from mha.lab.assets import alibi_runs, longer_runs, position_runs
 from mha.lab.findings import chapter_10 as findings
 from mha.lab.train import TASKS
-from mha.lab.train.longer import WAYS, fit_apart, fit_longer, frequencies, turning
+from mha.lab.train.longer import WAYS, fit_apart, fit_longer, frequencies
 from mha.lab.train.positions import PositionLayer, draw
 from mha.position import rope
 from tools.make_longer import RUNS, SEEDS
@@ -17,22 +17,22 @@ X = torch.linspace(-2, 2, 240, dtype=torch.float64).square().view(3, 5, 16)
 
 def test_the_frequencies_of_training_turn_as_rope_does():
     theta, sharper = frequencies("as trained")
-    turned = turning(theta.double())(X, torch.arange(5))
-    assert sharper == 1 and torch.allclose(turned, rope(X, torch.arange(5), interleaved=True), atol=1e-6)
+    turned = rope(X, torch.arange(5), interleaved=True, frequencies=theta)
+    assert sharper == 1 and torch.equal(turned, rope(X, torch.arange(5), interleaved=True))
 
 
 def test_four_times_the_positions_at_a_quarter_of_the_frequencies_are_the_old_ones():
     theta, _ = frequencies("all frequencies / 4")
-    turned = turning(theta.double())(X, 4 * torch.arange(5))
-    assert torch.allclose(turned, rope(X, torch.arange(5), interleaved=True), atol=1e-6)
+    turned = rope(X, 4 * torch.arange(5), interleaved=True, frequencies=theta)
+    assert torch.equal(turned, rope(X, torch.arange(5), interleaved=True))
 
 
 def test_each_way_keeps_or_slows_the_pairs_that_it_says():
     old = frequencies("as trained")[0]
     share = {way: frequencies(way)[0] / old for way in WAYS}
-    assert torch.allclose(share["only slow ones / 4"], torch.tensor([1, 1] + 6 * [0.25]))
+    assert torch.allclose(share["only slow ones / 4"], torch.tensor([1, 1] + 6 * [0.25]).double())
     ntk = share["NTK-aware base"]
-    assert torch.allclose(ntk[[0, -1]], torch.tensor([1, 0.25])) and (ntk.diff() < 0).all()
+    assert torch.allclose(ntk[[0, -1]], torch.tensor([1, 0.25]).double()) and (ntk.diff() < 0).all()
     yarn, sharper = share["YaRN"], frequencies("YaRN")[1]
     assert (yarn[1:] < 0.26).all() and 0.25 < yarn[0] < 0.33 and sharper == pytest.approx(1.2965, abs=1e-3)
     assert (share["base 500000"].diff() < 0).all()

@@ -14,6 +14,7 @@ import torch.nn.functional as F
 from mha.lab import causes, openings, real
 from mha.lab.assets import pooled
 from mha.lab.assets.decoders import DECODERS, MODELS, PATHS_KEPT, TURNED
+from mha.position import Rope, frequencies
 from tools.kept import keep
 
 P, ROWS, FEW = 40, 8, 4                             # length of a repeated part, texts, and texts where runs are many
@@ -195,7 +196,8 @@ def pairs(found):
         else:
             turn[:many] = 0
         for layer, rope in zip(found.model.layers, ropes):
-            layer.attention.on_qk = causes.SomePairs(rope.base, turn, rope.interleaved)
+            layer.attention.on_qk = Rope(
+                frequencies=frequencies(first.d_k, rope.base) * turn, interleaved=rope.interleaved)
         losses["texts"].append(found.losses(found.texts[:8], behind=BEHIND))
         losses["twice"].append(found.losses(found.twice[:FEW]))
     for layer, rope in zip(found.model.layers, ropes):

@@ -124,7 +124,7 @@ def _fault(called: str, parameters: list, args: tuple, named: dict, docs: str) -
 
 ONES = "for ones and zeros of shape (B, m) use mask=attention_mask.bool()[:, None, None]"
 NOTES = {
-    "Rope": ": sizes and positions come with the queries, and a base goes by name",
+    "Rope": ": sizes and positions come with the queries, a base goes by name, and other frequencies too",
     "padding": f"; {ONES}",
     "prune": ", where keep names the heads that stay",
 }
@@ -137,7 +137,9 @@ SYNONYMS = {  # what an argument is called here, and elsewhere
     "d_r": "qk_rope_head_dim", "base": "theta rope_theta", "bias": "use_bias qkv_bias attention_bias",
     "dropout": "attention_dropout attn_dropout dropout_p attn_drop attn_pdrop", "causal": "is_causal",
     "batch": "batch_size max_batch_size", "max_len": "max_seq_len max_length", "positions": "position_ids pos",
-    "n": "max_len max_seq_len seq_len length", "m": "max_len max_length seq_len", "attn_mask": "mask",
+    "frequencies": "inv_freq freqs", "length": "original_max_position_embeddings", "slow": "beta_slow low_freq_factor",
+    "fast": "beta_fast high_freq_factor", "n": "max_len max_seq_len seq_len length", "m": "max_len max_length seq_len",
+    "attn_mask": "mask",
 }
 _ROPE = ("a layer counts positions by itself, from 0 or on from what its cache holds: build it with "
          "on_qk=mha.position.Rope(), latent heads with d_r=")

@@ -5,7 +5,7 @@ import weakref
 import torch
 from torch import Tensor
 
-from mha._check.inputs import came, is_tensor, is_whole, number, same_device, truth, whole
+from mha._check.inputs import came, is_tensor, is_whole, number, positive_int, same_device, truth, whole
 
 NO_GRADIENTS = "a cache keeps no gradients; call the layer under torch.no_grad() or .inference_mode()"
 
@@ -133,13 +133,16 @@ def changing(cache) -> None:
                          f"cache.select(rows) takes some of the sequences, or reorders them, with their lengths")
 
 
-def rope(x, positions, base, interleaved) -> None:
+def rope(x, positions, frequencies) -> None:
     is_tensor("x", x)
     is_tensor("positions", positions, ", such as torch.arange(n)")
     if not x.is_floating_point():
         raise TypeError(f"x is {x.dtype}; it must be floating point: queries or keys")
-    if x.ndim < 2 or x.shape[-1] % 2 or not x.shape[-1]:
+    if x.ndim < 2 or frequencies is None and (x.shape[-1] % 2 or not x.shape[-1]):
         raise ValueError(f"x has shape {tuple(x.shape)}; it must be (..., n, d_k), d_k even: pairs are turned")
+    if frequencies is not None and 2 * len(frequencies) > x.shape[-1]:
+        raise ValueError(f"x has shape {tuple(x.shape)} and frequencies {tuple(frequencies.shape)}; of {x.shape[-1]} "
+                         f"numbers it can turn {x.shape[-1] // 2} pairs at most")
     if positions.is_floating_point() or positions.is_complex() or positions.dtype == torch.bool:
         raise TypeError(f"positions is {positions.dtype}; it must hold whole numbers, such as torch.arange(n)")
     places = tuple(x.shape[:-1])
@@ -148,18 +151,55 @@ def rope(x, positions, base, interleaved) -> None:
         raise ValueError(f"positions has shape {tuple(positions.shape)}; beside x of shape {tuple(x.shape)} it must be "
                          f"({places[-1]},), or have {len(places)} axes, the last of {places[-1]}, each other as x or 1")
     same_device({"x": x, "positions": positions})
-    rope_options(base, interleaved)
 
 
-def rope_options(base_, interleaved) -> None:
+def rope_options(base_, interleaved, frequencies, attention_factor) -> None:
     base(base_)
     truth("interleaved", interleaved)
+    number("attention_factor", attention_factor, "turned queries and keys are multiplied by it")
+    if attention_factor <= 0:
+        raise ValueError(f"attention_factor={attention_factor} must be above 0: turned queries and keys are multiplied "
+                         f"by it")
+    if frequencies is None:
+        return
+    is_tensor("frequencies", frequencies, ", such as mha.position.frequencies(d_k)")
+    if not frequencies.is_floating_point():
+        raise TypeError(f"frequencies is {frequencies.dtype}; it must be floating point: radians for each token")
+    if frequencies.ndim != 1 or not len(frequencies):
+        raise ValueError(f"frequencies has shape {tuple(frequencies.shape)}; it must be (r / 2,), one for each of the "
+                         f"pairs that turn, at least one")
+    if base_ != 10000.0:
+        raise ValueError(f"base={base_} does nothing beside frequencies: give one of the two")
 
 
 def base(value) -> None:
     number("base", value, "the slowest pair turns once in 2 pi base^(1 - 2 / d_k) tokens")
     if value <= 0:
         raise ValueError(f"base={value} must be above 0: the slowest pair turns once in 2 pi base^(1 - 2 / d_k) tokens")
+
+
+def pairs(d, base_) -> None:
+    if not is_whole(d):
+        raise TypeError(f"{came('d', d)}; it must be an even whole number: how many numbers turn")
+    if d < 2 or d % 2:
+        raise ValueError(f"d={d} must be even, 2 or more: pairs of numbers are turned")
+    base(base_)
+
+
+def longer(d, base_, factor, length, slow, fast, truncate=True) -> None:
+    """Frequencies for texts longer than those of training."""
+    pairs(d, base_)
+    if base_ <= 1:
+        raise ValueError(f"base={base_} must be above 1, so that some pairs turn more slowly than others")
+    number("factor", factor, "how many times as long the texts become")
+    if factor < 1:
+        raise ValueError(f"factor={factor} must be 1 or more: how many times as long the texts become")
+    positive_int("length", length)
+    number("slow", slow, "a pair that turns so often within length is slowed")
+    number("fast", fast, "a pair that turns so often within length stays as it is")
+    if not 0 < slow < fast:
+        raise ValueError(f"slow={slow} and fast={fast} must be turns within length, 0 < slow < fast")
+    truth("truncate", truncate)
 
 
 def slopes(t, num_heads: int) -> None:

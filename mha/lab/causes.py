@@ -167,29 +167,6 @@ def exchanged(past: list, other: list, places: list[int], heads: dict[str, list[
     return new
 
 
-class SomePairs(nn.Module):
-    """Rotary positions of which only some pairs turn, in the place of a layer's `on_qk`.
-
-    Args:
-        base, interleaved: as in `mha.position.rope`.
-        turn: (d_k / 2,), 1 where a pair turns and 0 where it does not, fastest first.
-    """
-
-    def __init__(self, base: float, turn: Tensor, interleaved: bool = False):
-        super().__init__()
-        self.base, self.turn, self.interleaved = base, turn, interleaved
-
-    def forward(self, Q, K, i, j):
-        return self._turned(Q, i), self._turned(K, j)
-
-    def _turned(self, x, places):
-        d = x.shape[-1]
-        angles = places[:, None] * self.base ** (-torch.arange(0, d, 2) / d) * self.turn  # (n, d_k / 2)
-        a, b = (x[..., ::2], x[..., 1::2]) if self.interleaved else x.chunk(2, -1)
-        turned = a * angles.cos() - b * angles.sin(), a * angles.sin() + b * angles.cos()
-        return torch.stack(turned, -1).flatten(-2) if self.interleaved else torch.cat(turned, -1)
-
-
 # --- Where a score comes from ---------------------------------------------------------------------------------------
 
 def parts_of_stream(model: nn.Module, ids: Tensor, layer: int) -> tuple[list[str], Tensor]:

@@ -61,31 +61,6 @@ class GatedLayer(nn.Module):
         return self.norm_1(x)
 
 
-class ScaledRope(nn.Module):
-    """Rotary positions of given frequencies, for a layer's `on_qk`; see `mha.position.Rope`.
-
-    Args:
-        frequencies: (d_k / 2,), by how much each pair turns from a token to the next, in radians.
-        interleaved: pairs are neighbours; by default they are halves.
-    """
-
-    def __init__(self, frequencies: Tensor, *, interleaved: bool = False):
-        super().__init__()
-        self.register_buffer("frequencies", frequencies, persistent=False)
-        self.interleaved = interleaved
-
-    def forward(self, Q: Tensor, K: Tensor, i: Tensor, j: Tensor) -> tuple[Tensor, Tensor]:
-        """Q (..., h, n, d_k) at positions i and K (..., h_kv, m, d_k) at positions j, both turned."""
-        return self._turned(Q, i), self._turned(K, j)
-
-    def _turned(self, x: Tensor, positions: Tensor) -> Tensor:
-        angles = positions[..., None] * self.frequencies.float()  # (..., n, d_k / 2)
-        cos, sin = angles.cos(), angles.sin()
-        a, b = (x[..., ::2], x[..., 1::2]) if self.interleaved else x.chunk(2, -1)
-        turned = a * cos - b * sin, a * sin + b * cos
-        return (torch.stack(turned, -1).flatten(-2) if self.interleaved else torch.cat(turned, -1)).to(x.dtype)
-
-
 class NormedQK(nn.Module):
     """Queries and keys normalised in each head, then turned, for a layer's `on_qk` (Qwen 3, Gemma 3).
 

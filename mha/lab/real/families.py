@@ -3,16 +3,15 @@
 A model comes as its configuration, a dict as in Hugging Face's config.json, and its tensors under the names that
 Hugging Face's transformers gives them. What this module has no place for, it refuses, with a sentence that names it.
 """
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
-from mha.lab.decoder import Decoder, GatedLayer, NormedQK, ScaledRope
+from mha.lab.decoder import Decoder, GatedLayer, NormedQK
 from mha.multihead import MultiHeadAttention
-from mha.position import Rope
+from mha.position import Rope, frequencies, llama3
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ def build(config: Mapping, theirs: Mapping[str, Tensor], *, interleaved: bool = 
             embed_scale=config["hidden_size"] ** 0.5 if family.one_is_zero else 1.0,
             softcap=_get(config, "final_logit_softcapping", None), tokenizer=tokenizer)
     model.load_state_dict(ours, assign=True)
-    return model.to(model.embedding.weight.device).eval()  # with the frequencies of its positions
+    return model.eval()
 
 
 def _get(config: Mapping, name: str, default):
@@ -158,30 +157,19 @@ def _rope_options(config: Mapping, family: Family, number: int) -> dict:
 
 def _rope(options: Mapping, d_k: int, interleaved: bool) -> nn.Module:
     """Rotary positions, plain or with frequencies that were changed for longer texts."""
-    kind, base = options.get("rope_type", options.get("type", "default")), options["rope_theta"]
+    kind, base = options.get("rope_type", options.get("type", "default")), float(options["rope_theta"])
     if options.get("partial_rotary_factor", 1.0) != 1.0:
         raise ValueError("mha.lab.real turns every pair of a query, and this model only "
                          f"{options['partial_rotary_factor']} of them")
     if kind == "default":
-        return Rope(base=float(base), interleaved=interleaved)
-    plain = base ** -(torch.arange(0, d_k, 2, device="cpu") / d_k)  # (d_k / 2,), radians per token
+        return Rope(base=base, interleaved=interleaved)
     if kind == "linear":
-        return ScaledRope(plain / options["factor"], interleaved=interleaved)
+        return Rope(frequencies=frequencies(d_k, base) / options["factor"], interleaved=interleaved)
     if kind == "llama3":
-        return ScaledRope(_llama3(plain, options), interleaved=interleaved)
+        return Rope(frequencies=llama3(
+            d_k, base, factor=options["factor"], length=options["original_max_position_embeddings"],
+            slow=options["low_freq_factor"], fast=options["high_freq_factor"]), interleaved=interleaved)
     raise ValueError(f"mha.lab.real has no rotary positions of the kind {kind!r}; it has default, linear and llama3")
-
-
-def _llama3(plain: Tensor, options: Mapping) -> Tensor:
-    """Frequencies (d_k / 2,) of Llama 3.1: slow pairs turn `factor` times as slowly, fast ones as they did.
-
-    Source:
-        github.com/meta-llama/llama-models, models/llama3/model.py, `apply_scaling`.
-    """
-    turns = options["original_max_position_embeddings"] * plain / (2 * math.pi)  # in a text of the old length
-    low, high = options["low_freq_factor"], options["high_freq_factor"]
-    kept = ((turns - low) / (high - low)).clamp(0, 1)  # 1 for fast pairs
-    return kept * plain + (1 - kept) * plain / options["factor"]
 
 
 def _device(theirs: Mapping[str, Tensor]) -> torch.device:

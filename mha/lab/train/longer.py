@@ -1,10 +1,12 @@
 """Rotary layers that are taken to longer sentences by other frequencies, and how ALiBi's heads find one token back."""
 import math
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor
 
+from mha import position
 from mha.lab.train.loop import fit
 from mha.lab.train.positions import CONTENT, D_K, OFFSETS, PositionLayer, draw
 
@@ -22,32 +24,22 @@ def frequencies(way: str, d_k=D_K, trained=TRAINED, tried=TRIED) -> tuple[Tensor
     fastest as it is; YaRN divides pairs that turned less than once, keeps those that turned 32 times, goes from one to
     the other in between, and sharpens the scores (Peng et al. 2023).
     """
-    theta, longer = BASE ** (-torch.arange(d_k // 2) / (d_k // 2)), tried / trained
-    turns = trained * theta / (2 * math.pi)               # in training
+    theta, longer = position.frequencies(d_k, BASE), tried / trained
     if way == "as trained":
         return theta, 1.0
     if way == "all frequencies / 4":
         return theta / longer, 1.0
     if way == "only slow ones / 4":
-        return torch.where(turns >= 1, theta, theta / longer), 1.0
+        return torch.where(trained * theta >= 2 * math.pi, theta, theta / longer), 1.0
     if way == "base 500000":
-        return 500_000 ** (-torch.arange(d_k // 2) / (d_k // 2)), 1.0
+        return position.frequencies(d_k, 500_000), 1.0
     if way == "NTK-aware base":
-        return (BASE * longer ** (d_k / (d_k - 2))) ** (-torch.arange(d_k // 2) / (d_k // 2)), 1.0
+        return position.frequencies(d_k, BASE * longer ** (d_k / (d_k - 2))), 1.0
     if way == "YaRN":
         slow, fast = SLOW_TO_FAST
-        kept = ((turns - slow) / (fast - slow)).clamp(0, 1)
-        return (1 - kept) * theta / longer + kept * theta, (0.1 * math.log(longer) + 1) ** 2
+        by_parts = position.llama3(d_k, BASE, factor=longer, length=trained, slow=slow, fast=fast)
+        return by_parts, (0.1 * math.log(longer) + 1) ** 2
     raise ValueError(f"way must be one of {WAYS}, got {way!r}")
-
-
-def turning(theta: Tensor):
-    """A function like `rope` that turns neighbours by these frequencies."""
-    def turn(x, positions, interleaved=True):
-        angles = positions[:, None] * theta.to(x.device)
-        pairs = torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous())
-        return torch.view_as_real(pairs * torch.polar(torch.ones_like(angles), angles)).flatten(-2)
-    return turn
 
 
 def fit_longer(task: str, *, steps=800, after=100, runs=6, batch=16, seed=0, device=None) -> tuple[Tensor, Tensor]:
@@ -64,7 +56,7 @@ def fit_longer(task: str, *, steps=800, after=100, runs=6, batch=16, seed=0, dev
     kept, found = [p.detach().clone() for p in layer.parameters], []
     for way in WAYS:
         theta, sharper = frequencies(way)
-        limits = {"turn": turning(theta), "sharper": sharper}
+        limits = {"turn": partial(position.rope, frequencies=theta), "sharper": sharper}
         with torch.no_grad():
             for p, value in zip(layer.parameters, kept):
                 p.copy_(value)
