@@ -2,8 +2,8 @@
 import matplotlib.colors
 import numpy as np
 
-from mha.viz.picture import (SLATE, TEAL, INK, ON_HUE, OCHRE, STREAM, ROSE, WEIGHT, WEIGHTS, WIDTH, Picture,
-                             as_array, house_figure)
+from mha.viz.picture import (INK, OCHRE, ON_HUE, ROSE, SIGNED, SIZES, SLATE, STREAM, TEAL, WEIGHT, WEIGHTS, WIDTH,
+                             Picture, as_array, house_figure)
 from mha.viz.tables import decimal, readable_name, table
 
 
@@ -208,7 +208,7 @@ def matrix(values, title="", row_label="", column_label="", cuts=(), names=(), a
     v = as_array(values)
     figure, (axis,) = house_figure(WIDTH, 0.8 + min(3.4, 4.2 * v.shape[0] / v.shape[1]))
     top = np.abs(v).max()
-    image = axis.imshow(v, cmap="coolwarm", vmin=-top, vmax=top, aspect="auto")
+    image = axis.imshow(v, cmap=SIGNED, vmin=-top, vmax=top, aspect="auto")
     bar = figure.colorbar(image, fraction=0.05, aspect=18)
     bar.ax.tick_params(length=0, labelsize=9.5, labelcolor=INK)
     bar.outline.set_visible(False)
@@ -262,7 +262,7 @@ def matrices(alt, names, panels, columns=2):
     figure, axes = house_figure(WIDTH * columns / 2.4, rows * (0.55 + 0.3 * len(names)), columns, rows,
                                 width_ratios=widths)
     for i, (axis, (title, (values, keys))) in enumerate(zip(axes, panels.items())):
-        axis.imshow(np.abs(values), cmap="Blues", vmin=0, vmax=2.5 * max(1, np.abs(values).max()), aspect="auto")
+        axis.imshow(np.abs(values), cmap=SIZES, vmin=0, vmax=2.5 * max(1, np.abs(values).max()), aspect="auto")
         for (i, j), value in np.ndenumerate(values):
             text = f"{value:g}" if value == round(value) else f"{value:.2f}"
             axis.text(j, i, text.replace("-", "\u2212"), ha="center", va="center", color="black")

@@ -18,7 +18,11 @@ QUERY, KEY, VALUE, WEIGHT, STREAM, ON_HUE = "#b3400c", "#2a5bb0", "#1f8264", "#8
 # The ramp of weights, from none to all: the five stops of common.css on light paper
 WEIGHTS = matplotlib.colors.LinearSegmentedColormap.from_list(
     "weights", ["#fdfcf9", "#e3cff2", "#bb8fdd", "#8a3fbe", "#45085f"])
-HUES = {QUERY: "query", KEY: "key", VALUE: "value", WEIGHT: "weight", STREAM: "stream", ON_HUE: "on-hue"}
+HUES = {QUERY: "query", KEY: "key", VALUE: "value", WEIGHT: "weight", STREAM: "stream", ON_HUE: "on-hue",
+        SLATE: "first", OCHRE: "second", TEAL: "third", ROSE: "fourth"}
+# Sizes of numbers, and numbers below and above 0, which are neither weights nor keys
+SIZES = matplotlib.colors.LinearSegmentedColormap.from_list("sizes", ["#fdfcf9", "#8195ae"])
+SIGNED = matplotlib.colors.LinearSegmentedColormap.from_list("signed", ["#3f556f", "#fdfcf9", "#8a5a0c"])
 
 
 class Picture:
