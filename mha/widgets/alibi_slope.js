@@ -22,7 +22,7 @@ export default figure(({ slopes, tokens, shown }, { change }) => {
   const axis = add("text", { class: "tick", y: y(0) + 38 }, "tokens back");
   svg.append(held);
   const status = statusLine(sentenceFor(0.00391, 12, 0.888));
-  const title = planeTitle("Weights", "and, as lines, the most that any slope gives to each place");
+  const title = planeTitle("Weights", "and, as lines, the most that any slope gives to each position");
 
   function sentenceFor(slope, k, weight) {
     const best = Math.log((k + 1) / k).toFixed(3);

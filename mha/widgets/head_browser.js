@@ -95,7 +95,7 @@ function meanAt(offset, n, weights) {
 
 function sentenceFor(asking, asked, weight, [before, itself, after, first]) {
   const two = (value) => value.toFixed(2);
-  return `Here \u201c${asking}\u201d gives most, ${two(weight)}, to \u201c${asked}\u201d. In the mean `
+  return `Here \u201c${asking}\u201d gives most, ${two(weight)}, to \u201c${asked}\u201d. On average `
     + `the token before gets ${two(before)}, the next ${two(after)} (of the rows that have one), the row\u2019s own `
     + `${two(itself)}, [CLS] ${two(first)}.`;
 }

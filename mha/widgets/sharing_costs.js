@@ -46,8 +46,8 @@ export default figure(({ names, columns, long, errors, counts, wanted }) => {
     const [heads, h_kv, d_k, d_v, d_c] = cell;
     const [best, middle, last] = ends.map((error) => error.toFixed(3));
     const shared = d_c ? `one latent of ${d_c} numbers` : `h_kv = ${h_kv}, keys of ${d_k} and values of ${d_v}`;
-    const bound = low > 0 ? ` Heads that choose by names alone cannot get below ${low.toFixed(3)} in the mean; `
-      + "a sample may be kind, or scores may see contents." : "";
+    const bound = low > 0 ? ` Heads that choose by names alone cannot get below ${low.toFixed(3)} on average. `
+      + "A sample of sentences can be a little below it, and heads whose scores see contents too." : "";
     return `${heads} heads, ${shared}: a token adds ${keptOf(cell)} numbers to the cache. `
       + `Errors after ${comma(count)} steps${wanting ? ` (none trained for ${steps[1]})` : ""} from ${best} to `
       + `${last}, in the middle ${middle}.${bound}`;

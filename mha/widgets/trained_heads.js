@@ -19,7 +19,8 @@ const floorOf = (count, r) => Math.max(0, 1 - count / r);
 function limit(count, r) {
   const low = floorOf(count, r);
   if (low) {
-    return `Heads that choose by names alone cannot get below ${low.toFixed(3)} in the mean; a sample may be kind.`;
+    return `Heads that choose by names alone cannot get below ${low.toFixed(3)} on average, `
+      + "and on a sample of sentences only by a little.";
   }
   if (count === r) return "There are as many heads as relations.";
   return "There are more heads than relations, and each is narrower.";

@@ -14,7 +14,7 @@ FLOOR = Mistake("floor-only",
 OTHERS_SILENT = Mistake("others-silent",
     "The guess is chosen by the weights on the wanted tokens alone, as if the others were silent. What they add to the "
     "mixtures has to be reckoned with.",
-    "What does a head bring that looks at a wanted token and at one that nobody asked for?")
+    "What does a head return that looks at a wanted token and at one that nobody asked for?")
 
 PROGRAM = Program("""\
 def least_error(weights, r):
@@ -137,8 +137,8 @@ EXERCISE = Exercise(
     statement="How well could a layer do with these weights? weights is `(h, n)` with independent rows, h <= n: how h "
               "heads mix n tokens. The contents of the tokens are independent numbers of variance 1, and those of the "
               "first r tokens are wanted. Write `least_error(weights, r)`: the mean squared error, a mean over the r "
-              "wanted contents, of the best linear guess from what the h heads bring. (Known to the guesser are the h "
-              "mixtures, and nothing else.) Return a single number, as a tensor without axes or as a float.",
+              "wanted contents, of the best linear guess from what the h heads return. Known to the guesser are the h "
+              "mixtures, and nothing else. Return a single number, as a tensor without axes or as a float.",
     stub="# least_error(torch.tensor([[0.5, 0.5]]), 1) -> 0.5\n"
          "def least_error(weights, r):\n    ...\n",
     program=PROGRAM,

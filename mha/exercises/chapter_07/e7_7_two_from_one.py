@@ -38,11 +38,11 @@ def two_from_one(error):
     }),
     "names": Blank("[1.0, 0.0], [-1.0, 0.0]", offered=3, wrong={
         "[1.0, 0.0], [1.0, 0.0]": Mistake("names-alike",
-            "Both names are carried by the same value. The two weights add up to 1, so what comes home of the names is "
-            "always the same.",
+            "Both names are carried by the same value. The two weights add up to 1, so what is returned of the names "
+            "is always the same.",
             "Which part of a value could tell the two weights apart?"),
         "[1.0, 0.0], [0.0, 0.0]": Mistake("one-name",
-            "Only the name of token 1 is carried, so its weight comes home, about one half. What is needed is the "
+            "Only the name of token 1 is carried, so its weight is returned, about one half. What is needed is the "
             "difference of the two weights, which is 0 where the contents are equal.",
             "What do the guesses show for the contents 0, 0?"),
         "[0.0, 0.0], [0.0, 0.0]": Mistake("weights-unread",
@@ -77,7 +77,7 @@ def two_from_one(error):
     "difference mean": {
         ("[0.0, 0.0]", "[0.0, 0.0]"): Mistake("always-zero",
             "Both guesses are 0, whatever the contents.",
-            "Which two numbers does a head bring home?"),
+            "Which two numbers does a head return?"),
     },
     "little difference": {
         ("0.0", "[0.0, 0.0]"): Mistake("blind-scores",
@@ -198,7 +198,7 @@ EXERCISE = Exercise(
     measure=measure, measures_closely=True, observe=observe, trained=(),
     wanted="three matrices: W_K of shape (3, 1), W_V of shape (3, d_v), W_O of shape (d_v, 2)",
     describe_difference=describe_difference,
-    hints=("Two numbers come home: what the head mixes from the contents, and how the weight is divided. Let the "
+    hints=("The head returns two numbers: what it mixes from the contents, and how the weight is divided. Let the "
            "scores see the contents, so that the second says something.",
            "With scores b c1 and b c2 and a small b, the weights differ by about b (c1 - c2) / 2, and the mixture is "
            "about (c1 + c2) / 2. Let the names in the values tell the weights apart, and W_O make up for the small "

@@ -112,9 +112,9 @@ EXERCISE = Exercise(
     id="9.1", name="gated", chapter="09_pruning_lab", stars=2, minutes=10, after="section 1",
     signature="gated(y, gates, W_O)",
     statement="A gate is a factor for the output of a head: 1 leaves it alone, 0 switches it off, and any number in "
-              "between or beyond will do. Write `gated(y, gates, W_O)`: y is `(B, h, n, d_v)`, what the heads bring; "
+              "between or beyond will do. Write `gated(y, gates, W_O)`: y is `(B, h, n, d_v)`, what the heads return; "
               "gates is `(h,)`; W_O is `(h*d_v, d_model)`. Return `(B, n, d_model)`: each head's output times its "
-              "gate, the heads side by side, times W_O. Gradients should reach all three, since section 2 asks for "
+              "gate, the heads concatenated, times W_O. Gradients should reach all three, since section 2 asks for "
               "those of the gates.",
     stub="# gated(torch.tensor([[[[2.]], [[3.]]]]), torch.tensor([1., 0.5]), torch.eye(2)) -> 2 1.5\n"
          "def gated(y, gates, W_O):\n    ...\n",

@@ -12,7 +12,7 @@ two_before = Number(
     statement=f"One causal layer has no positions. The tokens hold contents of variance 1, independent and "
               f"identically distributed, and nothing else. The token with {EARLIER} others before it wants the sum "
               "of two contents: those of the two tokens right before it. What is the least mean squared error, for "
-              "any weights and any use of what the layer brings?",
+              "any weights and any use of what the layer returns?",
     answer=2 - 4 / EARLIER,
     mistakes=(
         (0, Mistake("sees-order", "For that it must tell the two before from the others. In one layer without "

@@ -117,7 +117,7 @@ def measure(answer):
     wanted = torch.eye(2, dtype=torch.float64).repeat_interleave(2, 0)                # (4, 2)
     if off(shares[0, :, 0], wanted):
         yield ("With four query heads of one query, and values that are 1, 0 in head 0 and 0, 1 in head 1, the query "
-               f"heads bring home {'; '.join(map(listed, shares[0, :, 0]))}. It should be 1, 0 from the first two and "
+               f"heads return {'; '.join(map(listed, shares[0, :, 0]))}. It should be 1, 0 from the first two and "
                "0, 1 from the others.")
     Q = numbers(1105, 1, 4, 2, 3)                         # of one query a softmax over the queries would see nothing
     other, values = K.clone(), numbers(1103, 1, 2, 5, 2)

@@ -64,7 +64,7 @@ def decode_step(x, W_Q, W_K, W_V, K, V):
             "Without a cache a token may see itself.",
             HOW_MANY),
         "k, v": Mistake("sees-only-itself",
-            "The new token sees itself alone, and brings home its own value.",
+            "The new token sees itself alone, and returns its own value.",
             "What is the cache good for?"),
     }),
     "scale": Blank("/ math.sqrt(q.shape[-1])", offered=2, wrong={

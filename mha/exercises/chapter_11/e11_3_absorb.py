@@ -74,7 +74,7 @@ def absorb(W_Q, W_UK, W_UV, W_O, h):
     "brings": Blank("W_UV @ W_O", offered=2, wrong={
         "W_UK @ W_O": Mistake("keys-as-values",
             "B makes keys, by W_UK, and sends them through W_O. Values are made by W_UV.",
-            "What does a head bring home?"),
+            "What does a head return?"),
         "(W_UV @ W_O).sum(0).expand(h, -1, -1)": Mistake("heads-summed",
             "The heads' matrices are added up before the mixture. Each head has weights of its own, so each needs its "
             "own matrix.",
