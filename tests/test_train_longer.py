@@ -9,7 +9,7 @@ from mha.lab.findings import chapter_10 as findings
 from mha.lab.train import TASKS
 from mha.lab.train.longer import WAYS, fit_apart, fit_longer, frequencies
 from mha.lab.train.positions import PositionLayer, draw
-from mha.position import rope
+from mha.position import rope, yarn
 from tools.make_longer import RUNS, SEEDS
 
 X = torch.linspace(-2, 2, 240, dtype=torch.float64).square().view(3, 5, 16)
@@ -98,3 +98,8 @@ def test_one_stored_seed_with_alibi_drawn_at_random_comes_out_again():
 def test_what_is_not_stored_is_said():
     with pytest.raises(ValueError, match="got 'far'"):
         longer_runs("far")
+
+
+def test_yarn_of_its_code_keeps_the_fastest_pair_that_the_paper_s_formula_slows():
+    old, code = frequencies("as trained")[0], yarn(16, factor=4.0, length=24)
+    assert torch.allclose(old / code, torch.tensor([1, 1.6] + 6 * [4.0]).double())

@@ -22,7 +22,8 @@ def frequencies(way: str, d_k=D_K, trained=TRAINED, tried=TRIED) -> tuple[Tensor
     pairs that made a whole turn within the sentences of training; "base 500000" takes that for the base of 10,000;
     "NTK-aware base" takes the one that divides the slowest frequency by as much as the sentences grew, and leaves the
     fastest as it is; YaRN divides pairs that turned less than once, keeps those that turned 32 times, goes from one to
-    the other in between, and sharpens the scores (Peng et al. 2023).
+    the other in between, and sharpens the scores (Peng et al. 2023, sections 3.2 and 3.4; in its code, `position.yarn`,
+    the line in between is another, and keeps the fastest of these pairs).
     """
     theta, longer = position.frequencies(d_k, BASE), tried / trained
     if way == "as trained":
