@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from torch._dtypes import B, COMPLEX, FLOAT, I64, packed
+from torch._dtypes import COMPLEX, FLOAT, I64, packed
 from torch._base import OPS, OTHERWISE, error, make, need, NotHere, op, Tensor
 from torch._arguments import axes_of, axis_of
 from torch._create import chosen
@@ -207,12 +207,12 @@ first_of("argmin", np.argmin)
 def truth(name, function):
     def called(input, dim=None, keepdim=False):
         axes = axes_of(dim, need(input, name).ndim)
-        array = function(input.array.astype(bool), axes, keepdims=keepdim)
-        return make(array, DTYPE_OF_TRUTH.get(input.dtype.name, B))
+        if input.dtype.name == "uint8":
+            raise NotHere(f"{name} of uint8")
+        return make(function(input.array.astype(bool), axes, keepdims=keepdim))
     return op(called, name)
 
 
-DTYPE_OF_TRUTH = {}
 truth("all", np.all)
 truth("any", np.any)
 

@@ -258,7 +258,7 @@ def numbers(array, write, indent):
         return write(array.item()).strip()
     if array.ndim == 1:
         return row(["".join(write(value)) for value in array.tolist()], indent)
-    gap = ",\n" * 1 + "\n" * (array.ndim - 2) + " " * (indent + 1)
+    gap = ",\n" + "\n" * (array.ndim - 2) + " " * (indent + 1)
     return "[" + gap.join(numbers(part, write, indent + 1) for part in array) + "]"
 
 
