@@ -55,9 +55,14 @@ def own_cell(docname):
 def made(id, stub, name, colab, verb, label):
     if not files():
         return ""
-    known = script({"stub": stub, "name": name, "colab": colab})
+    known = of_code({"stub": stub, "name": name, "colab": colab})
     return FORM.format(id=id, name=id.replace(".", "-"), known=known, verb=verb, about=ABOUT, label=escape(label),
                        size=f"{bytes_to_load() / 1e6:.1f} MB")
+
+
+def of_code(data):
+    """Data for a script in which code stands as it is typed: no words that a page shows."""
+    return script(data).replace("application/json", "application/json+code", 1)
 
 
 def prelude(path):
@@ -142,7 +147,7 @@ def wake_early(app, pagename, templatename, context, doctree):
     context["has_writing"] = 'class="ask write-here"' in context.get("body", "")
     if context["has_writing"]:
         known = {"chapter": pagename.rpartition("/")[2], "prelude": prelude(app.env.doc2path(pagename))}
-        told = script(known).replace("<script", '<script id="python-of-this-page"', 1)
+        told = of_code(known).replace("<script", '<script id="python-of-this-page"', 1)
         context["body"] = context["body"].rpartition("</section>")[0] + own_cell(pagename) + "</section>" + told
 
 
