@@ -267,24 +267,12 @@ def test_the_compiled_and_the_exported_layer_give_the_same_numbers():
 X = torch.zeros(B, N, D)
 ERRORS = {
     "indivisible": (lambda: grouped(4), ValueError, "num_heads=6 is no multiple of num_kv_heads=4"),
-    "more_than_heads": (lambda: grouped(12), ValueError, "num_heads=6 is no multiple of num_kv_heads=12"),
-    "zero": (lambda: grouped(0), ValueError, "num_kv_heads=0 must be a positive whole number"),
     "float": (lambda: grouped(2.0), TypeError, "num_kv_heads=2.0 is a float"),
-    "bool": (lambda: grouped(True), TypeError, "num_kv_heads=True is a bool"),
     "prune_unequal": (lambda: grouped().prune([0, 1, 3]), ValueError,
                       r"keep=\[0, 1, 3\] takes groups apart: 3 adjacent heads.*from_heads"),
-    "prune_mixed": (lambda: grouped().prune([0, 3, 1, 4]), ValueError, "takes groups apart"),
-    "prune_absent": (lambda: grouped().prune([6]), ValueError, "there is no head 6; this layer has heads 0 to 5"),
-    "head_absent": (lambda: grouped().head(6), ValueError, "there is no head 6"),
-    "to_torch_groups": (lambda: MultiHeadAttention(12, 6, num_kv_heads=2).to_torch(), ValueError,
-                        "cannot express this layer: num_kv_heads=2 is not num_heads=6"),
     "to_torch_on_qk": (lambda: MultiHeadAttention(12, 6, on_qk=Rope()).to_torch(), ValueError, "on_qk is no option"),
     "offset_of_two": (lambda: grouped(causal=True)(X.double(), offset=torch.tensor([1, 2, 3])), ValueError,
                       r"offset has shape \(3,\); it must be a number, or \(2,\)"),
-    "offset_floats": (lambda: grouped(causal=True)(X.double(), offset=torch.ones(B)), TypeError,
-                      "offset is torch.float32; it must hold whole numbers"),
-    "offset_alone": (lambda: grouped()(X.double(), offset=2), ValueError, "offset=2 does nothing by itself"),
-    "window": (lambda: grouped()(X.double(), window=2), ValueError, r"window=2 is a int; it must be a pair"),
 }
 
 
