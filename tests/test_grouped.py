@@ -1,16 +1,15 @@
 """Heads that share keys and values: a grouped layer is a layer whose keys and values stand there several times."""
 import copy
-import pickle
 
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from mha import MultiHeadAttention, MultiHeadLoop, merge_heads, record, split_heads
+from mha import MultiHeadAttention, merge_heads, split_heads
 from mha.lab import measure
 from mha.position import Rope
-from support import ROADS, close, needs_compiler, nothing_leaks, tokens
+from support import ROADS, close, needs_compiler, tokens
 
 B, N, M, D, H, D_K, D_V, D_CONTEXT, D_OUT = 2, 5, 7, 13, 6, 4, 11, 17, 19
 SHARING = pytest.mark.parametrize("num_kv_heads", [1, 2, 3])
@@ -87,33 +86,6 @@ def test_as_many_key_heads_as_heads_is_the_ordinary_layer():
     assert "num_kv_heads" not in repr(grouped(H)) and "num_heads=6, num_kv_heads=2, d_k=4" in repr(grouped())
 
 
-@ROADS
-def test_nothing_leaks_from_the_future_of_a_causal_layer(need_weights):
-    layer = grouped(causal=True)
-    assert nothing_leaks(lambda x: layer(x, need_weights=need_weights)[0], tokens(N, D))
-
-
-def test_gradients_are_those_of_finite_differences_twice():
-    layer = MultiHeadAttention(4, 2, num_kv_heads=1, dtype=torch.float64, on_qk=Rope())
-    x = tokens(3, 4).requires_grad_()
-    for need_weights in (False, True):
-        assert torch.autograd.gradcheck(lambda t: layer(t, need_weights=need_weights)[0], x)
-    assert torch.autograd.gradgradcheck(lambda t: layer(t, need_weights=True)[0], x)
-
-
-@pytest.mark.parametrize("shape", [(N, D), (2, 3, N, D)], ids=["no_batch", "two_axes"])
-def test_any_batch_axes_will_do(shape):
-    layer, x = grouped(on_qk=Rope()), tokens(*shape)
-    close(layer(x, need_weights=True), repeated(layer)(x, need_weights=True))
-
-
-def test_record_gives_a_map_for_each_head():
-    layer, x = grouped(), tokens(B, N, D)
-    with record(nn.Sequential(layer)) as weights:
-        layer(x)
-    close(weights["0"], repeated(layer)(x, need_weights=True)[1])
-
-
 def test_lengths_of_what_heads_carry_are_those_of_the_repeated_layer():
     layer, x = grouped(), tokens(B, N, D)
     weights = layer(x, need_weights=True)[1]
@@ -129,13 +101,6 @@ def test_head_i_is_the_repeated_layers_head_i(num_kv_heads):
     for i in range(H):
         close(layer.head(i)(x, need_weights=True), full.head(i)(x, need_weights=True))
         close((layer.qk(i), layer.ov(i)), (full.qk(i), full.ov(i)))
-
-
-def test_the_loop_over_its_heads_gives_the_same():
-    layer, x, mask = grouped(), tokens(B, N, D), torch.rand(B, H, N, N) > 0.4
-    loop = MultiHeadLoop([layer.head(i) for i in range(H)])
-    loop.W_O = layer.W_O
-    close(layer(x, mask=mask, need_weights=True), loop(x, mask=mask, need_weights=True))
 
 
 def test_from_heads_gives_each_head_keys_of_its_own():
@@ -198,13 +163,6 @@ def test_what_acts_on_queries_and_keys_is_one_object_in_all_that_is_made_from_a_
     assert copy.deepcopy(layer).on_qk is not layer.on_qk
 
 
-@pytest.mark.parametrize("again", [copy.deepcopy, lambda layer: pickle.loads(pickle.dumps(layer))],
-                         ids=["deepcopy", "pickle"])
-def test_a_copy_gives_the_same_numbers(again):
-    layer, x = grouped(on_qk=Rope()), tokens(B, N, D)
-    assert torch.equal(again(layer)(x)[0], layer(x)[0])
-
-
 # --- Cut by columns --------------------------------------------------------------------------------------------------
 
 def part_of(layer, half):
@@ -235,15 +193,6 @@ def test_half_of_the_heads_each_add_up_to_the_whole(num_kv_heads, options, need_
 
 
 # --- Number formats, compilers ---------------------------------------------------------------------------------------
-
-@pytest.mark.parametrize("dtype,tolerance", [(torch.float32, 1e-5), (torch.bfloat16, 3e-2), (torch.float16, 3e-3)])
-@ROADS
-def test_lower_precision_is_close_to_float64(dtype, tolerance, need_weights):
-    layer, x = grouped(on_qk=Rope(), causal=True), tokens(B, N, D)
-    exact, out = layer(x)[0], layer.to(dtype)(x.to(dtype), need_weights=need_weights)[0]
-    assert out.dtype == dtype
-    close(out.double(), exact, tolerance * 2)
-
 
 def test_meta_tensors_go_through():
     layer, offset = grouped(on_qk=Rope(), causal=True, device="meta"), torch.zeros(B, dtype=torch.long, device="meta")
