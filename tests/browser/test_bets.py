@@ -19,6 +19,11 @@ SEEN = "(all) => all.filter((el) => el.getClientRects().length).map((el) => el.o
 
 every_page = pytest.mark.parametrize("page", BETS)
 
+# A page for each set of kinds that a page has of boxes: what a box does there, it does on every page
+KINDS = {page: sorted({*re.findall('"(several|numbers|right|exercise)":', (served.HTML / page).read_text("utf8"))})
+         for page in BETS}
+on_few_pages = pytest.mark.parametrize("page", {str(kinds): page for page, kinds in KINDS.items()}.values())
+
 
 # A browser that finds nothing covered
 WITHOUT = "delete HTMLElement.prototype.onbeforematch; delete Element.prototype.onbeforematch;"
@@ -179,7 +184,7 @@ def test_who_turns_bets_off_at_the_end_stays_there(bet):
     assert tab.evaluate("document.activeElement.closest('footer') !== null")
 
 
-@every_page
+@on_few_pages
 def test_nothing_under_a_cover_can_be_reached(covered, page):
     reached = """() => [...document.querySelectorAll(".bet-cover :is(a, button, input, summary, pre)")].filter((el) => {
       el.focus();
@@ -406,7 +411,7 @@ LOWEST = "(all) => Math.min(...all.map((el) => el.getBoundingClientRect().height
 OPERATED = ".bet button, .bet input, .bet-tally, .bet-are-off, .bet-tag, .bet-reply, .bet-foot"
 
 
-@every_page
+@on_few_pages
 def test_on_paper_everything_is_there_and_choices_are_a_list(covered, page):
     tab = covered(page).page
     box(tab, 1).locator(".bet-option, .bet-go").first.click()
@@ -417,7 +422,7 @@ def test_on_paper_everything_is_there_and_choices_are_a_list(covered, page):
     assert tab.locator(OPERATED).evaluate_all(SEEN) == []
 
 
-@every_page
+@on_few_pages
 def test_without_javascript_everything_is_there_and_choices_are_a_list(unscripted, page):
     tab = unscripted(page)
     assert tab.locator(".bet-cover").count() > 0 and tab.locator(".bet-cover").evaluate_all(LOWEST) > 20

@@ -250,7 +250,7 @@ def test_every_figure_of_the_package_is_in_the_book_and_the_numbers_beside_it_ar
                 assert text.startswith(alt) and text.endswith(numbers), (page, name)
             assert alt.startswith(text.partition(".")[0]), (page, name)
         found += names
-    assert {*found} == {*FIGURES}
+    assert {*found} == {*FIGURES} and all(figure_called(name).canvas.label.endswith(".") for name in FIGURES)
 
 
 def test_a_word_of_the_glossary_answers_to_pointer_and_keyboard_and_escape_closes_it(visit):

@@ -1,5 +1,5 @@
 """The decoder that runs in a page, in Chromium, against this package's own layers on the same file: token by token on
-20 texts, and with heads off, tokens hidden, keys and values lent.
+six texts, and with heads off, tokens hidden, keys and values lent.
 """
 import base64
 
@@ -15,22 +15,8 @@ from tools import make_told
 
 TEXTS = [
     "Mia had a small red boat. Every day she took it to the pond behind her house.",
-    "One morning the wind was strong and the boat floated far away. Mia was sad.",
-    "There was a bear who could not sleep. He turned to the left and he turned to the right.",
     "\"I need a soft pillow,\" he said. The sheep heard him and gave him some of her wool.",
-    "Ben and his sister Anna wanted to build a tower. They used all their blocks.",
     "Then the cat jumped on the table and the tower fell down. \"Oh no!\" said Anna.",
-    "Grandma baked a big cake for Max. It had seven candles on it.",
-    "\"I have everything I want,\" he said. Grandma hugged him and they ate the cake together.",
-    "A little star fell from the sky and landed in a garden. A girl named Zoe found it in the grass.",
-    "It was cold and it did not shine. Zoe took it in her hands and sang a song.",
-    "Tom did not like the dark. His dad gave him a small lamp.",
-    "That night Tom heard a noise. He turned on the lamp and saw his kitten under the bed.",
-    "One day a frog and a mouse went to the market. They had only one coin.",
-    "In the end they bought an apple and shared it on the way home.",
-    "The snow was deep and white. Lucy put on her boots and her scarf.",
-    "A rabbit came and looked at the carrot. Lucy said, \"You can have it.\"",
-    "Sam found an old key on the street. He tried it on every door, but it did not fit.",
     "The man said, \"This is the key to my music box! I lost it years ago.\"",
     "The twins Leo and Nora had one bike.\nLeo wanted to ride and Nora wanted to ride too.",
     "My attention heads: 2 x 3 = 6?",
