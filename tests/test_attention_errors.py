@@ -40,6 +40,9 @@ ERRORS = {
                    r"q is torch.float8_e4m3fn; 8 bits are.*q.to\(torch.bfloat16\)"),
     "eight_bits_of_bias": (lambda: attention(Q, K, V, bias=YES.to(torch.float8_e5m2)), TypeError,
                            r"bias is torch.float8_e5m2.*bias.to\(torch.bfloat16\)"),
+    "list": (lambda: attention([[1.0]], K, V), TypeError, "q is a list.*torch.as_tensor"),
+    "mask_without_heads": (lambda: attention(Q[0, 0], K[0, 0], V[0, 0], mask=YES[None]), ValueError,
+                           r"give 2, \(n, m\) = \(5, 7\)$"),
 }
 
 

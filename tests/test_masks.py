@@ -121,6 +121,8 @@ ERRORS = {
     "tensors_of_lengths": (lambda: masks.padding([torch.tensor(3), torch.tensor(5)], M), TypeError, "torch.stack"),
     "list_for_lengths": (lambda: masks.padding([[1, 1, 0], [1, 1, 1]], 3), ValueError, r"attention_mask.bool\(\)"),
     "infinite_side": (lambda: masks.window(N, M, float("inf"), 0), TypeError, "left=inf is a float.*None for no limit"),
+    "other_keys": (lambda: masks.from_torch(torch.ones(N, M).bool(), key_padding_mask=torch.ones(2, N).bool()),
+                   ValueError, r"key_padding_mask has shape \(2, 5\) and attn_mask \(5, 7\).*same keys"),
 }
 
 

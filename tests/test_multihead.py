@@ -332,6 +332,7 @@ ERRORS = {
                   "the same in all of them: one object"),
     "W_O_tensor": (lambda: MultiHeadAttention.from_heads([Head(D, 11)], torch.zeros(11, D)), TypeError,
                    r"W_O is a Tensor; it must be nn.Linear\(11, d_out\)"),
+    "eight_bits": (lambda: layer(dtype=torch.float8_e4m3fn), TypeError, "float8_e4m3fn must be .* of 16 bits or more"),
 }
 
 

@@ -91,6 +91,7 @@ ARGUMENTS = {
     "crop_nothing": (lambda: cache().crop(), "crop got no length \\(one whole number for all"),
     "torchs_three_names": (lambda: LAYER(query=X, key=X, value=X), "no query= here; self-attention is layer\\(x\\)"),
     "attention_names": (lambda: attention(query=Q, key=Q, value=Q), "no query=; .*attention\\(q, k, v\\)"),
+    "head_of_nothing": (lambda: Head(8, 4)(), r"Head\(...\) got no x \(..., n, d_model\); write"),
 }
 TENSORS = {
     "residual_turned": (lambda: LAYER(X) + X, r"\(out, weights\)"),
@@ -113,6 +114,7 @@ NAMES = {
     "reset": (lambda: cache().reset(), r"no reset; .*cache.crop\(0\)"),
     "to": (lambda: cache().to("cpu"), "no to; layer.to.*new_cache"),
     "max_seq_len": (lambda: cache().max_len, r"no max_len; .*K.shape\[2\]"),
+    "embed_dim": (lambda: LAYER.embed_dim, "no embed_dim; .*d_model"),
 }
 SEATS = {
     "rope": (lambda: MultiHeadAttention(D, H, on_qk=rope),
