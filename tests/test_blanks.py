@@ -1,10 +1,7 @@
 """Programs with blanks: what a page offers hangs together, and what it says is what `check` says."""
 import random
-from textwrap import indent
 
 import pytest
-import torch
-import torch.nn.functional as F
 
 from mha.exercises import EXERCISES, check
 from mha.exercises.engine.blanks import BLANK, Blank, Program
@@ -91,11 +88,3 @@ def test_choices_are_shown_in_one_order_for_all_and_not_the_right_one_first_ever
     assert orders == [shuffled(exercise, name) for name in exercise.program.offered]
     assert all(sorted(order) == list(range(len(order))) for order in orders)
     assert any(order[0] != 0 for order in orders)
-
-
-@every_program
-def test_the_solution_that_is_shown_is_right(exercise):
-    world = {"torch": torch, "F": F, **{item.name: item.reference for item in IN_CODE if item is not exercise}}
-    exec(f"import math\ndef {exercise.signature}:\n{indent(exercise.hints[2], '    ')}", world)
-    report = check(exercise.id, world[exercise.name])
-    assert report.ok, report.text
