@@ -157,6 +157,7 @@ SURGERY = {
     "turned_by_nothing": (lambda: surgery.turn_heads(LAYER), "give keys=, values= or both"),
     "record_called": (lambda: record(LAYER)(X), r"with record\(model\) as weights"),
     "record_model": (lambda: record("model"), "record got a str; it takes a model"),
+    "changed_width": (lambda: surgery.operate(LAYER, lambda Q, K: (Q, K[..., :2])), r"\(3, 13, 2\); .*the same r"),
 }
 def of_lora(W):
     """As loralib does: a Linear, whose weight is not all of what it computes."""
