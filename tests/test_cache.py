@@ -324,7 +324,7 @@ def test_meta_tensors_go_through():
 
 # --- Compilers and devices -------------------------------------------------------------------------------------------
 
-def test_a_compiled_step_gives_the_same_numbers_and_is_compiled_few_times():
+def test_a_compiled_step_gives_the_same_numbers_and_is_compiled_three_times():
     """In one graph, with lengths alike or not. crop reads its numbers, so that it stays outside."""
     layer, x = causal_layer(on_qk=Rope()).float(), torch.randn(B, N, D)
     compiled, graphs = [], []
@@ -340,7 +340,7 @@ def test_a_compiled_step_gives_the_same_numbers_and_is_compiled_few_times():
             compiled.append(step(token, cache))
             close(compiled[-1], layer(token, cache=plain)[0], 1e-5)
         assert cache.filled == plain.filled
-    assert len(graphs) <= 6
+    assert len(graphs) <= 3                                 # the first token, any other, and lengths that differ
 
 
 @needs_gpu
