@@ -353,14 +353,6 @@ def test_another_tab_follows(chrome, address):
     context.close()
 
 
-@pytest.mark.parametrize("stored", ["5", "null", '"x"', '{"01_soft_lookup:000000": "a", "6.7": 5}'])
-def test_what_cannot_be_read_in_the_browser_does_no_harm(bet, stored):
-    one = bet(LOOKUP, script=served.keeping(f'"bets": {stored}'))
-    assert not is_open(one.page, 1)
-    box(one.page, 1).get_by_role("button").first.click()
-    assert is_open(one.page, 1) and one.errors == []
-
-
 @pytest.mark.parametrize("place", ["#bet-1", ".bet-tally"])
 def test_whoever_wants_a_book_reads_on_without_bets_and_may_bet_after_all(bet, place):
     tab = bet(LAB).page
