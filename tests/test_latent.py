@@ -268,21 +268,6 @@ def test_autocast_lowers_the_precision_with_a_cache_too(absorbed, d_r):
     close((out.float(), cached.float()), (layer(x)[0],) * 2, 3e-2)
 
 
-@FORMS
-def test_meta_tensors_go_through(absorbed):
-    out, weights = latent(absorbed=absorbed, device="meta")(torch.empty(B, N, D, device="meta", dtype=torch.float64),
-                                                            need_weights=True)
-    assert out.shape == (B, N, D) and weights.shape == (B, H, N, N)
-
-
-@FORMS
-def test_a_copy_and_a_loaded_state_give_the_same_numbers(absorbed):
-    layer, x, fresh = latent(absorbed=absorbed), tokens(B, N, D), latent(absorbed=absorbed)
-    fresh.load_state_dict(layer.state_dict())
-    for other in (fresh, copy.deepcopy(layer)):
-        assert torch.equal(other(x)[0], layer(x)[0])
-
-
 @needs_compiler
 def test_the_compiled_layer_gives_the_same_numbers_with_a_cache_too():
     layer, x = latent(causal=True, dtype=torch.float32), torch.randn(B, N, D)

@@ -242,10 +242,6 @@ def test_slopes_are_the_published_ones(num_heads):
     close(alibi_slopes(num_heads), torch.tensor(PUBLISHED[num_heads]), 1e-7)
 
 
-def test_slopes_of_a_power_of_two_fall_by_one_factor():
-    close(alibi_slopes(16).log2(), -0.5 * torch.arange(1.0, 17.0), 1e-6)
-
-
 @pytest.mark.parametrize("offset", [0, 2, -3])
 @pytest.mark.parametrize("slopes", [None, torch.tensor([2.0, 0.5, 0.0])], ids=["published", "own"])
 def test_the_bias_is_minus_the_slope_times_the_distance(offset, slopes):
