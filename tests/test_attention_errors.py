@@ -43,6 +43,8 @@ ERRORS = {
     "list": (lambda: attention([[1.0]], K, V), TypeError, "q is a list.*torch.as_tensor"),
     "mask_without_heads": (lambda: attention(Q[0, 0], K[0, 0], V[0, 0], mask=YES[None]), ValueError,
                            r"give 2, \(n, m\) = \(5, 7\)$"),
+    "mask_of_sequences": (lambda: attention(Q, K, V, mask=YES[:2]), ValueError,
+                          r"\(2, 7\).*rows are sequences, write mask\[:, None, None\]"),
 }
 
 

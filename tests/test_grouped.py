@@ -222,6 +222,7 @@ ERRORS = {
     "to_torch_on_qk": (lambda: MultiHeadAttention(12, 6, on_qk=Rope()).to_torch(), ValueError, "on_qk is no option"),
     "offset_of_two": (lambda: grouped(causal=True)(X.double(), offset=torch.tensor([1, 2, 3])), ValueError,
                       r"offset has shape \(3,\); it must be a number, or \(2,\)"),
+    "prune_absent": (lambda: grouped().prune([6]), ValueError, "there is no head 6; this layer has heads 0 to 5"),
 }
 
 
