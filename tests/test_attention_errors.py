@@ -45,6 +45,8 @@ ERRORS = {
                            r"give 2, \(n, m\) = \(5, 7\)$"),
     "mask_of_sequences": (lambda: attention(Q, K, V, mask=YES[:2]), ValueError,
                           r"\(2, 7\).*rows are sequences, write mask\[:, None, None\]"),
+    "learned_scale": (lambda: attention(Q, K, V, scale=torch.ones(H)), TypeError,
+                      r"scale is a Tensor of shape \(3,\).*q \* factor"),
 }
 
 

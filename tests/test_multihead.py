@@ -335,6 +335,7 @@ ERRORS = {
     "eight_bits": (lambda: layer(dtype=torch.float8_e4m3fn), TypeError, "float8_e4m3fn must be .* of 16 bits or more"),
     "to_torch_d_k": (lambda: layer(d_k=5).to_torch(), ValueError, r"num_heads \* d_k = 15 is not d_model=12"),
     "sparse": (lambda: layer()(X.to_sparse()), TypeError, r"torch.sparse_coo.*x.to_dense\(\)"),
+    "no_size": (lambda: MultiHeadAttention(), TypeError, "got no d_model, num_heads .size of a token"),
 }
 
 
