@@ -6,7 +6,7 @@ import torch
 
 from mha import MultiHeadAttention, MultiHeadLoop, attention, merge_heads, split_heads
 from mha.position import Rope, alibi_bias, alibi_slopes, positions_from, rope, sinusoids
-from support import close, refused, tokens
+from support import close, tokens
 
 B, H, N, M, D, D_K = 2, 3, 5, 7, 13, 6
 PAIRINGS = pytest.mark.parametrize("interleaved", [False, True], ids=["halves", "neighbours"])
@@ -242,6 +242,10 @@ def test_slopes_are_the_published_ones(num_heads):
     close(alibi_slopes(num_heads), torch.tensor(PUBLISHED[num_heads]), 1e-7)
 
 
+def test_slopes_of_a_power_of_two_fall_by_one_factor():
+    close(alibi_slopes(16).log2(), -0.5 * torch.arange(1.0, 17.0), 1e-6)
+
+
 @pytest.mark.parametrize("offset", [0, 2, -3])
 @pytest.mark.parametrize("slopes", [None, torch.tensor([2.0, 0.5, 0.0])], ids=["published", "own"])
 def test_the_bias_is_minus_the_slope_times_the_distance(offset, slopes):
@@ -275,27 +279,43 @@ ERRORS = {
     "waves_n": (lambda: sinusoids(-1, 4), ValueError, "n=-1 is negative"),
     "waves_d_model": (lambda: sinusoids(N, 0), ValueError, "d_model=0"),
     "waves_base": (lambda: sinusoids(N, 4, base=-1.0), ValueError, "base=-1.0 must be above 0"),
+    "waves_text": (lambda: sinusoids(N, 4, base="long"), TypeError, "base='long' is a str"),
     "list": (lambda: rope([1.0], NEAR), TypeError, "x is a list"),
     "positions_list": (lambda: rope(X, [0, 1]), TypeError, "positions is a list; .*torch.as_tensor"),
     "integer": (lambda: rope(X.long(), NEAR), TypeError, "x is torch.int64; it must be floating point"),
+    "odd": (lambda: rope(X[..., :5], NEAR), ValueError, r"x has shape \(2, 3, 5, 5\).*d_k even"),
     "odd_head": (lambda: MultiHeadAttention(15, 3, on_qk=Rope())(torch.zeros(B, N, 15)), ValueError, "d_k even"),
+    "no_numbers": (lambda: rope(X[..., :0], NEAR), ValueError, "d_k even"),
+    "one_axis": (lambda: rope(X[0, 0, 0], NEAR), ValueError, r"x has shape \(6,\)"),
     "float_positions": (lambda: rope(X, NEAR.float()), TypeError, "positions is torch.float32.*torch.arange"),
+    "bool_positions": (lambda: rope(X, NEAR > 2), TypeError, "positions is torch.bool"),
     "too_few": (lambda: rope(X, NEAR[:1]), ValueError, r"positions has shape \(1,\).*\(5,\), or have 3 axes"),
+    "two_axes": (lambda: rope(X, NEAR[None]), ValueError, r"positions has shape \(1, 5\)"),
     "heads": (lambda: rope(X, NEAR.expand(B, 2, N)), ValueError, r"positions has shape \(2, 2, 5\)"),
+    "no_axis": (lambda: rope(X, torch.tensor(3)), ValueError, r"positions has shape \(\)"),
     "device": (lambda: rope(X, NEAR.to("meta")), ValueError, "x is on cpu but positions is on meta"),
     "base": (lambda: rope(X, NEAR, base=0.0), ValueError, "base=0.0 must be above 0"),
+    "base_nan": (lambda: Rope(base=math.nan), ValueError, "base=nan must be finite"),
     "base_bool": (lambda: Rope(base=True), TypeError, "base=True is a bool"),
     "interleaved": (lambda: Rope(interleaved="yes"), TypeError, "interleaved is 'yes'"),
+    "seat_text": (lambda: MultiHeadAttention(12, H, on_qk="rope"), TypeError, r"on_qk is a str.*Rope\(\)"),
+    "seat_class": (lambda: MultiHeadAttention(12, H, on_qk=Rope), TypeError, r"on_qk is .*Rope\(\)"),
     "slopes_0": (lambda: alibi_slopes(0), ValueError, "num_heads=0"),
+    "slopes_float": (lambda: alibi_slopes(3.0), TypeError, "num_heads=3.0 is a float"),
     "bias_slopes": (lambda: alibi_bias(H, N, slopes=torch.ones(2)), ValueError, r"slopes has shape \(2,\).*\(3,\)"),
     "bias_list": (lambda: alibi_bias(H, N, slopes=[1, 2, 3]), TypeError, "slopes is a list"),
     "bias_n": (lambda: alibi_bias(H, -1), ValueError, "n=-1 is negative"),
     "bias_m": (lambda: alibi_bias(H, N, 7.0), TypeError, "m=7.0 is a float"),
+    "bias_offsets": (lambda: alibi_bias(H, N, offset=torch.zeros(2)), TypeError, "offset is torch.float32"),
     "bias_offset": (lambda: alibi_bias(H, N, offset=0.5), TypeError, "offset=0.5 is a float"),
 }
 
 
-test_wrong_input_gets_a_sentence_that_helps = refused(ERRORS)
+@pytest.mark.parametrize("case", ERRORS)
+def test_wrong_input_gets_a_sentence_that_helps(case):
+    call, kind, words = ERRORS[case]
+    with pytest.raises(kind, match=words):
+        call()
 
 
 @pytest.mark.parametrize("default", [torch.bfloat16, torch.float64], ids=str)

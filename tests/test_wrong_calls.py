@@ -118,7 +118,8 @@ NAMES = {
 }
 SEATS = {
     "rope": (lambda: MultiHeadAttention(D, H, on_qk=rope),
-             r"on_qk is rope\(x, positions, base, interleaved\).*mha.position.Rope\(\)"),
+             r"on_qk is rope\(x, positions, base, .*\).*mha.position.Rope\(\)"),
+    "pair": (lambda: MultiHeadAttention(D, H, on_qk=lambda Q, K: (Q, K)), r"on_qk is <lambda>\(Q, K\).*\(Q, K, i, j\)"),
     "identity": (lambda: Head(D, 4, on_qk=nn.Identity()), r"on_qk is Identity\(input\).*\(Q, K, i, j\)"),
     "table": (lambda: MultiHeadAttention(D, H, on_qk=sinusoids(N, D)), "on_qk is a Tensor"),
     "one_back": (lambda: MultiHeadAttention(D, H, on_qk=lambda Q, K, i, j: Q)(X), r"on_qk gave a Tensor.*\(Q, K\)"),
