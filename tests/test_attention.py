@@ -11,6 +11,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import mha
+from mha._backends import fused
 from mha.attention import attention, definition
 from support import ROADS, close, every_pair, needs_compiler, needs_gpu, nothing_leaks, see
 
@@ -94,6 +95,22 @@ def test_weights_are_what_torch_gives_the_unit_vectors(options):
     close(weights, F.scaled_dot_product_attention(q, k, units, **theirs))
 
 
+@ROADS
+@pytest.mark.parametrize("n", [1, N, 31])
+def test_plain_causal_attention_equals_torchs(need_weights, n):
+    q, k, v = random_qkv(n=n, m=n, d_v=D_K)
+    out, _ = attention(q, k, v, causal=True, need_weights=need_weights)
+    close(out, F.scaled_dot_product_attention(q, k, v, is_causal=True))
+
+
+def test_rows_of_weights_sum_to_1_and_mix_the_values():
+    q, k, v = random_qkv()
+    out, weights = attention(q, k, v, need_weights=True)
+    assert weights.shape == (B, H, N, M) and (weights >= 0).all()
+    close(weights.sum(-1), torch.ones(B, H, N, dtype=torch.float64))
+    close(out, torch.einsum("bhij,bhjd->bhid", weights, v))
+
+
 def test_weights_are_given_only_on_request():
     assert attention(*random_qkv())[1] is None
 
@@ -141,6 +158,13 @@ def test_the_triangle_needs_no_mask_whoever_shares_its_keys(kv_heads):
 
 
 # --- Heads and axes --------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("batch,h,kv_heads", [(B, 3, 3), (B, 6, 3), (6, 6, 3), (3, 6, 3)])
+def test_where_the_kernel_shares_keys_by_itself_it_gives_the_same(batch, h, kv_heads):
+    """As in the triangle: the kernel's own flags, and no mask."""
+    q, k, v = (random(batch, heads, N, D_K) for heads in (h, kv_heads, kv_heads))
+    close(fused(q, k, v, None, None, D_K ** -0.5, True, 0.0), attention(q, k, v, causal=True)[0])
+
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 @ROADS
@@ -273,6 +297,20 @@ def test_any_number_of_axes_may_stand_before(lead, kind, need_weights):
 # --- Properties ------------------------------------------------------------------------------------------------------
 
 @ROADS
+def test_permuting_the_keys_with_their_values_changes_nothing(need_weights):
+    q, k, v = random_qkv()
+    order = torch.randperm(M)
+    close(attention(q, k[:, :, order], v[:, :, order], need_weights=need_weights)[0], attention(q, k, v)[0])
+
+
+@ROADS
+def test_permuting_the_queries_permutes_the_output(need_weights):
+    q, k, v = random_qkv()
+    order = torch.randperm(N)
+    close(attention(q[:, :, order], k, v, need_weights=need_weights)[0], attention(q, k, v)[0][:, :, order])
+
+
+@ROADS
 @pytest.mark.parametrize("options", [{"causal": True}, {"causal": True, "softcap": 2.0},
                                      {"mask": mha.masks.causal(N)}, {"window": (None, 0)}], ids=str)
 def test_nothing_leaks_from_the_future(options, need_weights):
@@ -392,6 +430,14 @@ def test_a_query_that_sees_nothing_is_zero_whatever_it_holds(blinder, way, kv_he
     assert (out[:, :, BLIND] == 0).all() and out.isfinite().all()
 
 
+@ROADS
+def test_with_every_key_hidden_all_gradients_are_zero(need_weights):
+    q, k, v = random_qkv(grad=True)
+    out, _ = attention(q, k, v, mask=torch.zeros(N, M, dtype=torch.bool), need_weights=need_weights)
+    assert (out == 0).all()
+    assert all((gradient == 0).all() for gradient in torch.autograd.grad(out.sum(), (q, k, v)))
+
+
 def test_a_learned_bias_gets_its_gradient_and_none_where_nothing_is_seen():
     q, k, v = random_qkv()
     bias = random(1, H, N, 1, grad=True)
@@ -437,6 +483,21 @@ def test_derivatives_in_forward_mode_are_those_of_torch_func_and_of_finite_diffe
         duals = function(*(forward_ad.make_dual(*pair) for pair in zip(inputs, along)))
         found = [forward_ad.unpack_dual(t).tangent for t in duals]
     close(found, torch.func.jvp(function, inputs, along)[1])
+
+
+def test_the_weights_alone_can_be_differentiated():
+    q, k, v = random_qkv(grad=True)
+    _, weights = attention(q, k, v, need_weights=True)
+    expected = torch.softmax(q @ k.mT / math.sqrt(D_K), -1)
+    close(torch.autograd.grad(weights.square().sum(), q)[0], torch.autograd.grad(expected.square().sum(), q)[0])
+
+
+def test_one_buffer_equals_the_definition():
+    q, k, v = random_qkv()
+    mask, bias = torch.rand(N, M) > 0.2, random(N, M)
+    mask[:, 0] = True
+    ours = attention(q, k, v, mask=mask, bias=bias, scale=0.4, need_weights=True)
+    close(ours, definition(q, k, v, mask, bias, scale=0.4))
 
 
 def test_the_definition_divides_by_the_root_of_d_k_unless_told():
@@ -557,6 +618,15 @@ def test_the_compiled_code_gives_the_same_numbers():
         return attention(q, k, v, causal=True, need_weights=True)
 
     close(torch.compile(function, fullgraph=True)(q, k, v), function(q, k, v), 1e-5)
+
+
+@ROADS
+def test_meta_tensors_go_through_with_their_gradients(need_weights):
+    q, k, v = (t.to("meta").requires_grad_() for t in random_qkv())
+    mask = torch.ones(N, M, dtype=torch.bool, device="meta")
+    out, weights = attention(q, k, v, mask=mask, need_weights=need_weights)
+    out.sum().backward()
+    assert out.shape == (B, H, N, D_V) and out.is_meta and k.grad.shape == k.shape
 
 
 @ROADS

@@ -20,6 +20,12 @@ def test_an_unknown_relation_is_refused():
         findings.relation("obj")
 
 
+@pytest.mark.parametrize("kind, backwards", [("det", False), ("dobj", True), ("pobj", False), ("pobj", True)])
+def test_some_heads_beat_every_offset_on_words_that_did_not_choose_them(kind, backwards):
+    found = findings.relation(kind, backwards)
+    assert found.held_out.mean() > found.offset[1] + 0.15 and found.best_untrained.max() < found.offset[1]
+
+
 @pytest.mark.parametrize("kind", ["amod", "nsubj"])
 def test_some_heads_only_repeat_an_offset(kind):
     found = findings.relation(kind, backwards=True)
@@ -45,6 +51,11 @@ def test_one_subject_head_is_an_offset_and_the_other_is_none():
     assert share["from amod"].isnan()                                  # the offset is never wrong there
 
 
+def test_where_the_next_noun_is_another_one_a_head_goes_to_the_noun_of_the_relation():
+    det, dobj = (findings.apart(kind)[findings.number_of("3.1")] for kind in ("det", "dobj"))
+    assert det.shape == (20,) and dobj.shape == (10,) and det.sum() > 17 and dobj.sum() > 7
+
+
 def test_one_learned_matrix_costs_heads_more_than_two_learned_in_the_same_way():
     found, head = findings.relation("pobj", backwards=True), findings.number_of("3.1")
     one, two = found.learned[:, head, found.unseen].double().mean(-1)
@@ -56,6 +67,12 @@ def test_one_learned_matrix_costs_heads_more_than_two_learned_in_the_same_way():
     assert trained > two > 1.5 * one
     head, before = findings.number_of("0.2"), stored.before_learned
     assert before.trained[head] > 0.99 and before.two[head] - before.one[head] > 0.2
+
+
+def test_a_head_for_rare_words_beats_offsets_and_untrained_heads():
+    found = findings.rare()
+    assert found.best == "0.9" and found.held_out.mean() > 1.5 * found.best_untrained.max() > 1.5 * found.offset[1]
+    assert found.right.shape[1] == 717 - 62                            # every word of 62 sentences but the rarest
 
 
 def test_backwards_asks_once_for_each_word_that_has_an_answer():
@@ -76,6 +93,13 @@ def test_mentions_compare_with_the_strongest_rival():
     item = findings.sentences.Pronoun(list("abcd"), 3, 1, (0, 2))
     rows = torch.tensor([[[0.1, 0.3, 0.2, 0.0]], [[0.1, 0.3, 0.4, 0.0]]])
     assert findings.mentions(rows, [item]).tolist() == [[True], [False]]
+
+
+def test_it_prefers_the_animal_in_two_heads_whatever_the_ending():
+    for ending in ("tired", "wide"):
+        assert all(animal > street
+                   for animal, street in findings.from_it(ending)[[
+                       findings.number_of("3.1"), findings.number_of("5.11")]])
 
 
 def test_the_tables_of_chapter_9_add_up():

@@ -188,6 +188,15 @@ def test_it_says_what_transformers_says_with_the_same_weights(smollm2):
     assert smollm2.decode(written[0]).startswith("The capital of France is Paris.")
 
 
+@torch.no_grad()
+def test_with_its_caches_it_says_the_same(smollm2):
+    ids = torch.tensor([smollm2.encode(TEXT)])
+    caches = smollm2.new_caches(1, ids.shape[1])
+    steps = torch.cat([smollm2(some, caches) for some in ids.tensor_split([5, 6], 1)], 1)
+    assert (steps - smollm2(ids)).abs().max() < 2e-3
+    assert sum(cache.per_token for cache in caches) == 30 * 2 * 3 * 64
+
+
 def test_every_digit_is_a_token_and_every_text_comes_back(smollm2):
     text = "Straße 2024,  \u20ac 3.50!\n\tdef f(x):"
     trace = [smollm2.tokenizer.piece(i) for i in smollm2.encode("in 2024")]

@@ -6,10 +6,10 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from mha import MultiHeadAttention, merge_heads, split_heads
+from mha import MultiHeadAttention, MultiHeadLoop, merge_heads, split_heads
 from mha.lab import measure
 from mha.position import Rope
-from support import ROADS, close, needs_compiler, refused, tokens
+from support import ROADS, close, needs_compiler, nothing_leaks, refused, tokens
 
 B, N, M, D, H, D_K, D_V, D_CONTEXT, D_OUT = 2, 5, 7, 13, 6, 4, 11, 17, 19
 SHARING = pytest.mark.parametrize("num_kv_heads", [1, 2, 3])
@@ -209,6 +209,36 @@ def test_the_compiled_and_the_exported_layer_give_the_same_numbers():
     exported = torch.export.export(nn.Sequential(layer), (x,), dynamic_shapes=({0: auto, 1: auto},)).module()
     longer = torch.randn(3, 11, D)
     close(exported(longer)[0], layer(longer)[0], 1e-5)
+
+
+@ROADS
+def test_nothing_leaks_from_the_future_of_a_causal_layer(need_weights):
+    layer = grouped(causal=True)
+    assert nothing_leaks(lambda x: layer(x, need_weights=need_weights)[0], tokens(N, D))
+
+
+def test_gradients_are_those_of_finite_differences_twice():
+    layer = MultiHeadAttention(4, 2, num_kv_heads=1, dtype=torch.float64, on_qk=Rope())
+    x = tokens(3, 4).requires_grad_()
+    for need_weights in (False, True):
+        assert torch.autograd.gradcheck(lambda t: layer(t, need_weights=need_weights)[0], x)
+    assert torch.autograd.gradgradcheck(lambda t: layer(t, need_weights=True)[0], x)
+
+
+@pytest.mark.parametrize("dtype,tolerance", [(torch.float32, 1e-5), (torch.bfloat16, 3e-2), (torch.float16, 3e-3)])
+@ROADS
+def test_lower_precision_is_close_to_float64(dtype, tolerance, need_weights):
+    layer, x = grouped(on_qk=Rope(), causal=True), tokens(B, N, D)
+    exact, out = layer(x)[0], layer.to(dtype)(x.to(dtype), need_weights=need_weights)[0]
+    assert out.dtype == dtype
+    close(out.double(), exact, tolerance * 2)
+
+
+def test_the_loop_over_its_heads_gives_the_same():
+    layer, x, mask = grouped(), tokens(B, N, D), torch.rand(B, H, N, N) > 0.4
+    loop = MultiHeadLoop([layer.head(i) for i in range(H)])
+    loop.W_O = layer.W_O
+    close(layer(x, mask=mask, need_weights=True), loop(x, mask=mask, need_weights=True))
 
 
 # --- Errors ----------------------------------------------------------------------------------------------------------

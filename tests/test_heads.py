@@ -4,7 +4,7 @@ import torch
 
 from mha import AsymmetricHead, Head, SymmetricHead
 from mha.lab.data import rock_paper_scissors, turn
-from support import close, tokens
+from support import close, nothing_leaks, tokens
 
 B, N, M, D, D_K, D_V, D_CONTEXT = 2, 5, 7, 11, 3, 13, 17
 
@@ -63,6 +63,11 @@ def test_dropout_of_a_head_acts_in_training_only():
     head, x = Head(D, D_K, dropout=0.5).double(), tokens(B, N, D)
     assert not torch.equal(head(x)[0], head(x)[0])
     close(head.eval()(x, need_weights=True)[1].sum(-1), torch.ones(B, N, dtype=torch.float64))
+
+
+def test_nothing_leaks_from_the_future_of_a_causal_head():
+    head = Head(D, D_K, causal=True).double()
+    assert nothing_leaks(lambda x: head(x)[0], tokens(N, D))
 
 
 @pytest.mark.parametrize("make", [SymmetricHead, AsymmetricHead, Head])

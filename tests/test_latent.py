@@ -289,6 +289,14 @@ def layer(**options):
     return latent(**{"dtype": torch.float32, **options})
 
 
+@FORMS
+def test_a_copy_and_a_loaded_state_give_the_same_numbers(absorbed):
+    layer, x, fresh = latent(absorbed=absorbed), tokens(B, N, D), latent(absorbed=absorbed)
+    fresh.load_state_dict(layer.state_dict())
+    for other in (fresh, copy.deepcopy(layer)):
+        assert torch.equal(other(x)[0], layer(x)[0])
+
+
 ERRORS = {
     "d_c": (lambda: MultiHeadLatentAttention(12, H, d_c=0), ValueError, "d_c=0 must be a positive whole number"),
     "indivisible": (lambda: MultiHeadLatentAttention(13, H, d_c=5), ValueError, "d_model=13 does not divide"),

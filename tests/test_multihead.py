@@ -13,7 +13,7 @@ from mha import (
     Head, MultiHeadAttention, MultiHeadLatentAttention, MultiHeadLoop, masks, merge_heads, split_heads,
 )
 from mha.position import Rope
-from support import ROADS, close, refused, tokens
+from support import ROADS, close, needs_gpu, nothing_leaks, refused, tokens
 
 B, N, M, D, H, D_K, D_V, D_CONTEXT, D_OUT = 2, 5, 7, 12, 3, 11, 13, 17, 19
 
@@ -275,6 +275,64 @@ X = torch.zeros(B, N, D)
 
 def layer(**options):
     return MultiHeadAttention(D, H, **options)
+
+
+@ROADS
+def test_nothing_leaks_from_the_future_of_a_causal_layer(need_weights):
+    layer = MultiHeadAttention(D, H, causal=True, dtype=torch.float64)
+    assert nothing_leaks(lambda x: layer(x, need_weights=need_weights)[0], tokens(N, D))
+
+
+def test_gradients_of_the_layer_are_those_of_finite_differences():
+    layer, x = MultiHeadAttention(6, 2, dtype=torch.float64), tokens(3, 6).requires_grad_()
+    for need_weights in (False, True):
+        assert torch.autograd.gradcheck(lambda t: layer(t, need_weights=need_weights)[0], x)
+
+
+@pytest.mark.parametrize("dtype,tolerance", [(torch.float32, 1e-5), (torch.bfloat16, 3e-2), (torch.float16, 3e-3)])
+@ROADS
+def test_lower_precision_is_close_to_float64(dtype, tolerance, need_weights):
+    layer, x = MultiHeadAttention(D, H, dtype=torch.float64), tokens(B, N, D)
+    exact = layer(x)[0]
+    out = layer.to(dtype)(x.to(dtype), need_weights=need_weights)[0]
+    assert out.dtype == dtype
+    close(out.double(), exact, tolerance)
+
+
+def test_autocast_lowers_the_precision():
+    layer, x = MultiHeadAttention(D, H), torch.randn(B, N, D)
+    with torch.autocast("cpu", torch.bfloat16):
+        out, weights = layer(x, need_weights=True)
+    assert out.dtype == weights.dtype == torch.bfloat16
+    close(out.float(), layer(x)[0], 3e-2)
+
+
+def test_meta_tensors_go_through():
+    layer = MultiHeadAttention(D, H, device="meta")
+    out, weights = layer(torch.empty(B, N, D, device="meta"), need_weights=True)
+    assert out.shape == (B, N, D) and weights.shape == (B, H, N, N)
+
+
+@needs_gpu
+@ROADS
+def test_the_gpu_agrees_with_the_cpu(need_weights):
+    layer, x = MultiHeadAttention(D, H, causal=True), torch.randn(B, N, D)
+    here = layer(x)[0]
+    there = layer.to(mha.pick_device())(x.to(mha.pick_device()), need_weights=need_weights)[0]
+    close(there.cpu(), here, 1e-3)
+
+
+def test_the_output_is_a_sum_of_one_term_for_each_head():
+    layer, x = odd_layer(), tokens(B, N, D)
+    other = tokens(B, M, D_CONTEXT)
+    blocks = layer.W_O.weight.T.split(D_V)
+    total = sum(layer.head(i)(x, other)[0] @ block for i, block in enumerate(blocks)) + layer.W_O.bias
+    close(layer(x, other)[0], total)
+
+
+def test_shuffled_tokens_give_shuffled_outputs():
+    layer, x, order = MultiHeadAttention(D, H, dtype=torch.float64), tokens(B, N, D), torch.randperm(N)
+    close(layer(x[:, order])[0], layer(x)[0][:, order])
 
 
 ERRORS = {

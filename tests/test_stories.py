@@ -241,3 +241,43 @@ def test_it_tells_a_story(told):
     model, tokenizer = told
     ids = model.generate(torch.tensor([tokenizer.encode("Once upon a time")]), 40)
     assert tokenizer.decode(ids[0].tolist()).startswith(LILY + " One day, she saw a big, red ball in the sky.")
+
+
+@torch.no_grad()
+def test_with_its_caches_it_says_the_same(told):
+    model, tokenizer = told
+    ids = torch.tensor([tokenizer.encode(LILY)])
+    caches = model.new_caches(1, ids.shape[1])
+    steps = torch.cat([model(token, caches) for token in ids.split(1, 1)], 1)
+    assert (steps - model(ids)).abs().max() < 1e-3 < model(ids).std()
+
+
+@torch.no_grad()
+def test_it_says_what_transformers_says_with_the_same_weights(told):
+    """Whose pairs are halves of a head, and not neighbours."""
+    transformers = pytest.importorskip("transformers")
+    model, tokenizer = told
+    theirs = transformers.LlamaForCausalLM._from_config(transformers.LlamaConfig(
+        vocab_size=32000, hidden_size=288, intermediate_size=768, num_hidden_layers=6, num_attention_heads=6,
+        max_position_embeddings=256, rms_norm_eps=1e-5, tie_word_embeddings=True,
+        rope_parameters={"rope_theta": 10000.0, "rope_type": "default"}), attn_implementation="eager").eval()
+    names = {"attention.W_Q": "self_attn.q_proj", "attention.W_K": "self_attn.k_proj",
+             "attention.W_V": "self_attn.v_proj", "attention.W_O": "self_attn.o_proj", "gate": "mlp.gate_proj",
+             "up": "mlp.up_proj", "down": "mlp.down_proj", "norm_1": "input_layernorm",
+             "norm_2": "post_attention_layernorm"}
+    weights = {"model.embed_tokens.weight": model.embedding.weight, "model.norm.weight": model.norm.weight}
+    for i, layer in enumerate(model.layers):
+        for ours, its in names.items():
+            weight = layer.get_submodule(ours).weight
+            if ours in ("attention.W_Q", "attention.W_K"):
+                weight = weight.unflatten(0, (6, 24, 2)).transpose(1, 2).flatten(0, 2)
+            weights[f"model.layers.{i}.{its}.weight"] = weight
+    assert not theirs.load_state_dict(weights, strict=False).unexpected_keys
+    ids = torch.tensor([tokenizer.encode(LILY)])
+    wanted, trace = theirs(input_ids=ids, output_attentions=True), model.trace(ids)
+    assert (trace.logits - wanted.logits).abs().max() < 1e-3 < trace.logits.std()
+    assert all((a - b).abs().max() < 1e-4 for a, b in zip(trace.weights, wanted.attentions))
+    loss = torch.nn.functional.cross_entropy(wanted.logits[0, :-1], ids[0, 1:])
+    assert float(model.losses(ids).mean()) == pytest.approx(float(loss), abs=1e-4)
+    told_by_them = theirs.generate(ids[:, :5], max_new_tokens=60, do_sample=False, eos_token_id=None, pad_token_id=0)
+    assert torch.equal(model.generate(ids[:, :5], 60), told_by_them)

@@ -179,6 +179,17 @@ def test_each_argument_of_a_layer_is_tried():
 
 
 @pytest.mark.parametrize("copy_of", COPIES.values(), ids=COPIES)
+@pytest.mark.parametrize("option", sorted(set(OPTIONS) - {"device"}))
+def test_surgery_forgets_no_argument(copy_of, option):
+    sizes = {name: OPTIONS[name] for name in ("d_model", "num_heads", "d_k")}
+    layer = MultiHeadAttention(**sizes | {option: OPTIONS[option]})
+    new = copy_of(layer)
+    assert new is not layer and described(new) == described(layer)
+    for a, b in zip(layer.parameters(), new.parameters()):
+        assert a is not b and torch.allclose(a, b, atol=1e-6)
+
+
+@pytest.mark.parametrize("copy_of", COPIES.values(), ids=COPIES)
 @pytest.mark.parametrize("trial", range(8))
 def test_surgery_forgets_nothing_of_a_layer_drawn_at_random(copy_of, trial, some):
     layer = drawn_layer(some)
@@ -280,6 +291,13 @@ def test_sharing_among_as_many_heads_changes_nothing_and_copies():
     assert (same.dropout, same.causal, same.training) == (0.3, True, False)
 
 
+def test_sharing_in_two_steps_is_sharing_in_one():
+    layer = six_heads(bias=False)
+    once, twice = surgery.share_heads(layer, 1), surgery.share_heads(surgery.share_heads(layer, 3), 1)
+    for name, parameter in once.named_parameters():
+        close(twice.get_parameter(name), parameter)
+
+
 @pytest.mark.parametrize("interleaved", [True, False])
 def test_what_turns_queries_and_keys_stays_and_a_mean_of_turned_keys_is_a_turned_mean(interleaved):
     turning, x = Rope(interleaved=interleaved), tokens(17, 11)
@@ -303,6 +321,11 @@ def test_the_mean_depends_on_bases_of_which_the_layer_knows_nothing(on_qk):
         assert off.abs().mean() > 0.1 * layer(x)[0].std()
 
 
+def test_rotary_positions_allow_keys_no_other_basis_than_turned_pairs():
+    layer, x = six_heads(on_qk=Rope(interleaved=True), d_context=None), tokens(17, 11)
+    assert (surgery.turn_heads(layer, keys=orthogonal(6, 10))(x)[0] - layer(x)[0]).abs().max() > 0.1
+
+
 @pytest.mark.parametrize("has, wanted", [(6, 4), (3, 2), (3, 6), (1, 2)])
 def test_groups_of_unequal_size_and_more_heads_than_there_are_are_refused(has, wanted):
     with pytest.raises(ValueError, match=f"the layer has {has} heads of keys and values.*num_kv_heads={wanted}"):
@@ -312,3 +335,13 @@ def test_groups_of_unequal_size_and_more_heads_than_there_are_are_refused(has, w
 def test_heads_that_share_have_no_bases_of_their_own():
     with pytest.raises(ValueError, match="num_heads=6 share num_kv_heads=2"):
         surgery.turn_heads(six_heads(num_kv_heads=2), keys=orthogonal(6, 10))
+
+
+def test_one_head_for_its_group_is_on_average_twice_as_far_from_the_heads_as_their_mean():
+    heads = tokens(2, 5, 7, 11)                                                        # (h_kv, group, d, d_model)
+
+    def far(pooled):
+        return (heads - pooled[:, None]).square().sum()
+
+    each = [far(surgery.first_of_group(heads.roll(i, 1))) for i in range(5)]
+    close(torch.stack(each).mean(), 2 * far(surgery.mean_of_group(heads)))

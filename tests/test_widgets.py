@@ -278,3 +278,11 @@ def test_the_floor_of_the_sharing_figure_is_the_proved_one_and_samples_alone_pas
             h, h_kv, d_k, d_v, d_c = cell
             if name == "slices":
                 assert low == (slices_floor(1, d_v=d_c) if d_c else slices_floor(h_kv, d_v=d_v)) <= runs.mean() + 0.01
+
+
+def test_every_figure_shows_its_first_setting_as_text():
+    """What it makes of its picture; the notebooks show that of every figure."""
+    for build in FIGURES.values():
+        figure = build()
+        assert figure.canvas.label.endswith(".") and figure.text
+        assert set(figure.numbers(**figure.setting()))

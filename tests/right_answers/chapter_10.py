@@ -2,6 +2,7 @@
 import math
 
 import torch
+import torch.nn.functional as F
 
 from mha.position import alibi_bias
 from mha.position import rope as turned
@@ -15,6 +16,14 @@ def rope__complex_numbers(x, positions, base):
     turn = torch.polar(torch.ones(len(positions), d_k // 2).double(), torch.outer(positions.double(), speeds))
     pairs = torch.view_as_complex(x.double().reshape(*x.shape[:-1], -1, 2))
     return torch.view_as_real(pairs * turn).flatten(-2).to(x.dtype)
+
+
+def rope__parts_apart(x, positions, base):
+    a, b = x[..., ::2], x[..., 1::2]
+    wide = torch.promote_types(x.dtype, torch.float32)
+    angle = positions.to(wide)[:, None] / base ** (torch.arange(0, x.shape[-1], 2).to(wide) / x.shape[-1])
+    cos, sin = angle.cos(), angle.sin()
+    return torch.stack([a * cos - b * sin, a * sin + b * cos], -1).flatten(-2).type_as(x)
 
 
 def rope__one_matrix_a_row(x, positions, base):
@@ -54,6 +63,20 @@ def alibi_weights__weights_damped_and_divided_again(Q, K):
     weights = torch.einsum("...id,...jd->...ij", Q, K).div(d ** 0.5).masked_fill(distance < 0, -torch.inf).softmax(-1)
     damped = weights * torch.exp(-slopes[:, None, None] * distance.clamp(min=0))
     return damped / damped.sum(-1, keepdim=True)
+
+
+def alibi_weights__head_by_head(Q, K):
+    h, n, m = Q.size(-3), Q.size(-2), K.size(-2)
+    heads = []
+    for i in range(h):
+        scores = Q[..., i, :, :] @ K[..., i, :, :].mT * Q.size(-1) ** -0.5
+        rows = []
+        for a in range(n):
+            last = m - n + a
+            seen = scores[..., a, : last + 1] - 2 ** (-8 * (i + 1) / h) * torch.arange(last, -1, -1)
+            rows.append(F.pad(seen.softmax(-1), (0, m - last - 1)))
+        heads.append(torch.stack(rows, -2))
+    return torch.stack(heads, -3)
 
 
 def alibi_weights__bias_of_the_package(Q, K):
@@ -103,3 +126,9 @@ def to_halves__product_with_a_permutation(W, h):
     d_k = W.shape[1] // h
     order = torch.tensor([*range(0, d_k, 2), *range(1, d_k, 2)])
     return W @ torch.kron(torch.eye(h, dtype=W.dtype), torch.eye(d_k, dtype=W.dtype)[:, order])
+
+
+def to_halves__column_by_column(W, h):
+    d_k = W.shape[1] // h
+    columns = [W[:, i * d_k + 2 * pair + part] for i in range(h) for part in (0, 1) for pair in range(d_k // 2)]
+    return torch.stack(columns, dim=1)

@@ -5,6 +5,12 @@ import torch.nn.functional as F
 
 # --- 11.1 grouped ----------------------------------------------------------------------------------------------------
 
+def grouped__broadcast_over_groups(Q, K, V):
+    groups = Q.unflatten(1, (K.shape[1], -1))
+    w = torch.softmax(groups @ K.unsqueeze(2).mT / Q.shape[-1] ** 0.5, dim=-1)
+    return (w @ V.unsqueeze(2)).flatten(1, 2)
+
+
 def grouped__head_by_head(Q, K, V):
     size, out = Q.shape[1] // K.shape[1], []
     for i in range(Q.shape[1]):
@@ -15,6 +21,13 @@ def grouped__head_by_head(Q, K, V):
 
 def grouped__torchs_own(Q, K, V):
     return F.scaled_dot_product_attention(Q, K, V, enable_gqa=True)
+
+
+def grouped__heads_by_index(Q, K, V):
+    i = torch.arange(Q.shape[1], device=Q.device) * K.shape[1] // Q.shape[1]
+    s = torch.einsum("bhnd,bhmd->bhnm", Q, K[:, i]) * Q.shape[-1] ** -0.5
+    e = torch.exp(s - s.amax(-1, keepdim=True))
+    return torch.einsum("bhnm,bhmv->bhnv", e / e.sum(-1, keepdim=True), V[:, i])
 
 
 def grouped__queries_of_a_group_as_one_long_text(Q, K, V):
@@ -84,6 +97,11 @@ def pool_heads__product_with_an_averaging_matrix(W, h, h_kv):
     size, d_k = h // h_kv, W.shape[1] // h
     mean = torch.eye(h_kv, dtype=W.dtype).repeat_interleave(size, 0) / size
     return W @ torch.kron(mean, torch.eye(d_k, dtype=W.dtype))
+
+
+def pool_heads__einsum(W, h, h_kv):
+    heads = W.reshape(W.shape[0], h_kv, h // h_kv, -1)
+    return torch.einsum("dgsk->dgk", heads).flatten(1).div(h // h_kv)
 
 
 def pool_heads__chunks_stacked(W, h, h_kv):

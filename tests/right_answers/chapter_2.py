@@ -4,14 +4,36 @@ import math
 import torch
 import torch.nn.functional as F
 
+import mha
 
 
 # --- 2.1 attention ---------------------------------------------------------------------------------------------------
+
+def attention__einsum(q, k, v):
+    d_k = k.shape[-1]
+    scores = torch.einsum("...id,...jd->...ij", q, k) * d_k ** -0.5
+    return torch.einsum("...ij,...jv->...iv", F.softmax(scores, dim=-1), v)
+
+
+def attention__exponentials_by_hand(q, k, v):
+    q = q / q.shape[-1] ** 0.5
+    s = torch.matmul(q, k.mT)
+    e = torch.exp(s - s.max(dim=-1, keepdim=True).values)
+    return (e / e.sum(-1, keepdim=True)) @ v
+
 
 def attention__kernel_of_torch(q, k, v):
     if q.ndim == 2:
         return F.scaled_dot_product_attention(q[None, None], k[None, None], v[None, None])[0, 0]
     return F.scaled_dot_product_attention(q, k, v)
+
+
+def attention__query_by_query(q, k, v):
+    rows = []
+    for i in range(q.shape[-2]):
+        s = (q[..., i:i + 1, :] * k).sum(-1) / q.shape[-1] ** 0.5
+        rows.append((s.softmax(-1)[..., None] * v).sum(-2))
+    return torch.stack(rows, -2)
 
 
 def attention__key_by_key(q, k, v):
@@ -27,12 +49,21 @@ def attention__key_by_key(q, k, v):
     return out / total
 
 
+def attention__package(q, k, v):
+    if q.ndim == 2:
+        return mha.attention(q, k, v)[0]
+    return mha.attention(q[:, None], k[:, None], v[:, None])[0][:, 0]
+
+
 class Attention(torch.nn.Module):
     def forward(self, q, k, v):
         return (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1) @ v
 
 
 attention__module = Attention()
+
+
+attention__in_one_line = lambda q, k, v: torch.softmax(q @ k.transpose(-2, -1) / math.sqrt(q.size(-1)), dim=-1) @ v
 
 
 # --- 2.2 softmax_backward --------------------------------------------------------------------------------------------

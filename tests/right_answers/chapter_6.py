@@ -11,6 +11,10 @@ def split_heads__view_and_transpose(x, h):
     return x.view(B, n, h, d // h).transpose(1, 2)
 
 
+def split_heads__chunks_stacked(x, h):
+    return torch.stack(x.chunk(h, dim=-1), dim=1)
+
+
 def split_heads__merged_and_cut(x, h):
     B, n, wide = x.shape
     return x.contiguous().view(B * n, h, wide // h).view(B, n, h, -1).permute(0, 2, 1, 3)

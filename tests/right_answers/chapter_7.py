@@ -12,6 +12,15 @@ def least_error__normal_equations(weights, r):
     return 1 - (weights[:, :r] * known).sum() / r
 
 
+def least_error__gram_schmidt(weights, r):
+    rows = []
+    for w in weights:
+        for b in rows:
+            w = w - (w @ b) * b
+        rows.append(w / w.norm())
+    return torch.tensor(1 - sum((b[:r] ** 2).sum().item() for b in rows) / r, dtype=weights.dtype)
+
+
 def least_error__as_a_float(weights, r):
     basis = torch.linalg.svd(weights, full_matrices=False)[2]
     return 1 - float((basis[:, :r] ** 2).sum()) / r
@@ -23,6 +32,21 @@ def least_error__what_is_orthogonal(weights, r):
 
 
 # --- 7.2 on_a_circle -------------------------------------------------------------------------------------------------
+
+def on_a_circle__complex_numbers(order):
+    n = len(order)
+    z = torch.polar(torch.ones(n, dtype=torch.float64), 2 * math.pi * torch.arange(n, dtype=torch.float64) / n)
+    K = torch.view_as_real(z)
+    return 1e5 * K[order], K
+
+
+def on_a_circle__parabola(order):
+    n = len(order)
+    x = torch.arange(n, dtype=torch.float64) - (n - 1) / 2
+    K = torch.stack([x, -x ** 2], 1)
+    Q = torch.stack([2 * x, torch.ones(n, dtype=torch.float64)], 1)[order]
+    return 20 * Q, K
+
 
 def on_a_circle__parabola_of_whole_numbers(order):
     j = torch.arange(len(order))

@@ -15,6 +15,14 @@ def previous_token_score__entries_picked(weights):
     return weights[..., i, i - 1].sum(-1) / (n - 1)
 
 
+def previous_token_score__entry_by_entry(weights):
+    n = weights.size(-1)
+    total = 0
+    for i in range(1, n):
+        total = total + weights[..., i, i - 1]
+    return total / (n - 1)
+
+
 def previous_token_score__from_the_other_side(weights):
     queries = torch.arange(weights.shape[-1] - 1)
     return weights[..., queries + 1, queries].mean(-1)

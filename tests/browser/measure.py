@@ -1,0 +1,89 @@
+"""Prints what the book weighs, how soon it is seen, and how fast its figures follow. No test asserts a time.
+
+    .venv/bin/python tests/browser/measure.py
+"""
+import gzip
+import statistics
+
+import served
+
+TEXT = (".html", ".css", ".js", ".svg", ".json", ".txt", "/")
+# Long tasks are those that keep a page from answering for more than 50 ms.
+LONG = """
+  window.longTasks = 0;
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) window.longTasks += entry.duration - 50;
+  }).observe({ type: "longtask", buffered: true });
+"""
+PAINTED = "() => Math.round(performance.getEntriesByName('first-contentful-paint')[0].startTime)"
+# One movement: the event, the frame it asks for, and the layout that the frame needs.
+MOVE = """
+  (index) => {
+    const figure = document.querySelectorAll(".live-figure")[index];
+    const times = [];
+    for (const input of figure.querySelectorAll("input[type=range]")) {
+      const first = input.value;
+      const [low, high, step] = [input.min, input.max, input.step].map(Number);
+      const stride = Math.max(1, Math.floor((high - low) / step / 20)) * step;
+      for (let i = 0; i <= Math.min(20, (high - low) / step); i++) {
+        const start = performance.now();
+        input.value = low + i * stride;
+        input.dispatchEvent(new Event("input", { bubbles: true }));
+        flushFrames();
+        figure.getBoundingClientRect();
+        times.push(performance.now() - start);
+      }
+      input.value = first;
+      input.dispatchEvent(new Event("input", { bubbles: true }));
+      flushFrames();
+    }
+    return [figure.querySelector("[data-figure]").dataset.figure, times];
+  }
+"""
+
+
+def weigh(visit, page):
+    """KiB as sent plain and as sent compressed, and the number of requests."""
+    plain = packed = 0
+    own = [url for url in visit.requested if url.startswith("http")]
+    for url in own:
+        body = visit.context.request.get(url).body()
+        plain += len(body)
+        packed += len(gzip.compress(body)) if url.split("?")[0].endswith(TEXT) else len(body)
+    return plain / 1024, packed / 1024, len(own)
+
+
+def measure_page(chrome, address, page):
+    visit = served.Visit(chrome, address, page, script=LONG)
+    plain, packed, requests = weigh(visit, page)
+    painted = visit.page.evaluate(PAINTED)
+    long = visit.page.evaluate("longTasks")
+    shift = visit.page.evaluate("layoutShift")
+    print(f"{page:34} {plain:7.0f} {packed:10.0f} {requests:8} {painted:8} {long:8.0f} {shift:8.4f}")
+    visit.close()
+
+
+def measure_figures(chrome, address, page):
+    visit = served.Visit(chrome, address, page, script=served.FRAMES)
+    for index in range(len(served.live_figures(page))):
+        name, times = visit.page.evaluate(MOVE, index)
+        if not times:
+            continue                            # it has no slider
+        slowest = statistics.quantiles(times, n=20)[-1]
+        print(f"{page:34} {name:14} {len(times):6} {statistics.median(times):8.1f} {slowest:8.1f}")
+    visit.close()
+
+
+def main():
+    with served.site() as address, served.browser() as chrome:
+        print(f"{'page':34} {'KiB':>7} {'compressed':>10} {'requests':>8} {'paint ms':>8} {'block ms':>8} {'shift':>8}")
+        for page in served.chapters() + ["search.html"]:
+            measure_page(chrome, address, page)
+        print(f"\n{'page':34} {'figure':14} {'moves':>6} {'median':>8} {'95 %':>8}   (ms from a slider's event to the "
+              "laid-out figure)")
+        for page in served.chapters():
+            measure_figures(chrome, address, page)
+
+
+if __name__ == "__main__":
+    main()
