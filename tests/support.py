@@ -78,6 +78,17 @@ def see(n, m, rule):
     return torch.tensor([[rule(i, j) for j in range(m)] for i in range(n)])
 
 
+def refused(errors):
+    """A test of a table of wrong calls, name -> (call, kind of error, words of its sentence)."""
+    @pytest.mark.parametrize("case", errors)
+    def test(case):
+        call, kind, words = errors[case]
+        with pytest.raises(kind, match=words):
+            call()
+
+    return test
+
+
 def nothing_leaks(function, x):
     """Whether token i of the output depends on every token of x (n, d) up to i, and with a zero gradient on no later
     one.

@@ -1,10 +1,7 @@
 """Programs with blanks: what a page offers hangs together, and what it says is what `check` says."""
 import random
-from textwrap import indent
 
 import pytest
-import torch
-import torch.nn.functional as F
 
 from mha.exercises import EXERCISES, check
 from mha.exercises.engine.blanks import BLANK, Blank, Program
@@ -56,10 +53,10 @@ def test_a_page_offers_enough_to_think_about(exercise):
 
 @every_program
 def test_the_page_says_what_check_says(exercise):
-    """Of twenty programs drawn by lot, and of the right ones: all lines, in their order; how far off the others are."""
+    """Of eight programs drawn by lot, and of the right ones: all lines, in their order; how far off the others are."""
     found = replies_to(exercise)
     blanks = exercise.program.offered
-    drawn = random.Random(exercise.id).sample(sorted(found["signs"]), min(20, len(found["signs"])))
+    drawn = random.Random(exercise.id).sample(sorted(found["signs"]), min(8, len(found["signs"])))
     for key in {*drawn, *found["right"]}:
         chosen = {name: blank.choices[int(place, 36)] for (name, blank), place in zip(blanks.items(), key)}
         report = check(exercise.id, exercise.program.function(**chosen))
@@ -91,11 +88,3 @@ def test_choices_are_shown_in_one_order_for_all_and_not_the_right_one_first_ever
     assert orders == [shuffled(exercise, name) for name in exercise.program.offered]
     assert all(sorted(order) == list(range(len(order))) for order in orders)
     assert any(order[0] != 0 for order in orders)
-
-
-@every_program
-def test_the_solution_that_is_shown_is_right(exercise):
-    world = {"torch": torch, "F": F, **{item.name: item.reference for item in IN_CODE if item is not exercise}}
-    exec(f"import math\ndef {exercise.signature}:\n{indent(exercise.hints[2], '    ')}", world)
-    report = check(exercise.id, world[exercise.name])
-    assert report.ok, report.text

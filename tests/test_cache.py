@@ -8,7 +8,7 @@ import torch
 
 from mha import KVCache, MultiHeadAttention, MultiHeadLatentAttention, pick_device
 from mha.position import Rope, alibi_bias
-from support import ROADS, close, needs_gpu, tokens
+from support import ROADS, close, needs_gpu, refused, tokens
 
 B, N, D, H, H_KV, D_K, D_V, ROOM = 3, 11, 13, 6, 2, 4, 5, 17
 LENGTHS = [2, 7, 5]
@@ -324,7 +324,7 @@ def test_meta_tensors_go_through():
 
 # --- Compilers and devices -------------------------------------------------------------------------------------------
 
-def test_a_compiled_step_gives_the_same_numbers_and_is_compiled_few_times():
+def test_a_compiled_step_gives_the_same_numbers_and_is_compiled_three_times():
     """In one graph, with lengths alike or not. crop reads its numbers, so that it stays outside."""
     layer, x = causal_layer(on_qk=Rope()).float(), torch.randn(B, N, D)
     compiled, graphs = [], []
@@ -340,7 +340,7 @@ def test_a_compiled_step_gives_the_same_numbers_and_is_compiled_few_times():
             compiled.append(step(token, cache))
             close(compiled[-1], layer(token, cache=plain)[0], 1e-5)
         assert cache.filled == plain.filled
-    assert len(graphs) <= 6
+    assert len(graphs) <= 3                                 # the first token, any other, and lengths that differ
 
 
 @needs_gpu
@@ -471,9 +471,9 @@ def test_a_cache_that_cannot_be_written_to_forgets_nothing():
     with torch.inference_mode():
         cache = LAYER.new_cache(B, 9)
         LAYER(FOUR, cache=cache)
-    for refused in (lambda: cache.crop(2), lambda: cache.select([0]), lambda: LAYER(ONE, cache=cache)):
+    for call in (lambda: cache.crop(2), lambda: cache.select([0]), lambda: LAYER(ONE, cache=cache)):
         with pytest.raises(ValueError, match="made under torch.inference_mode.., and can be used there only"):
-            refused()
+            call()
     assert cache.length == 4 and cache.K[:, :, 2:4].any()
 
 
@@ -510,52 +510,27 @@ def append(*shape, dtype=torch.float32, **options):
 
 
 ERRORS = {
-    "batch_0": (lambda: KVCache(0, 3, 7, 5), ValueError, "batch=0 must be a positive whole number"),
-    "room_float": (lambda: KVCache(2, 3, 7.0, 5), TypeError, "max_len=7.0 is a float"),
     "d_v": (lambda: KVCache(2, 3, 7, 5, -1), ValueError, "d_v=-1 is negative"),
     "new_cache": (lambda: LAYER.new_cache(B, 0), ValueError, "max_len=0"),
     "no_axis": (lambda: append(3, 1, 5), ValueError, r"K has shape \(3, 1, 5\).*x\[None\] for one sequence"),
-    "no_batch": (lambda: LAYER(KEPT[0], cache=LAYER.new_cache(1, 9)), ValueError, "for one token of each sequence"),
-    "batch": (lambda: append(4, 3, 1, 5), ValueError,
-              r"K has shape \(4, 3, 1, 5\), but this cache keeps 2 sequences of 3 heads of size 5: \(2, 3, n, 5\)"),
     "heads": (lambda: append(2, 1, 1, 5), ValueError, r"layer.new_cache\(2, 7\)"),
-    "size": (lambda: append(2, 3, 1, 4), ValueError, "of size 5"),
     "dtype": (lambda: append(2, 3, 1, 5, dtype=torch.float64), TypeError, "K is torch.float64 but the cache holds "
               "torch.float32; make one that fits"),
     "device": (lambda: append(2, 3, 1, 5, device="meta"), ValueError, "K is on meta but the cache is on cpu"),
     "list": (lambda: KVCache(2, 3, 7, 5).append([1.0], [1.0]), TypeError, "K is a list"),
     "unequal": (lambda: KVCache(2, 3, 7, 5).append(torch.zeros(2, 3, 1, 5), torch.zeros(2, 3, 2, 5)), ValueError,
                 "K has 1 tokens but V has 2"),
-    "full": (lambda: append(2, 3, 8, 5), ValueError, "room for max_len=7 tokens and holds 0; 8 more do not fit"),
     "full_ragged": (lambda: LAYER(FOUR, cache=started(True)), ValueError, "holds 5; 4 more do not fit"),
     "set_forward": (lambda: setattr(started(), "length", 20), ValueError, "length=20 cannot be kept.*give 0 to 5"),
-    "set_ragged": (lambda: setattr(started(True), "length", [1, 6, 3]), ValueError, "length=6 cannot be kept"),
-    "crop_forward": (lambda: started().crop(6), ValueError, "length=6 cannot be kept: the sequence has 5 tokens"),
-    "crop_negative": (lambda: started().crop(-1), ValueError, "length=-1 cannot be kept.*give 0 to 5"),
-    "crop_ragged": (lambda: started(True).crop(2), ValueError, "the sequence has 1 tokens; give 0 to 1"),
     "crop_count": (lambda: started().crop([1, 2]), ValueError, "length has 2 numbers; give one, or 3"),
     "select_none": (lambda: started().select([]), ValueError, r"rows=\[\] is a list; it must be a list or a tensor"),
     "select_far": (lambda: started().select([0, 3]), ValueError, "rows has 3; this cache holds the sequences 0 to 2"),
     "select_mask": (lambda: started().select([True, False, True]), TypeError, "rows=True is a bool; it must be"),
-    "reorder": (lambda: started().reorder_cache([0]), AttributeError, r"no reorder_cache; cache.select\(rows\) keeps"),
     "crop_float": (lambda: started().crop(2.0), TypeError, "length=2.0 is a float"),
-    "crop_floats": (lambda: started().crop(torch.ones(3)), TypeError, "length=1.0 is a float"),
-    "crop_bool": (lambda: started().crop(True), TypeError, "length=True is a bool"),
-    "crop_table": (lambda: started().crop(torch.ones(3, 1).long()), TypeError, r"length=\[1\] is a list"),
-    "not_causal": (lambda: MultiHeadAttention(D, H, d_k=2)(ONE.float(), cache=KVCache(B, H, 7, 2)), ValueError,
-                   "needs a layer with causal=True"),
     "context": (lambda: LAYER(ONE, KEPT, cache=started()), ValueError, "without a context"),
     "offset": (lambda: LAYER(ONE, cache=started(), offset=0), ValueError, "offset=0 beside a cache"),
-    "offset_tensor": (lambda: LAYER(ONE, cache=started(), offset=torch.tensor(LENGTHS)), ValueError, "beside a cache"),
     "dict": (lambda: LAYER(ONE, cache={}), TypeError, r"cache is a dict; .* layer.new_cache\(batch, max_len\)"),
-    "pair": (lambda: LAYER(ONE, cache=(KEPT, KEPT)), TypeError, "cache is a tuple"),
-    "true": (lambda: LAYER(ONE, cache=True), TypeError, "cache is a bool"),
-    "past": (lambda: LAYER(ONE, past_key_values=None), TypeError, "no past_key_values= here; .*cache="),
 }
 
 
-@pytest.mark.parametrize("case", ERRORS)
-def test_wrong_input_gets_a_sentence_that_helps(case):
-    call, kind, words = ERRORS[case]
-    with pytest.raises(kind, match=words):
-        call()
+test_wrong_input_gets_a_sentence_that_helps = refused(ERRORS)

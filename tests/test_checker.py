@@ -43,14 +43,14 @@ def multi_head(x, W_Q, W_K, W_V, W_O, h, mask, p=0.0, scale=None):
     ("6.3", lambda *args: multi_head(*args, p=0.02)),
 ], ids=["often", "seldom", "seldom-in-6.3"])
 def test_chance_is_named_as_chance_however_seldom_it_shows(id, answer):
-    for seed in range(40):
+    for seed in range(12):
         torch.manual_seed(seed)
         assert check(id, answer).mistakes == ["random"], seed
 
 
 def test_a_chance_that_shows_in_one_call_of_hundreds_is_not_called_memory():
     seen = set()
-    for seed in range(40):
+    for seed in range(12):
         torch.manual_seed(seed)
         report = check("2.1", lambda q, k, v: shares(q, k) @ v + (torch.rand(()) < 0.005))
         seen.add(tuple(report.mistakes))

@@ -357,7 +357,7 @@ def test_what_was_once_accepted(id, answer, part):
     assert not report.ok and part in report.text
 
 
-@pytest.mark.parametrize("id", ["1.1", "1.2", "1.3", "2.2", "3.1", "4.2", "4.4", "6.1", "8.1", "8.3"])
+@pytest.mark.parametrize("id", ["1.1", "3.1", "6.1"])
 def test_an_axis_of_size_1_is_no_axis_to_drop(id):
     report = check(id, lambda *args: RIGHT[id](*args).squeeze())
     assert not report.ok and "Axes of size 1 are gone" in report.text

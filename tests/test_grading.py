@@ -12,6 +12,7 @@ from mha.exercises import EXERCISES
 from mha.exercises.classroom import grading, handed_in
 from mha.exercises.engine.cells import cells as cells_of
 
+IMPORT = "from mha.exercises import check"
 MASKS = [item for item in EXERCISES.values() if item.chapter == "05_masks_lab"]
 RIGHT = {item.id: [cell["source"] for cell in cells_of(item, solved=True) if cell["cell_type"] == "code"]
          for item in MASKS}
@@ -66,32 +67,32 @@ def test_an_odd_cell_costs_at_most_what_comes_after_it_and_the_table_says_where(
             assert state == "not reached" and why in said and "code cell 4" in said, (name, state, said)
 
 
-@pytest.mark.parametrize("cell", [
-    "check(\u201c5.1\u201d, causal_weights)", "check('5.1, causal_weights)", "check '5.1', causal_weights",
-    "check(id='5.1', answer=causal_weights", "check('causal_weights' causal_weights)",
-    "def causal_weights(n)\n    return n\ncheck('5.1', causal_weights)"])
-def test_an_answer_that_is_no_python_cannot_be_run_and_is_not_missing(tmp_path, cell):
+def test_an_answer_that_is_no_python_cannot_be_run_and_is_not_missing(tmp_path):
     """Nor does the empty stub that was left above it hide it."""
     assert EXERCISES["5.1"].name == "causal_weights"
     stub = [part["source"] for part in cells_of(EXERCISES["5.1"], solved=False) if part["cell_type"] == "code"]
-    for name, above in (("alone", []), ("below a stub", stub)):
-        path = learners.write(tmp_path / name / "05_masks.ipynb", "from mha.exercises import check", *above, cell)
-        (rows,) = graded(path).values()
-        state, why = rows["5.1"]
-        assert state == "cannot be run" and why.startswith("SyntaxError"), (name, state, why)
+    for cell in ("check(\u201c5.1\u201d, causal_weights)", "check('5.1, causal_weights)", "check '5.1', causal_weights",
+                 "check(id='5.1', answer=causal_weights", "check('causal_weights' causal_weights)",
+                 "def causal_weights(n)\n    return n\ncheck('5.1', causal_weights)"):
+        for name, above in (("alone", []), ("below a stub", stub)):
+            learners.write(tmp_path / f"{cell[:20]!r} {name}" / "05_masks.ipynb", IMPORT, *above, cell)
+    found = {name: rows["5.1"] for name, rows in graded(tmp_path).items()}
+    assert len(found) == 12 and {name: said for name, said in found.items()
+                                 if said[0] != "cannot be run" or not said[1].startswith("SyntaxError")} == {}
 
 
-@pytest.mark.parametrize("above, error", [
-    ("import asyncio\nasync def later():\n    return 1\nasyncio.run(later())", "RuntimeError"),
-    ("# at last\n%%time", "UsageError"), ("import sys\nsys.stdout.reconfigure(encoding='utf-8')", "AttributeError"),
-    ("import sys\nsys.stdout.buffer.write(b'x')", "AttributeError"),
-    ("import sys\nsys.stdout.write(1)", "TypeError")], ids=["loop", "magic", "reconfigure", "buffer", "a number"])
-def test_what_ends_a_cell_in_jupyter_ends_it_here(tmp_path, above, error):
-    path = learners.write(tmp_path / "x.ipynb", "from mha.exercises import check", f"{above}\ncheck('2.5', 7)")
+def test_what_ends_a_cell_in_jupyter_ends_it_here(tmp_path):
+    ends = {"1.5": ("import asyncio\nasync def later():\n    return 1\nasyncio.run(later())", "RuntimeError"),
+            "2.5": ("# at last\n%%time", "UsageError"),
+            "2.6": ("import sys\nsys.stdout.reconfigure(encoding='utf-8')", "AttributeError"),
+            "5.5": ("import sys\nsys.stdout.buffer.write(b'x')", "AttributeError"),
+            "6.5": ("import sys\nsys.stdout.write(1)", "TypeError")}
+    path = learners.write(tmp_path / "x.ipynb", IMPORT, *(f"{cell}\ncheck('{id}', 7)" for id, (cell, _) in
+                                                          ends.items()))
     assert learners.seen_live(path) == {}
     (rows,) = graded(path).values()
-    state, why = rows["2.5"]
-    assert state == "cannot be run" and why.startswith(error)
+    assert [(rows[id][0], rows[id][1].partition(":")[0]) for id in ends] == [
+        ("cannot be run", error) for _, error in ends.values()]
 
 
 def test_a_pipe_is_no_notebook(tmp_path):
@@ -187,7 +188,7 @@ def test_a_helper_beside_the_notebook_comes_before_what_is_installed_and_after_p
 # --- Which exercises, and why not -------------------------------------------------------------------------------------
 
 def test_the_last_result_counts_and_a_brute_force_of_numbers_is_its_last(tmp_path):
-    path = learners.write(tmp_path / "x.ipynb", "from mha.exercises import check",
+    path = learners.write(tmp_path / "x.ipynb", IMPORT,
                           "for n in (24, 7):\n    check('2.5', n)")
     assert states(path)["2.5"] == "wrong"
 
@@ -210,7 +211,7 @@ def test_a_notebook_belongs_to_the_chapter_whose_exercises_stand_in_it(tmp_path,
 
 
 def test_an_answer_that_could_not_be_made_names_the_error_that_made_it_so(tmp_path):
-    path = learners.write(tmp_path / "x.ipynb", "from mha.exercises import check",
+    path = learners.write(tmp_path / "x.ipynb", IMPORT,
                           "def attention(q, k, v:\n    return q",
                           "check('2.1', attention)", "check('2.2', softmax_bakward)", "1 / 0\ncheck('2.5', 24)",
                           "try:\n    check('2.6', nowhere)\nexcept NameError:\n    pass", "check(number='2.7', a=1)")
@@ -221,24 +222,23 @@ def test_an_answer_that_could_not_be_made_names_the_error_that_made_it_so(tmp_pa
     assert rows["2.5"][1] == "ZeroDivisionError: division by zero, in code cell 5"
 
 
-IMPORT = "from mha.exercises import check"
 SKIPPED = {"cell_type": "code", "source": "attention = 1", "metadata": {"tags": ["skip-execution"]}}
 
 
-@pytest.mark.parametrize("made, said", [
-    ("while True:\n    pass\ndef attention(q, k, v):\n    return v", "stopped after 2 s, in code cell 2"),
-    ("%time\nwhile True:\n    pass\nimport torch as attention", "stopped after 2 s, in code cell 2"),
-    ("while True:\n    pass\n_, attention = 1, 2", "stopped after 2 s, in code cell 2"),
-    ("\n \n\ndef attention(q, k, v:\n    return v", "SyntaxError: '(' was never closed, in line 4 of code cell 2"),
-    ("eval('1 +')\nattention = 1", "SyntaxError: invalid syntax, in code cell 2"),
-    (SKIPPED, "skipped: its tag is skip-execution, in code cell 2"),
-])
-def test_a_name_that_is_missing_tells_what_befell_its_cell_as_jupyter_counts(tmp_path, made, said):
-    path = learners.write(tmp_path / "x.ipynb", " \n", IMPORT, made, "check('2.1', attention)",
-                          "check('2.2', lambda dp, p: attention(dp, p, p))")
-    (rows,) = graded(path, limit=2).values()
-    assert rows["2.1"] == ("cannot be run", f"{said}, so attention is not defined")
-    assert rows["2.2"] == ("wrong", f"name ({said}, so attention is not defined)")
+def test_a_name_that_is_missing_tells_what_befell_its_cell_as_jupyter_counts(tmp_path):
+    befell = [
+        ("while True:\n    pass\ndef attention(q, k, v):\n    return v", "stopped after 2 s, in code cell 2"),
+        ("%time\nwhile True:\n    pass\nimport torch as attention", "stopped after 2 s, in code cell 2"),
+        ("while True:\n    pass\n_, attention = 1, 2", "stopped after 2 s, in code cell 2"),
+        ("\n \n\ndef attention(q, k, v:\n    return v", "SyntaxError: '(' was never closed, in line 4 of code cell 2"),
+        ("eval('1 +')\nattention = 1", "SyntaxError: invalid syntax, in code cell 2"),
+        (SKIPPED, "skipped: its tag is skip-execution, in code cell 2")]
+    for number, (made, _) in enumerate(befell):
+        learners.write(tmp_path / f"{number}.ipynb", " \n", IMPORT, made, "check('2.1', attention)",
+                       "check('2.2', lambda dp, p: attention(dp, p, p))")
+    for (_, said), rows in zip(befell, graded(tmp_path, limit=2).values(), strict=True):
+        assert rows["2.1"] == ("cannot be run", f"{said}, so attention is not defined")
+        assert rows["2.2"] == ("wrong", f"name ({said}, so attention is not defined)")
 
 
 def test_what_a_notebook_puts_in_place_of_torchs_judges_nobody_and_is_told(tmp_path):

@@ -1,16 +1,15 @@
 """Heads that share keys and values: a grouped layer is a layer whose keys and values stand there several times."""
 import copy
-import pickle
 
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from mha import MultiHeadAttention, MultiHeadLoop, merge_heads, record, split_heads
+from mha import MultiHeadAttention, MultiHeadLoop, merge_heads, split_heads
 from mha.lab import measure
 from mha.position import Rope
-from support import ROADS, close, needs_compiler, nothing_leaks, tokens
+from support import ROADS, close, needs_compiler, nothing_leaks, refused, tokens
 
 B, N, M, D, H, D_K, D_V, D_CONTEXT, D_OUT = 2, 5, 7, 13, 6, 4, 11, 17, 19
 SHARING = pytest.mark.parametrize("num_kv_heads", [1, 2, 3])
@@ -87,33 +86,6 @@ def test_as_many_key_heads_as_heads_is_the_ordinary_layer():
     assert "num_kv_heads" not in repr(grouped(H)) and "num_heads=6, num_kv_heads=2, d_k=4" in repr(grouped())
 
 
-@ROADS
-def test_nothing_leaks_from_the_future_of_a_causal_layer(need_weights):
-    layer = grouped(causal=True)
-    assert nothing_leaks(lambda x: layer(x, need_weights=need_weights)[0], tokens(N, D))
-
-
-def test_gradients_are_those_of_finite_differences_twice():
-    layer = MultiHeadAttention(4, 2, num_kv_heads=1, dtype=torch.float64, on_qk=Rope())
-    x = tokens(3, 4).requires_grad_()
-    for need_weights in (False, True):
-        assert torch.autograd.gradcheck(lambda t: layer(t, need_weights=need_weights)[0], x)
-    assert torch.autograd.gradgradcheck(lambda t: layer(t, need_weights=True)[0], x)
-
-
-@pytest.mark.parametrize("shape", [(N, D), (2, 3, N, D)], ids=["no_batch", "two_axes"])
-def test_any_batch_axes_will_do(shape):
-    layer, x = grouped(on_qk=Rope()), tokens(*shape)
-    close(layer(x, need_weights=True), repeated(layer)(x, need_weights=True))
-
-
-def test_record_gives_a_map_for_each_head():
-    layer, x = grouped(), tokens(B, N, D)
-    with record(nn.Sequential(layer)) as weights:
-        layer(x)
-    close(weights["0"], repeated(layer)(x, need_weights=True)[1])
-
-
 def test_lengths_of_what_heads_carry_are_those_of_the_repeated_layer():
     layer, x = grouped(), tokens(B, N, D)
     weights = layer(x, need_weights=True)[1]
@@ -129,13 +101,6 @@ def test_head_i_is_the_repeated_layers_head_i(num_kv_heads):
     for i in range(H):
         close(layer.head(i)(x, need_weights=True), full.head(i)(x, need_weights=True))
         close((layer.qk(i), layer.ov(i)), (full.qk(i), full.ov(i)))
-
-
-def test_the_loop_over_its_heads_gives_the_same():
-    layer, x, mask = grouped(), tokens(B, N, D), torch.rand(B, H, N, N) > 0.4
-    loop = MultiHeadLoop([layer.head(i) for i in range(H)])
-    loop.W_O = layer.W_O
-    close(layer(x, mask=mask, need_weights=True), loop(x, mask=mask, need_weights=True))
 
 
 def test_from_heads_gives_each_head_keys_of_its_own():
@@ -198,13 +163,6 @@ def test_what_acts_on_queries_and_keys_is_one_object_in_all_that_is_made_from_a_
     assert copy.deepcopy(layer).on_qk is not layer.on_qk
 
 
-@pytest.mark.parametrize("again", [copy.deepcopy, lambda layer: pickle.loads(pickle.dumps(layer))],
-                         ids=["deepcopy", "pickle"])
-def test_a_copy_gives_the_same_numbers(again):
-    layer, x = grouped(on_qk=Rope()), tokens(B, N, D)
-    assert torch.equal(again(layer)(x)[0], layer(x)[0])
-
-
 # --- Cut by columns --------------------------------------------------------------------------------------------------
 
 def part_of(layer, half):
@@ -236,15 +194,6 @@ def test_half_of_the_heads_each_add_up_to_the_whole(num_kv_heads, options, need_
 
 # --- Number formats, compilers ---------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("dtype,tolerance", [(torch.float32, 1e-5), (torch.bfloat16, 3e-2), (torch.float16, 3e-3)])
-@ROADS
-def test_lower_precision_is_close_to_float64(dtype, tolerance, need_weights):
-    layer, x = grouped(on_qk=Rope(), causal=True), tokens(B, N, D)
-    exact, out = layer(x)[0], layer.to(dtype)(x.to(dtype), need_weights=need_weights)[0]
-    assert out.dtype == dtype
-    close(out.double(), exact, tolerance * 2)
-
-
 def test_meta_tensors_go_through():
     layer, offset = grouped(on_qk=Rope(), causal=True, device="meta"), torch.zeros(B, dtype=torch.long, device="meta")
     x, other = (torch.empty(B, n, D, device="meta", dtype=torch.float64) for n in (N, M))
@@ -262,34 +211,49 @@ def test_the_compiled_and_the_exported_layer_give_the_same_numbers():
     close(exported(longer)[0], layer(longer)[0], 1e-5)
 
 
+@ROADS
+def test_nothing_leaks_from_the_future_of_a_causal_layer(need_weights):
+    layer = grouped(causal=True)
+    assert nothing_leaks(lambda x: layer(x, need_weights=need_weights)[0], tokens(N, D))
+
+
+def test_gradients_are_those_of_finite_differences_twice():
+    layer = MultiHeadAttention(4, 2, num_kv_heads=1, dtype=torch.float64, on_qk=Rope())
+    x = tokens(3, 4).requires_grad_()
+    for need_weights in (False, True):
+        assert torch.autograd.gradcheck(lambda t: layer(t, need_weights=need_weights)[0], x)
+    assert torch.autograd.gradgradcheck(lambda t: layer(t, need_weights=True)[0], x)
+
+
+@pytest.mark.parametrize("dtype,tolerance", [(torch.float32, 1e-5), (torch.bfloat16, 3e-2), (torch.float16, 3e-3)])
+@ROADS
+def test_lower_precision_is_close_to_float64(dtype, tolerance, need_weights):
+    layer, x = grouped(on_qk=Rope(), causal=True), tokens(B, N, D)
+    exact, out = layer(x)[0], layer.to(dtype)(x.to(dtype), need_weights=need_weights)[0]
+    assert out.dtype == dtype
+    close(out.double(), exact, tolerance * 2)
+
+
+def test_the_loop_over_its_heads_gives_the_same():
+    layer, x, mask = grouped(), tokens(B, N, D), torch.rand(B, H, N, N) > 0.4
+    loop = MultiHeadLoop([layer.head(i) for i in range(H)])
+    loop.W_O = layer.W_O
+    close(layer(x, mask=mask, need_weights=True), loop(x, mask=mask, need_weights=True))
+
+
 # --- Errors ----------------------------------------------------------------------------------------------------------
 
 X = torch.zeros(B, N, D)
 ERRORS = {
     "indivisible": (lambda: grouped(4), ValueError, "num_heads=6 is no multiple of num_kv_heads=4"),
-    "more_than_heads": (lambda: grouped(12), ValueError, "num_heads=6 is no multiple of num_kv_heads=12"),
-    "zero": (lambda: grouped(0), ValueError, "num_kv_heads=0 must be a positive whole number"),
     "float": (lambda: grouped(2.0), TypeError, "num_kv_heads=2.0 is a float"),
-    "bool": (lambda: grouped(True), TypeError, "num_kv_heads=True is a bool"),
     "prune_unequal": (lambda: grouped().prune([0, 1, 3]), ValueError,
                       r"keep=\[0, 1, 3\] takes groups apart: 3 adjacent heads.*from_heads"),
-    "prune_mixed": (lambda: grouped().prune([0, 3, 1, 4]), ValueError, "takes groups apart"),
-    "prune_absent": (lambda: grouped().prune([6]), ValueError, "there is no head 6; this layer has heads 0 to 5"),
-    "head_absent": (lambda: grouped().head(6), ValueError, "there is no head 6"),
-    "to_torch_groups": (lambda: MultiHeadAttention(12, 6, num_kv_heads=2).to_torch(), ValueError,
-                        "cannot express this layer: num_kv_heads=2 is not num_heads=6"),
     "to_torch_on_qk": (lambda: MultiHeadAttention(12, 6, on_qk=Rope()).to_torch(), ValueError, "on_qk is no option"),
     "offset_of_two": (lambda: grouped(causal=True)(X.double(), offset=torch.tensor([1, 2, 3])), ValueError,
                       r"offset has shape \(3,\); it must be a number, or \(2,\)"),
-    "offset_floats": (lambda: grouped(causal=True)(X.double(), offset=torch.ones(B)), TypeError,
-                      "offset is torch.float32; it must hold whole numbers"),
-    "offset_alone": (lambda: grouped()(X.double(), offset=2), ValueError, "offset=2 does nothing by itself"),
-    "window": (lambda: grouped()(X.double(), window=2), ValueError, r"window=2 is a int; it must be a pair"),
+    "prune_absent": (lambda: grouped().prune([6]), ValueError, "there is no head 6; this layer has heads 0 to 5"),
 }
 
 
-@pytest.mark.parametrize("case", ERRORS)
-def test_wrong_input_gets_a_sentence_that_helps(case):
-    call, kind, words = ERRORS[case]
-    with pytest.raises(kind, match=words):
-        call()
+test_wrong_input_gets_a_sentence_that_helps = refused(ERRORS)

@@ -7,7 +7,7 @@ from torch import nn
 
 from mha import MultiHeadAttention, MultiHeadLatentAttention
 from mha.position import rope
-from support import ROADS, close, needs_compiler, nothing_leaks, tokens
+from support import ROADS, close, needs_compiler, nothing_leaks, refused, tokens
 
 B, N, D, H, D_C, D_K, D_V, D_R, ROOM = 2, 7, 13, 3, 11, 5, 19, 4, 17
 LENGTHS = [2, 5]
@@ -268,21 +268,6 @@ def test_autocast_lowers_the_precision_with_a_cache_too(absorbed, d_r):
     close((out.float(), cached.float()), (layer(x)[0],) * 2, 3e-2)
 
 
-@FORMS
-def test_meta_tensors_go_through(absorbed):
-    out, weights = latent(absorbed=absorbed, device="meta")(torch.empty(B, N, D, device="meta", dtype=torch.float64),
-                                                            need_weights=True)
-    assert out.shape == (B, N, D) and weights.shape == (B, H, N, N)
-
-
-@FORMS
-def test_a_copy_and_a_loaded_state_give_the_same_numbers(absorbed):
-    layer, x, fresh = latent(absorbed=absorbed), tokens(B, N, D), latent(absorbed=absorbed)
-    fresh.load_state_dict(layer.state_dict())
-    for other in (fresh, copy.deepcopy(layer)):
-        assert torch.equal(other(x)[0], layer(x)[0])
-
-
 @needs_compiler
 def test_the_compiled_layer_gives_the_same_numbers_with_a_cache_too():
     layer, x = latent(causal=True, dtype=torch.float32), torch.randn(B, N, D)
@@ -304,35 +289,31 @@ def layer(**options):
     return latent(**{"dtype": torch.float32, **options})
 
 
+@FORMS
+def test_a_copy_and_a_loaded_state_give_the_same_numbers(absorbed):
+    layer, x, fresh = latent(absorbed=absorbed), tokens(B, N, D), latent(absorbed=absorbed)
+    fresh.load_state_dict(layer.state_dict())
+    for other in (fresh, copy.deepcopy(layer)):
+        assert torch.equal(other(x)[0], layer(x)[0])
+
+
 ERRORS = {
     "d_c": (lambda: MultiHeadLatentAttention(12, H, d_c=0), ValueError, "d_c=0 must be a positive whole number"),
-    "d_c_float": (lambda: MultiHeadLatentAttention(12, H, d_c=1.5), TypeError, "d_c=1.5 is a float"),
     "indivisible": (lambda: MultiHeadLatentAttention(13, H, d_c=5), ValueError, "d_model=13 does not divide"),
     "d_v": (lambda: MultiHeadLatentAttention(12, H, d_c=5, d_v=0), ValueError, "d_v=0"),
     "d_r_odd": (lambda: layer(d_r=3), ValueError, "d_r=3 must be even"),
-    "d_r_negative": (lambda: layer(d_r=-2), ValueError, "d_r=-2 must be even, 0 or more"),
     "d_r_float": (lambda: layer(d_r=2.0), TypeError, "d_r=2.0 is a float"),
-    "d_r_bool": (lambda: layer(d_r=True), TypeError, "d_r=True is a bool"),
     "base": (lambda: MultiHeadLatentAttention(12, H, d_c=5, d_r=2, base=0.0), ValueError, "base=0.0 must be above 0"),
     "absorbed": (lambda: layer(absorbed="yes"), TypeError, "absorbed is 'yes'; it must be True or False"),
-    "causal": (lambda: layer(causal=1), TypeError, "causal is 1"),
     "dropout": (lambda: layer(dropout=2.0), ValueError, "dropout=2.0 is no probability"),
     "dtype": (lambda: layer(dtype=torch.int64), TypeError, "dtype=torch.int64 must be a floating-point torch.dtype"),
     "d_model": (lambda: layer()(X[..., :5]), ValueError, "last size is 5.*d_model=13"),
-    "double": (lambda: layer()(X.double()), TypeError, "x is torch.float64 but the layer is torch.float32"),
     "mask": (lambda: layer()(X, mask=torch.ones(N, 2).bool()), ValueError, "mask has shape"),
-    "float_mask": (lambda: layer()(X, mask=torch.ones(N, N)), TypeError, r"mask.bool\(\)"),
     "not_causal": (lambda: layer()(X, cache=layer().new_cache(B, N)), ValueError, "needs a layer with causal=True"),
-    "dict": (lambda: layer(causal=True)(X, cache={}), TypeError, "cache is a dict"),
     "gradients": (lambda: layer(causal=True)(X, cache=layer().new_cache(B, N)), ValueError, "keeps no gradients"),
-    "unbatched": (lambda: layer(causal=True)(X[0], cache=layer().new_cache(1, N)), ValueError, r"x\[None\]"),
     "others_cache": (lambda: layer(causal=True)(X, cache=MultiHeadAttention(12, H).new_cache(B, N)), ValueError,
                      r"this cache keeps 2 sequences of 3 heads of size 4.*layer.new_cache\(2, 7\)"),
 }
 
 
-@pytest.mark.parametrize("case", ERRORS)
-def test_wrong_input_gets_a_sentence_that_helps(case):
-    call, kind, words = ERRORS[case]
-    with pytest.raises(kind, match=words):
-        call()
+test_wrong_input_gets_a_sentence_that_helps = refused(ERRORS)

@@ -82,12 +82,12 @@ def mutants(source):
 
 @cache
 def mutants_of(name):
-    """(a right answer, what is written in its place) for one exercise, without what may loop too long or decomposes a
-    matrix: there, many outputs are right.
+    """(a right answer, what is written in its place) for two answers to one exercise, without what may loop too long or
+    decomposes a matrix: there, many outputs are right.
     """
-    return [(answer, mutant) for answer in ANSWERS if answer.name == name
-            for mutant in dict.fromkeys(mutants(answer.source))
-            if not re.search(r"\b(range|while|svd|eigh)\b", mutant)]
+    found = [[(answer, mutant) for mutant in dict.fromkeys(mutants(answer.source))
+              if not re.search(r"\b(range|while|svd|eigh)\b", mutant)] for answer in ANSWERS if answer.name == name]
+    return sum(sorted(found, key=len)[-2:], [])
 
 
 def equivalent(exercise, answer):
@@ -102,9 +102,9 @@ def equivalent(exercise, answer):
     return True
 
 
-def test_there_are_many_mutants_of_all_but_three_exercises():
+def test_there_are_many_mutants_of_all_but_four_exercises():
     counts = {exercise.name: len(mutants_of(exercise.name)) for exercise in IN_CODE}
-    assert {name for name, count in counts.items() if count < 5} == {"factor", "one_matrix", "leaks"}
+    assert {name for name, count in counts.items() if count < 5} == {"same_scores", "factor", "one_matrix", "leaks"}
     assert sum(counts.values()) > 1000
 
 

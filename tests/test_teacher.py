@@ -108,11 +108,12 @@ def test_a_package_that_pip_fetched_tells_where_from(monkeypatch):
     assert teacher.origin() is None
 
 
-def test_where_no_address_is_known_the_command_says_what_is_missing(tmp_path, monkeypatch):
+def test_where_no_address_is_known_the_command_says_what_is_missing(tmp_path, monkeypatch, capsys):
     monkeypatch.delenv("BOOK_REPOSITORY", raising=False)
-    done = command("export", "--no-solutions", tmp_path, text=True)
-    assert len(done.stdout.split()) == len({item.chapter for item in EXERCISES.values()})
-    assert "say where it is with --repository" in done.stderr and "%pip" not in first_code(tmp_path)
+    teacher.main(["export", "--no-solutions", str(tmp_path)])
+    out, said = capsys.readouterr()
+    assert len(out.split()) == len({item.chapter for item in EXERCISES.values()})
+    assert "say where it is with --repository" in said and "%pip" not in first_code(tmp_path)
 
 
 @pytest.mark.parametrize("said, address", [

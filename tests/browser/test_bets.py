@@ -19,6 +19,11 @@ SEEN = "(all) => all.filter((el) => el.getClientRects().length).map((el) => el.o
 
 every_page = pytest.mark.parametrize("page", BETS)
 
+# A page for each set of kinds that a page has of boxes: what a box does there, it does on every page
+KINDS = {page: sorted({*re.findall('"(several|numbers|right|exercise)":', (served.HTML / page).read_text("utf8"))})
+         for page in BETS}
+on_few_pages = pytest.mark.parametrize("page", {str(kinds): page for page, kinds in KINDS.items()}.values())
+
 
 # A browser that finds nothing covered
 WITHOUT = "delete HTMLElement.prototype.onbeforematch; delete Element.prototype.onbeforematch;"
@@ -179,7 +184,7 @@ def test_who_turns_bets_off_at_the_end_stays_there(bet):
     assert tab.evaluate("document.activeElement.closest('footer') !== null")
 
 
-@every_page
+@on_few_pages
 def test_nothing_under_a_cover_can_be_reached(covered, page):
     reached = """() => [...document.querySelectorAll(".bet-cover :is(a, button, input, summary, pre)")].filter((el) => {
       el.focus();
@@ -348,14 +353,6 @@ def test_another_tab_follows(chrome, address):
     context.close()
 
 
-@pytest.mark.parametrize("stored", ["5", "null", '"x"', '{"01_soft_lookup:000000": "a", "6.7": 5}'])
-def test_what_cannot_be_read_in_the_browser_does_no_harm(bet, stored):
-    one = bet(LOOKUP, script=served.keeping(f'"bets": {stored}'))
-    assert not is_open(one.page, 1)
-    box(one.page, 1).get_by_role("button").first.click()
-    assert is_open(one.page, 1) and one.errors == []
-
-
 @pytest.mark.parametrize("place", ["#bet-1", ".bet-tally"])
 def test_whoever_wants_a_book_reads_on_without_bets_and_may_bet_after_all(bet, place):
     tab = bet(LAB).page
@@ -406,7 +403,7 @@ LOWEST = "(all) => Math.min(...all.map((el) => el.getBoundingClientRect().height
 OPERATED = ".bet button, .bet input, .bet-tally, .bet-are-off, .bet-tag, .bet-reply, .bet-foot"
 
 
-@every_page
+@on_few_pages
 def test_on_paper_everything_is_there_and_choices_are_a_list(covered, page):
     tab = covered(page).page
     box(tab, 1).locator(".bet-option, .bet-go").first.click()
@@ -417,7 +414,7 @@ def test_on_paper_everything_is_there_and_choices_are_a_list(covered, page):
     assert tab.locator(OPERATED).evaluate_all(SEEN) == []
 
 
-@every_page
+@on_few_pages
 def test_without_javascript_everything_is_there_and_choices_are_a_list(unscripted, page):
     tab = unscripted(page)
     assert tab.locator(".bet-cover").count() > 0 and tab.locator(".bet-cover").evaluate_all(LOWEST) > 20

@@ -74,12 +74,8 @@ def test_a_card_that_was_just_judged_stays_in_sight_until_something_else_is_to_b
     assert page.locator("#claim-3").is_hidden()
 
 
-def test_without_a_script_and_on_paper_all_stands_open(chrome, address, visit):
-    context = chrome.new_context(java_script_enabled=False)
-    tab = context.new_page()
-    tab.goto(address + PAGE)
-    assert tab.locator(".claim-came:visible").count() == len(CLAIMS)
-    context.close()
+def test_without_a_script_and_on_paper_all_stands_open(unscripted, visit):
+    assert unscripted(PAGE).locator(".claim-came:visible").count() == len(CLAIMS)
     page = visit(PAGE, bets=True).page
     page.emulate_media(media="print")
     assert page.locator(".claim-came:visible").count() == len(CLAIMS)

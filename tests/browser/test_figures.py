@@ -24,9 +24,10 @@ def settings_to_try(figure):
     if len(settings) <= ALL_UP_TO:
         return settings
     if isinstance(figure, Learn):                               # whose setting is a training of up to 500 steps
-        begun = figure.setting() | {"steps": 100}
-        return few_settings(figure) + [begun | {name: value} for name, control in figure.controls.items()
-                                       for value in choices(control) if name != "steps"]
+        begun, most = figure.setting() | {"steps": 100}, choices(figure.controls["steps"])[-1]
+        return [begun | {"steps": 0}, begun | {"steps": most}] + [
+            begun | {name: value} for name, control in figure.controls.items() for value in choices(control)
+            if name != "steps"]
     return corners(settings) + random.Random(0).sample(settings, AT_RANDOM)
 
 

@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+import served
 from mha.exercises.engine import progress
 from mha.exercises.engine.question import read_number
 from test_exercises_in_pages import FULL
@@ -64,13 +65,13 @@ def test_who_read_without_bets_still_does(visit):
     assert kept(one.page) == {"mha": {"version": 2, "settings": {"bets": "off"}}}
 
 
-@pytest.mark.parametrize("name, text", [*zip(OLD, 3 * ["5", "{"]), *(("mha-progress", text) for text in (
-    "{", '{"version": 99, "solved": ["2.6"]}', '{"version": 1, "solved": "x"}'))])
-def test_of_old_keys_one_that_cannot_be_read_stays_and_loses_no_other(visit, name, text):
-    one = visit(HEAD, script=old(**{name: text}), bets=True)
-    part = {"mha-progress": "solved", "mha-where": "place"}.get(name, name.removeprefix("mha-"))
-    assert one.page.evaluate("(name) => localStorage.getItem(name)", name) == text
-    assert json.loads(one.page.evaluate("localStorage.mha")) == {key: NEW[key] for key in NEW if key != part}
+@pytest.mark.parametrize("bad", [dict.fromkeys([*OLD][::2], "5"), dict.fromkeys([*OLD][1::2], "{"), *(
+    {"mha-progress": text} for text in ("{", '{"version": 99, "solved": ["2.6"]}', '{"version": 1, "solved": "x"}'))])
+def test_of_old_keys_those_that_cannot_be_read_stay_and_lose_no_other(visit, bad):
+    one = visit(HEAD, script=old(**bad), bets=True)
+    parts = {{"mha-progress": "solved", "mha-where": "place"}.get(name, name.removeprefix("mha-")) for name in bad}
+    assert bad.items() <= one.page.evaluate("({ ...localStorage })").items()
+    assert json.loads(one.page.evaluate("localStorage.mha")) == {key: NEW[key] for key in NEW if key not in parts}
     assert one.errors == []
 
 
@@ -93,6 +94,20 @@ def test_what_cannot_be_read_is_set_aside_and_the_reader_begins_anew(visit, text
     solve(one.page)
     assert json.loads(one.page.evaluate("localStorage.mha"))["solved"] == {"2.5": 1}
     assert one.page.evaluate("localStorage.getItem('mha-unreadable')") == text and one.errors == []
+
+
+@pytest.mark.parametrize("stored", ["5", "null", '"x"', '{"2.1": 5, "2.5": [], "2.9+": [7], "02_one_head:0": "a"}'])
+def test_parts_that_cannot_be_read_do_no_harm(visit, stored):
+    parts = ", ".join(f'"{name}": {stored}' for name in ("bets", "words", "blanks", "claims"))
+    one = visit(HEAD, script=served.keeping(parts), bets=True)
+    assert one.page.locator("#bet-1 + .bet-cover[hidden]").count() == 1
+    one.page.locator("#bet-1 .bet-show").click()
+    solve(one.page)
+    for select in one.page.locator("#complete-2-1 select").all():
+        select.select_option(value="0")
+    one.page.locator("#complete-2-1 button[type=submit]").click()
+    assert one.page.locator("#complete-2-1 .ask-verdict").inner_text().startswith("✓ Right")
+    assert one.page.locator("#bet-1 + .bet-cover[hidden]").count() == 0 and one.errors == []
 
 
 def test_what_a_newer_version_keeps_stays_as_it_is(visit):

@@ -1,5 +1,5 @@
 """The decoder that runs in a page, in Chromium, against this package's own layers on the same file: token by token on
-20 texts, and with heads off, tokens hidden, keys and values lent.
+six texts, and with heads off, tokens hidden, keys and values lent.
 """
 import base64
 
@@ -15,22 +15,8 @@ from tools import make_told
 
 TEXTS = [
     "Mia had a small red boat. Every day she took it to the pond behind her house.",
-    "One morning the wind was strong and the boat floated far away. Mia was sad.",
-    "There was a bear who could not sleep. He turned to the left and he turned to the right.",
     "\"I need a soft pillow,\" he said. The sheep heard him and gave him some of her wool.",
-    "Ben and his sister Anna wanted to build a tower. They used all their blocks.",
     "Then the cat jumped on the table and the tower fell down. \"Oh no!\" said Anna.",
-    "Grandma baked a big cake for Max. It had seven candles on it.",
-    "\"I have everything I want,\" he said. Grandma hugged him and they ate the cake together.",
-    "A little star fell from the sky and landed in a garden. A girl named Zoe found it in the grass.",
-    "It was cold and it did not shine. Zoe took it in her hands and sang a song.",
-    "Tom did not like the dark. His dad gave him a small lamp.",
-    "That night Tom heard a noise. He turned on the lamp and saw his kitten under the bed.",
-    "One day a frog and a mouse went to the market. They had only one coin.",
-    "In the end they bought an apple and shared it on the way home.",
-    "The snow was deep and white. Lucy put on her boots and her scarf.",
-    "A rabbit came and looked at the carrot. Lucy said, \"You can have it.\"",
-    "Sam found an old key on the street. He tried it on every door, but it did not fit.",
     "The man said, \"This is the key to my music box! I lost it years ago.\"",
     "The twins Leo and Nora had one bike.\nLeo wanted to ride and Nora wanted to ride too.",
     "My attention heads: 2 x 3 = 6?",
@@ -114,8 +100,9 @@ def test_token_by_token_on_its_cache_it_says_the_same(engine, model):
 
 @pytest.mark.parametrize("opening", range(len(OPENINGS)))
 def test_every_change_that_is_stored_is_what_it_computes(engine, model, opening):
-    """Nothing, keys or values lent, and each head off."""
+    """Nothing, keys or values lent, and each head off, in one of the openings."""
     text, word, other = OPENINGS[opening]
+    off = [*range(opening, len(ALL_HEADS), len(OPENINGS))]
     found = engine("""([text, word, other, lends, heads]) => {
       const ids = words.encode(text);
       const [own, theirs] = [word, other].map((name) => words.number.get(` ${name}`));
@@ -131,15 +118,16 @@ def test_every_change_that_is_stored_is_what_it_computes(engine, model, opening)
       lender.read(ids.slice(0, last).map((id) => (id === own ? theirs : id)));
       const rows = [after(() => {}), ...lends.map(([what, some]) => after(() => ids.slice(0, last).forEach((id, j) =>
         id === own && decoder.lend(lender, j, j, what, some))))];
-      for (let i = 0; i < heads; i++) {
+      for (const i of heads) {
         decoder.off[i] = 1;
         rows.push(after(() => {}));
         decoder.off[i] = 0;
       }
       return told(rows.flat());
-    }""", text, word, other, [[what, [list(head) for head in heads]] for what, heads in LENDS], len(ALL_HEADS))
+    }""", text, word, other, [[what, [list(head) for head in heads]] for what, heads in LENDS], off)
     wanted, _ = make_told.changed(*model[:2], OPENINGS[opening])
-    assert (floats(found, CHANGES, -1) - wanted[:, ::SIXTH]).abs().max() < 1e-4
+    tried = wanted[[*range(FIRST_OFF), *(FIRST_OFF + i for i in off)]]
+    assert len(wanted) == CHANGES and (floats(found, len(tried), -1) - tried[:, ::SIXTH]).abs().max() < 1e-4
     assert (wanted[FIRST_OFF:] - wanted[0]).abs().amax(-1).min() > 0.01            # each head counts for something
 
 

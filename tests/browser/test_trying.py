@@ -262,9 +262,8 @@ def test_a_shared_address_brings_its_figure_into_the_window_of_a_phone(visit, pa
     assert 0 <= top < 150
 
 
-def test_without_a_script_a_try_is_a_sentence(chrome, address):
-    tab = chrome.new_page(java_script_enabled=False)
-    tab.goto(address + WHOLE)
+def test_without_a_script_a_try_is_a_sentence(unscripted):
+    tab = unscripted(WHOLE)
     assert tab.locator("button.try").count() == 0 and "Begin with step 1." in tab.locator("article").inner_text()
 
 
