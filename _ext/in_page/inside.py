@@ -24,6 +24,7 @@ ELSEWHERE = {"IPython", "PIL", "cv2", "einops", "ipywidgets", "jax", "matplotlib
              "tqdm", "transformers", "multiprocessing", "sqlite3", "ssl"}
 NotHere = getattr(torch, "NotHere", type("NotHere", (BaseException,), {}))
 not_here = getattr(torch, "not_here", [])
+sure = getattr(torch, "sure", lambda function: function())      # what hangs on a last digit is not here
 checker = printed_by = None                        # mha.exercises, once it is imported; who is told what is printed
 known = {}                                         # what the chapter's cells import and define
 
@@ -176,9 +177,13 @@ def check(id, source, record):
     name = checker.EXERCISES[id].name
     if world.get(name) is known.get(name):                             # nothing, or what the chapter itself has
         return json.dumps({**told, "undefined": name})
-    _remember(id, record)
+
+    def judged():
+        _remember(id, record)
+        return checker.check(id, world[name])
+
     try:
-        report = checker.check(id, world[name])
+        report = sure(judged)
     except NotHere as missed:
         return json.dumps(_elsewhere(_told(missed)))
     if not_here:
