@@ -20,10 +20,11 @@ SOFTMAX = EXERCISES["1.1"]
 
 
 @pytest.fixture
-def python(monkeypatch):
+def python(monkeypatch, tmp_path):
     """Python as a page has it, on torch itself, and what it has printed."""
     printed, finders = [], sys.meta_path[:]
     monkeypatch.setattr(builtins, "input", input)                      # as it is after the test
+    monkeypatch.setenv("MHA_PROGRESS", str(tmp_path / "progress.json"))
     inside.start("01_soft_lookup", json.dumps(["from math import tau", "from nowhere import x", "def half(x):\n"
                                                "    return x / 2", "def softmax(s):\n    return s.softmax(-1)"]),
                  printed.append)

@@ -41,10 +41,14 @@ def refusal(function, *args):
 
 
 def names():
-    """home -> its public names."""
+    """home -> its public names, as a Python has them that has imported nothing but torch."""
     public = {home: sorted(name for name in dir(value) if name[0] != "_") for home, value in HOMES.items()}
     return public | {"one form": sorted(one_form())}
 
 
 if __name__ == "__main__":
-    FILE.write_text(json.dumps(names()), encoding="utf-8")
+    told = json.dumps(names())
+    if sys.argv[1:] == ["print"]:
+        print(told)
+    else:
+        FILE.write_text(told, encoding="utf-8")

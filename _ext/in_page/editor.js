@@ -93,7 +93,10 @@ export function open(form, pressed) {
   };
   const toRun = button("Run", () => run());
   const toCheck = button("Check", () => check());
-  const toStop = button("Stop", () => stop("Stopped."), "quiet");
+  const toStop = button("Stop", () => {
+    stop("Stopped.");
+    area.focus();
+  }, "quiet");
   const toHint = button("Hint", () => hint(), "quiet");
   const toReset = button("Start over", () => reset(), "quiet");
   const status = element("span", { className: "write-status", role: "status" });
@@ -140,10 +143,11 @@ export function open(form, pressed) {
     }
     if (notHere) {
       const what = notHere.join(", ");
-      lines.push(paragraph(`${said.line ? "This line" : "This"} cannot run here: ${what}.`, "ask-verdict"));
+      lines.push(paragraph(`${said.line ? "This line" : "This"} is beyond this page: ${what}.`, "ask-verdict"));
       if (said.line) lines.push(atLine(said));
-      lines.push(element("p", {}, "The small torch of this page does not have it, so nothing is said of your answer. ",
-        ...(colab ? ["It runs ", element("a", { href: colab }, "on Colab"), "."] : ["It runs on Colab."])));
+      lines.push(element("p", {}, "Whether it is right or a slip, only the whole torch can say: ",
+        ...(colab ? [element("a", { href: colab }, "on Colab"), "."]
+          : [element("code", {}, "python3 book.py lab"), " where the book was cloned."])));
     }
     if (unknown) {
       lines.push(paragraph(`${SIGNS.wrong} There is no ${unknown} in it.`, "ask-verdict"));
@@ -162,6 +166,7 @@ export function open(form, pressed) {
   }
 
   // ---- what the reader asks
+  let wanted = null; // by a key, while Python still comes
   async function asked(act, more, words) {
     if (isBusy()) return null;
     if (act === "run" || act === "check") {
@@ -231,12 +236,16 @@ export function open(form, pressed) {
   area.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || !(event.shiftKey || event.ctrlKey || event.metaKey)) return;
     event.preventDefault();
-    if (event.shiftKey) run();
-    else check();
+    const act = event.shiftKey ? run : check;
+    if (isBusy() === "start") wanted = act;
+    else act();
   });
   onChange(() => {
     for (const one of [toRun, toCheck, toHint]) one.setAttribute("aria-disabled", Boolean(isBusy()));
     toStop.hidden = isBusy() !== "run";
+    if (isBusy() || !wanted) return;
+    setTimeout(wanted);
+    wanted = null;
   });
   grow();
   if (kept.said) show(kept.said);

@@ -51,9 +51,11 @@ class Printed:
         self.say, self.left = say, MOST
 
     def write(self, text):
-        if self.left > 0:
-            self.say(text[:self.left] if len(text) <= self.left else text[:self.left] + "\n… and more.")
-        self.left -= len(text)
+        if len(text) <= self.left:
+            self.say(text)
+        elif self.left >= 0:                                           # once
+            self.say(text[:self.left] + "\n… and more.")
+        self.left = max(self.left - len(text), -1)
         return len(text)
 
     def flush(self):

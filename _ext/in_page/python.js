@@ -27,9 +27,8 @@ function begin() {
   thread.onmessage = ({ data }) => {
     if (data.printed !== undefined) return one.hear.printed?.(data.printed);
     if (data.loaded !== undefined) {
-      const had = (data.loaded * FILES.bytes) / 1e6;
-      const all = (FILES.bytes / 1e6).toFixed(1);
-      return one.hear.told?.(data.loaded < 1 ? `${had.toFixed(1)} of ${all} MB` : "Python starts \u2026");
+      const share = Math.round(100 * data.loaded);
+      return one.hear.told?.(share < 100 ? `Python is coming: ${share} %` : "Python starts \u2026");
     }
     const [resolve, reject] = waiting.get(data.ticket);
     waiting.delete(data.ticket);

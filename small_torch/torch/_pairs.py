@@ -210,6 +210,8 @@ def masked_fill(input, mask, value):
         if value.requires_grad:
             raise NotHere("masked_fill with a value that has a gradient")
         value = value.item()
+    if not isinstance(value, (bool, int, float, complex)):
+        raise NotHere("masked_fill with what is no number")
     broadcast(mask.array.shape, input.array.shape)
     if input.dtype.rank < FLOAT and python_type(value) in (float, complex):
         if python_type(value) is complex or input.dtype is not I64:

@@ -230,8 +230,8 @@ def repeat(input, *sizes):
     if lead < 0:
         raise error(RuntimeError, "Number of dimensions of repeat dims can not be smaller than number of dimensions "
                     "of tensor")
-    if 0 in sizes or min(sizes, default=1) < 0:
-        raise NotHere("repeat no times")
+    if min(sizes, default=1) < 0:
+        raise NotHere("repeat less than no times")
     padded = (1,) * lead + shape
 
     def back(gradient):
