@@ -134,11 +134,12 @@ def foreseen(item):
 
 
 @pytest.mark.parametrize("item", PREDICTED if served.chromium() else [], ids=lambda item: item.id)
-def test_a_prediction_is_a_bet_that_replies_as_the_package_does_and_stays(opened, item):
-    page = opened(page_of(item), bets=True).page
+def test_a_prediction_is_a_bet_that_replies_as_the_package_does_and_stays(visit, item):
+    page = visit(page_of(item), bets=True).page
     box, solved = page.locator(form_of(item)), f"section.exercise.is-solved h3:has-text('{item.id} ·')"
     for answer in foreseen(item):
-        page.evaluate("mha.store.forget()")
+        page.evaluate("localStorage.clear()")
+        page.reload()
         guess(box, item, answer)
         report = check(item.id, answer)
         verdict, *lines = report.text.removeprefix(f"{item.label}: ").splitlines()

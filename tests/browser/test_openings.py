@@ -145,7 +145,7 @@ FIRST_DRAWING = """
   () => {
     scrollTo({ top: 0, behavior: "instant" });
     const figure = document.querySelector("article :is(.live-figure, figure.picture)");
-    const drawing = figure.querySelector(".glance") ?? figure.querySelector(".live-view, svg");
+    const drawing = [".glance", ".live-view", "svg"].map((one) => figure.querySelector(one)).find(Boolean);
     const { top, bottom } = drawing.getBoundingClientRect();
     return [top, bottom];
   }
