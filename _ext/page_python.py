@@ -9,7 +9,6 @@ be had, the page says so in a line.
 import ast
 import functools
 import gzip
-import hashlib
 import json
 from html import escape
 from pathlib import Path
@@ -18,6 +17,7 @@ import nbformat
 from sphinx.util import logging
 
 from . import python_files
+from .generated import named
 from .publishing import colab_url
 from .replies import script
 
@@ -131,13 +131,6 @@ def write(app, error):
         (there / name).write_text(text, "utf8")
     Path(app.outdir, "offline.js").write_bytes((IN_PAGE / "offline.js").read_bytes())   # a page is kept from its top
     (there / "NOTICE.txt").write_bytes((IN_PAGE / "NOTICE.txt").read_bytes())
-
-
-def named(there, name, ending, data):
-    """Write a file under a name that has its sha256 in it, so that a browser may keep it for ever; that name."""
-    full = f"{name}-{hashlib.sha256(data).hexdigest()[:16]}{ending}"
-    (there / full).write_bytes(data)
-    return full
 
 
 def wake_early(app, pagename, templatename, context, doctree):

@@ -4,10 +4,11 @@ The file is made at the build from the package that holds stories15M (`mha.lab.s
 Where that package cannot be had, the figure says so and shows what is stored.
 """
 import functools
-import hashlib
 from pathlib import Path
 
 from sphinx.util import logging
+
+from .generated import named
 
 logger = logging.getLogger(__name__)
 MODULE = "story_that_breaks"
@@ -44,13 +45,6 @@ def write(folder):
     worker = named(folder, "story_worker", ".js", story_that_breaks.worker().encode())
     (folder / "story_model.txt").write_bytes(NOTICE.read_bytes())
     (folder / "story_model.js").write_text(FOUND.format(worker=worker, file=file, bytes=len(data)), "utf8")
-
-
-def named(folder, name, ending, data):
-    """Write a file under a name that has its sha256 in it, so that a browser may keep it for ever; that name."""
-    full = f"{name}-{hashlib.sha256(data).hexdigest()[:16]}{ending}"
-    (folder / full).write_bytes(data)
-    return full
 
 
 def setup(app):

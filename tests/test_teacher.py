@@ -422,7 +422,7 @@ def test_a_table_with_other_rows_or_a_teachers_marks_is_kept_beside_the_new_one(
 
 
 def test_two_exercises_are_two_where_a_reader_takes_numbers_for_numbers():
-    assert len({field for field in (grading.row("x", id)["exercise"] for id in ("10.1", "10.10"))}) == 2
+    assert grading.row("x", "10.1")["exercise"] != grading.row("x", "10.10")["exercise"]
     with pytest.raises(ValueError):
         float(grading.row("x", "10.10")["exercise"])
 
