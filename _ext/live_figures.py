@@ -26,6 +26,8 @@ STATE = "application/vnd.jupyter.widget-state+json"
 STATES = re.compile(f'<script type="{re.escape(STATE)}">(.*?)</script>', re.S)
 LINKS = ("LinkModel", "DirectionalLinkModel")
 WIDGETS = Path(__file__).parent.parent / "mha" / "widgets"
+# How tall the live figures of each page are in windows of several widths: tests/browser/heights.py measures it.
+HEIGHTS = json.loads(Path(__file__).with_name("heights.json").read_text("utf8"))
 # A plain script and no module, which a page from file:// could not load.
 REGISTERED = """(window.figureModules ??= {{}}).{name} = (() => {{
 "use strict";
@@ -44,8 +46,9 @@ class InlineFigures(SphinxPostTransform):
             return
         models = saved_models(self.env, self.env.docname)
         bundles = [node for node in self.document.findall(nodes.container) if node.get("nb_element") == "mime_bundle"]
+        heights = iter(HEIGHTS["pages"].get(Path(self.env.docname).name, []))
         for count, bundle in enumerate(bundles, start=1):
-            html = figure(self.app, bundle, models, prefix=f"fig{count}-")
+            html = figure(self.app, bundle, models, f"fig{count}-", heights)
             if html:
                 bundle.replace_self(nodes.raw("", html, format="html"))
 
@@ -56,8 +59,8 @@ def saved_models(env, docname):
     return json.loads(script["body"])["state"] if script else {}
 
 
-def figure(app, bundle, models, prefix):
-    """The HTML of one output, or None where it is no figure of ours."""
+def figure(app, bundle, models, prefix, heights):
+    """The HTML of one output, or None where it is no figure of ours. A live one takes the next of the heights."""
     outputs = {child["mime_type"]: child for child in bundle.children}
     if "image/svg+xml" not in outputs or "text/plain" not in outputs:
         return None
@@ -67,17 +70,18 @@ def figure(app, bundle, models, prefix):
     if VIEW not in outputs:
         return f'<figure class="picture">{picture}{numbers_table(numbers, "")}</figure>'
     model_id = json.loads(re.sub("<[^>]*>", "", outputs[VIEW].astext()))["model_id"]
-    return live_figure(model_id, models, picture, alt, numbers)
+    return live_figure(model_id, models, picture, alt, numbers, next(heights, ()))
 
 
-def live_figure(model_id, models, picture, alt, numbers):
+def live_figure(model_id, models, picture, alt, numbers, heights):
     mine = closure(model_id, models)
     controls, canvas = references(mine[model_id]["state"]["children"])  # figure.py; here the drawing comes first
     parts = view(canvas, mine, picture) + view(controls, mine, picture)
     state = json.dumps({"models": mine}, separators=(",", ":")).replace("</", "<\\/")
+    room = ";".join(f"--at-{width}:{height}px" for width, height in zip(HEIGHTS["widths"], heights))
     return (
         f'<figure class="live-figure" role="group" aria-label="{escape(alt)}">'
-        f'<div class="live-vbox" data-model="{model_id}">{parts}</div>'
+        f'<div class="live-vbox" data-model="{model_id}" style="{room}">{parts}</div>'
         '<noscript><p class="live-note">Turn on JavaScript to move the controls.</p></noscript>'
         f"{numbers_table(numbers, ' at the first setting')}"
         f'<script type="{STATE}">{state}</script></figure>'

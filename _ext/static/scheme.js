@@ -21,9 +21,9 @@ addEventListener("click", (event) => {
 }, true);
 
 if (document.currentScript.dataset.figures) {
-  // While figures start, what stands below one is not shown (book.css): it would jump when the figure takes its height.
+  // While figures start, each has the room that it will take (book.css), so that nothing below it jumps.
   document.documentElement.classList.add("figures-start");
-  setTimeout(() => document.documentElement.classList.remove("figures-start"), 3000); // at the latest
+  setTimeout(() => document.documentElement.classList.remove("figures-start"), 20000); // at the latest
 
   // Who reloads, or comes back, finds the page as tall as it was: figures that take their height would move the place.
   const key = () => `heights ${location.pathname} ${innerWidth}`; // a phone may have been turned

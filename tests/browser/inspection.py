@@ -126,6 +126,14 @@ NOT_TEX = """
 
 DEAD = "() => [...document.querySelectorAll('.live-figure:not(.is-live)')].map((el) => el.outerHTML.slice(0, 160))"
 
+# The figures that are not as tall as the room that the page kept until they lived: tests/browser/heights.py measures anew.
+OTHER_ROOM = """
+  () => [...document.querySelectorAll(".live-figure > .live-vbox")]
+    .map((box) => [box.querySelector("[data-figure]").dataset.figure, box.offsetHeight,
+                   parseFloat(box.style.getPropertyValue(`--at-${innerWidth}`))])
+    .filter(([, height, kept]) => !(Math.abs(height - kept) < 24))
+"""
+
 # What of the text and its controls lies outside the window and in no box that scrolls.
 OUTSIDE = """
   () => {
@@ -227,7 +235,8 @@ ONE_OF_A_LOOK = """
 """
 KNOWN_LOOKS = set()
 
-IN_ANY_WINDOW = {"without a name": UNNAMED, "too small to read": SMALL, "dead": DEAD, "a cut formula": CUT_FORMULAS}
+IN_ANY_WINDOW = {"without a name": UNNAMED, "too small to read": SMALL, "dead": DEAD, "a cut formula": CUT_FORMULAS,
+                 "run tests/browser/heights.py": OTHER_ROOM}
 IN_ONE = {"a straight quotation mark": STRAIGHT, "a figure not named once": NOT_NAMED_ONCE, "a low W": LOW,
           "not copied as TeX": NOT_TEX}
 
