@@ -126,7 +126,7 @@ NOT_TEX = """
 
 DEAD = "() => [...document.querySelectorAll('.live-figure:not(.is-live)')].map((el) => el.outerHTML.slice(0, 160))"
 
-# The figures that are not as tall as the room that the page kept until they lived: tests/browser/heights.py measures anew.
+# Figures that are not as tall as the room kept until they lived: tests/browser/heights.py measures anew.
 OTHER_ROOM = """
   () => [...document.querySelectorAll(".live-figure > .live-vbox")]
     .map((box) => [box.querySelector("[data-figure]").dataset.figure, box.offsetHeight,
