@@ -1,9 +1,9 @@
 // Puts the pages of the book into one document, for paper: tools/make_pdf.py runs it in a browser, on an empty page.
 //
 // pages: [{stem, part}], the part's name where one begins; answers: {id of an exercise: HTML}; base: the site's address
-// or null. Every id begins with the stem of its page, and every link leads to a place in this document, to the open
-// web, or nowhere.
-async ({ pages, answers, base }) => {
+// or null; figures: {stem: [the HTML of each live figure, drawn]}. Every id begins with the stem of its page, and every
+// link leads to a place in this document, to the open web, or nowhere.
+async ({ pages, answers, base, figures }) => {
   const make = (tag, properties, ...children) => {
     const element = Object.assign(document.createElement(tag), properties);
     element.append(...children);
@@ -83,8 +83,9 @@ async ({ pages, answers, base }) => {
     const address = new URL(`chapters/${stem}.html`, location.href);
     const page = new DOMParser().parseFromString(await (await fetch(address)).text(), "text/html");
     const article = page.querySelector("article");
-    article.querySelectorAll("script, noscript, .headerlink, .progress-panel, .on-paper, .on-colab")
-      .forEach((element) => element.remove());
+    article.querySelectorAll(".live-figure").forEach((figure, i) => (figure.outerHTML = figures[stem][i]));
+    const onScreens = "script, noscript, .headerlink, .progress-panel, .on-paper, .on-colab, #a-cell-of-your-own";
+    article.querySelectorAll(onScreens).forEach((element) => element.remove());
     // A blank's options stand in the list below the program: in it stands their number, which the first option is.
     article.querySelectorAll("pre select").forEach((select) => select.replaceWith(select.options[0].textContent));
     // Code is black on paper; the spans that colour it on a screen would make the PDF twice as heavy.

@@ -46,6 +46,8 @@ FRAME = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{ti
   .book-contents div {{ display: flex; justify-content: space-between; gap: 1em; }}
   .book-contents .page-of {{ align-self: end; font-variant-numeric: tabular-nums; }}
   .chapter {{ break-before: page; }}
+  .live-figure.is-live {{ zoom: {zoom}; break-inside: auto; }}
+  .live-figure.is-live :is(svg, table, p) {{ break-inside: avoid; }}
   #answers a {{ overflow-wrap: anywhere; }}
   #answers pre {{ margin: 0 0 .6em; }}
 </style></head>
@@ -55,6 +57,28 @@ FRAME = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{ti
 </article></body></html>"""
 
 
+# A figure is drawn wider than the 643 px between the margins of A4, and then made smaller.
+ZOOM = .8
+DRAWN_AT = round(643 / ZOOM)
+# What stands behind a bet is drawn too.
+NO_BETS = """localStorage.setItem("mha", '{"version": 2, "settings": {"bets": "off"}}')"""
+DRAWN = """
+  async () => {
+    await document.fonts.ready;
+    while (document.documentElement.matches(".figures-start")) await new Promise((done) => setTimeout(done, 20));
+    await new Promise(requestAnimationFrame);
+    await new Promise(requestAnimationFrame);
+    for (const canvas of document.querySelectorAll(".live-figure canvas")) {
+      const image = document.createElement("img");
+      Object.assign(image, { src: canvas.toDataURL(), className: canvas.className });
+      const { position, inset, imageRendering } = getComputedStyle(canvas);
+      Object.assign(image.style, { position, inset, imageRendering });
+      Object.assign(image.style, { width: `${canvas.offsetWidth}px`, height: `${canvas.offsetHeight}px` });
+      canvas.replaceWith(image);
+    }
+    return [...document.querySelectorAll(".live-figure")].map((figure) => figure.outerHTML);
+  }
+"""
 # A font of many weights would become drawings of letters (Type 3), which viewers space badly and nobody can search: the
 # PDF has one font for each of these weights.
 OF_MANY_WEIGHTS = re.compile(r"@font-face \{[^}]*font-weight: %d %d;[^}]*\}" % WEIGHTS)
@@ -84,12 +108,24 @@ def answers():
     return {f"exercise-{item.id.replace('.', '-')}": answer(item) for item in EXERCISES.values()}
 
 
+def drawn(browser, give, stem):
+    """The HTML of a page's live figures as its scripts draw them at the first setting, for paper."""
+    tab = browser.new_page(color_scheme="light", reduced_motion="reduce", viewport={"width": DRAWN_AT, "height": 900})
+    tab.add_init_script(NO_BETS)
+    tab.route("**/*", give)
+    tab.emulate_media(media="print")
+    tab.goto(f"{HERE}chapters/{stem}.html")
+    found = tab.evaluate(DRAWN)
+    tab.close()
+    return found
+
+
 def make(site, chromium, form="A4", numbers=None):
     """The PDF, as bytes. numbers: on which page each heading stands, if it stands where it did in the last one."""
     config = yaml.safe_load((ROOT / "_config.yml").read_text("utf8"))
     address = base_address()
     frame = FRAME.format(title=escape(config["title"]), author=escape(config["author"]), licence=escape(LICENCE),
-                         address=f'<p><a href="{address}">{address}</a></p>' if address else "")
+                         address=f'<p><a href="{address}">{address}</a></p>' if address else "", zoom=ZOOM)
 
     def give(route):
         path, _, weight = route.request.url.removeprefix(HERE).partition("?")
@@ -106,6 +142,9 @@ def make(site, chromium, form="A4", numbers=None):
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
+        stems = [page["stem"] for page in pages()]
+        live = [stem for stem in stems if 'class="live-figure"' in (site / f"chapters/{stem}.html").read_text("utf8")]
+        figures = {stem: drawn(browser, give, stem) for stem in live}
         source = Path(__file__).with_suffix(".js").read_text("utf8")
 
         def printed(numbers):
@@ -114,7 +153,7 @@ def make(site, chromium, form="A4", numbers=None):
             tab.emulate_media(media="print")
             tab.route("**/*", give)
             tab.goto(HERE)
-            tab.evaluate(source, {"pages": pages(), "answers": answers(), "base": address})
+            tab.evaluate(source, {"pages": pages(), "answers": answers(), "base": address, "figures": figures})
             tab.evaluate(NUMBER, numbers)
             pdf = tab.pdf(format=form, prefer_css_page_size=True, outline=True, tagged=True)
             tab.close()
