@@ -357,6 +357,23 @@ def test_suspects_that_other_calls_rule_out_are_not_told(id, answer, says, never
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="Python tells the place of an error in its line from 3.11 on")
+def of_one_matrix(weights, v, W_O):
+    return torch.stack([weights[i] * (v @ W_O).norm(dim=-1) for i in range(weights.shape[-2])])
+
+
+def asserts_in_float32(s):
+    e = (s - s.amax(-1, keepdim=True)).exp()
+    out = e / e.sum(-1, keepdim=True)
+    assert torch.allclose(out.sum(-1), torch.ones(s.shape[:-1]))
+    return out
+
+
+@pytest.mark.parametrize("id, answer, mistakes", [("4.2", of_one_matrix, ["sizes-differ"]),
+                                                  ("1.1", asserts_in_float32, ["dtype"])])
+def test_an_error_names_the_cause_that_it_has(id, answer, mistakes):
+    assert check(id, answer).mistakes == mistakes
+
+
 @pytest.mark.parametrize("id, answer, says", [
     ("4.1", lambda x, W_Q, W_K, W_V: x @ W_Q @ W_K,
      "`x @ W_Q` has shape (2, 4) and `W_K` has shape (3, 4). In a product @ the last size of the first, 4, must be the "

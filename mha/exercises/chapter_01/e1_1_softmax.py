@@ -111,8 +111,8 @@ def measure(answer):
         elif not off(out.sum(-1), 1) and out.min() > 0:
             factor = slope(out.log(), s)
             if factor is None:
-                yield ("For 2 rows of 3 scores its rows sum to 1, but the ratio of two weights is not e to a multiple "
-                       "of the difference of their scores.")
+                yield ("For 2 rows of 3 scores its rows sum to 1, but the ratio of two weights is not e to the "
+                       "difference of their scores, nor to one multiple of it in both rows.")
             elif abs(factor - 1) > 1e-6:
                 yield (f"For 2 rows of 3 scores the ratio of two weights is e to {factor:.4g} times the difference of "
                        "their scores.")

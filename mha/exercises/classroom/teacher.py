@@ -172,21 +172,21 @@ def obey(options):
 
 
 def refuse(output, notebooks):
-    """Refuse a file for the table in whose place a notebook is, or anything but a table, or that is graded itself, or
-    that nothing would fill.
-    """
+    """Refuse a file for the table that is a notebook, or anything but a table, or graded itself, or left empty."""
     from mha.exercises.classroom import grading
     files = [path for path in grading.expanded(notebooks)[0] if path.is_file()]
-    if grading.is_notebook(output.resolve()):
-        raise Refused(f"{output} has the name of a notebook, and the table needs a file such as marks.csv")
+    if grading.is_notebook(output.resolve()) or output.suffix.lower() in (".xlsx", ".xls", ".ods"):
+        what = "notebook" if grading.is_notebook(output.resolve()) else "spreadsheet"
+        raise Refused(f"{output} has the name of a {what}, and the table needs a file such as marks.csv")
     if output.is_file() and any(output.samefile(path) for path in files):
         raise Refused(f"{output} is among what is graded, and the table needs another file")
     if output.is_file() and not files:
         raise Refused(f"there is nothing to grade, and {output} stays as it is")
     if output.is_file() and output.stat().st_size:
         with open(output, encoding="utf-8-sig", errors="replace") as file:
-            if file.readline().strip() != ",".join(grading.FIELDS):
-                raise Refused(f"{output} is there and is no table of grade as it was written: give another name")
+            header = re.split("[,;\t]", file.readline().replace('"', "").strip())      # with a teacher's columns
+        if not set(grading.FIELDS) <= set(header):
+            raise Refused(f"{output} is there and is no table of grade: give another name")
 
 
 @contextlib.contextmanager
@@ -222,8 +222,7 @@ def hand_out(options):
     for path in export(options.folder, options.with_solutions, options.repository, over=False):
         print(path)
     if not origin(options.repository):
-        print("On Colab these notebooks do not find mha: say where it is with --repository NAME.",
-              file=sys.stderr)
+        print("On Colab these notebooks do not find mha: say where it is with --repository NAME.", file=sys.stderr)
     return 0
 
 

@@ -71,7 +71,8 @@ def with_prints(exercise, found, heard):
     if not (report.started and printed):
         return report
     case = exercise.describe(exercise.cases[index])
-    lines = (f"It was called {len(heard)} times for this report. In the call for {case} it printed:",
+    often = "once" if len(heard) == 1 else f"{len(heard)} times"
+    lines = (f"It was called {often} for this report. In the call for {case} it printed:",
              *(f"   {line[:WIDE]}" for line in printed[:LONG]), *["   ..."] * (len(printed) > LONG))
     return report.followed_by(*lines)
 

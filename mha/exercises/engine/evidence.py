@@ -31,7 +31,8 @@ def counterexample(exercise, output, index):
     whole = " All its numbers are whole." if output.any() and is_whole(output) and not is_whole(expected) else ""
     compared = f"{exercise.compared} " if exercise.compared else ""
     which = f"the first, at {list(at)}," if at else "it"
-    return (f"{compared}For {exercise.describe(case)}: {int(off.sum())} of {off.numel()} numbers are wrong; {which} is "
+    wrong = f"{int(off.sum())} of {off.numel()} numbers {'is' if off.sum() == 1 else 'are'} wrong"
+    return (f"{compared}For {exercise.describe(case)}: {wrong}; {which} is "
             f"{digits(output[at], expected[at])} and should be {digits(expected[at], output[at])}.{whole}"
             f"{exercise.about_functions(case)}")
 

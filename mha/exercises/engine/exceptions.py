@@ -69,7 +69,7 @@ MEANINGS = [  # what the exception says -> what that means
                                                "masked_fill or where) sizes must be equal, or 1, axis by axis from the "
                                                "back; in A @ B this holds for the axes in front of the last two. "
                                                f"{COMPARE}")),
-    (r"same dtype|same scalar type|expected scalar type|can't be cast",
+    (r"same dtype|same scalar type|expected scalar type|can't be cast|(Double|Float|Half|Long|Int|Bool) did not match",
      Mistake("dtype",
              "Tensors of different dtypes meet. What torch.zeros, torch.ones or torch.eye makes is float32: for an "
              "input x, give it dtype=x.dtype.")),
@@ -220,12 +220,17 @@ def tensors_of(failure):
     return {name: value for name, value in frames(failure)[-1][0].f_locals.items() if isinstance(value, torch.Tensor)}
 
 
+def indexed(failure, line):
+    """Whether the line takes a part of a tensor, as weights[i] does: it has its axes no more."""
+    return any(re.search(rf"\b{name}\[\w+\]", line) for name in tensors_of(failure))
+
+
 def lost_axis(failure, line):
     """A sentence on a tensor that lacks only the last axis of another: what a forgotten keepdim leaves; else None.
 
     Only a tensor that stands in the line as it is: where an index or a method follows, its shape there is another.
     """
-    if "must match the size of tensor" not in str(failure):
+    if "must match the size of tensor" not in str(failure) or indexed(failure, line):
         return None
     if re.search(r"\b(sum|max|amax|mean|norm|logsumexp)\([^)]", line) and not re.search("keepdim|unsqueeze|None", line):
         return "The line takes a sum, mean, maximum or norm, whose axis is gone afterwards."
