@@ -22,7 +22,11 @@
       button.classList.add("is-found");
       button.append(Object.assign(document.createElement("span"), { className: "try-found", textContent: " (tried)" }));
     };
-    figure.settings.watch(wanted, () => queueMicrotask(found)); // when all that is set at once is set
+    let rest; // a value that is only passed on the way to another was not tried
+    figure.settings.watch(wanted, () => {
+      clearTimeout(rest);
+      rest = setTimeout(found, 300);
+    });
     button.addEventListener("click", () => {
       figure.settings.glide(wanted, found);
       requestAnimationFrame(() => requestAnimationFrame(() => show(figure, button))); // when it is drawn
