@@ -16,6 +16,20 @@ def python_type(value):
     return int if hasattr(type(value), "__index__") and not isinstance(value, Tensor) else None
 
 
+def type_of(value):
+    """The name of a value's type, as C has it."""
+    kind = type(value)
+    of_c = not kind.__flags__ & 1 << 9 and kind.__module__ != "builtins"
+    return f"{kind.__module__}.{kind.__name__}" if of_c else kind.__name__
+
+
+def all_tensors(values, place):
+    """What torch says of a list, its argument of this place, that has something else in it."""
+    for i, value in enumerate(values):
+        if not isinstance(value, Tensor):
+            raise error(TypeError, f"expected Tensor as element {i} in argument {place}, but got {type_of(value)}")
+
+
 def result_type(*values):
     """The dtype of a sum of these: tensors with axes come before those without, and these before numbers."""
     found = [None, None, None]

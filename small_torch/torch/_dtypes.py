@@ -83,6 +83,9 @@ def rounded(array, kind):
     return out
 
 
+dtype.__name__ = "torch.dtype"
+
+
 def promote_types(type1, type2):
     if type1 is type2:
         return type1
