@@ -20,8 +20,8 @@ HOMES = {"torch": torch, "Tensor": torch.Tensor, "F": functional, "nn": nn, "lin
 CLAIMED = "import torch, json; print(json.dumps(sorted(torch._base.OPS)))"
 # A type of a signature, as the small torch writes it; any other is a * there, and not looked at.
 TYPES = {"Tensor": "tensor", "Number": "number", "Scalar": "number", "int": "int", "SymInt": "int", "bool": "bool",
-         "float": "float", "str": "str", "torch.dtype": "dtype", "ScalarType": "dtype", "torch.device": "device", "Device": "device", "tuple of ints": "ints",
-         "tuple of Tensors": "tensors"}
+         "float": "float", "str": "str", "torch.dtype": "dtype", "ScalarType": "dtype", "torch.device": "device",
+         "Device": "device", "tuple of ints": "ints", "tuple of Tensors": "tensors"}
 # Read by hand: what has no schema, and what is not Python behind what is.
 MORE = {"torch": {"tensor": ["tensor", "data:* * dtype:dtype?= device:*?= pin_memory:bool= requires_grad:bool="],
                   "as_tensor": ["as_tensor", "data:* dtype:dtype?= device:*?="]},

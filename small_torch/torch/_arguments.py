@@ -3,7 +3,7 @@ import operator
 
 import numpy as np
 
-from torch._dtypes import B, C128, C64, COMPLEX, F64, FLOAT, INTEGER, OF_PYTHON, SPOKEN, promote_types
+from torch._dtypes import B, C128, C64, COMPLEX, F64, FLOAT, INTEGER, NAME, OF_PYTHON, SPOKEN, promote_types
 from torch._base import error, make, NotHere, Tensor
 
 
@@ -20,7 +20,7 @@ def type_of(value):
     """The name of a value's type, as C has it."""
     kind = type(value)
     of_c = not kind.__flags__ & 1 << 9 and kind.__module__ != "builtins"
-    return f"{kind.__module__}.{kind.__name__}" if of_c else kind.__name__
+    return f"{kind.__module__}.{kind.__name__}" if of_c else NAME.__get__(kind)
 
 
 def all_tensors(values, place):

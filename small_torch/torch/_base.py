@@ -10,7 +10,7 @@ from types import NoneType
 
 import numpy as np
 
-from torch._dtypes import FLOAT, OF_NUMPY, rounded
+from torch._dtypes import FLOAT, NAME, OF_NUMPY, OfC, rounded
 
 
 NAMES = {home: set(names) for home, names in
@@ -143,7 +143,7 @@ def into(out, result, name):
 
 # --- Tensors ---------------------------------------------------------------------------------------------------------
 
-class Size(tuple):
+class Size(tuple, metaclass=OfC):
     def numel(self):
         return math.prod(self)
 
@@ -163,7 +163,7 @@ class Size(tuple):
         return f"torch.Size({list(self)})"
 
 
-class device:
+class device(metaclass=OfC):
     index = None
     type = "cpu"
 
@@ -184,7 +184,7 @@ class device:
         return "cpu"
 
 
-Size.__name__, device.__name__ = "torch.Size", "torch.device"               # as C has them, in the words of errors
+Size.called("torch.Size"), device.called("torch.device")
 
 
 class Storage:
@@ -265,26 +265,27 @@ def make(array, kind=None, parents=(), saves=(), saves_result=False):
     return tensor
 
 
-class Parts(tuple):
+class Parts(tuple, metaclass=OfC):
     """Several tensors with names; None for one that is not here."""
 
     def __getitem__(self, place):
         found = tuple.__getitem__(self, place)
         if found is None:
-            raise NotHere(f"{self.names[place]} of {type(self).__name__}")
+            raise NotHere(f"{self.names[place]} of {NAME.__get__(type(self))}")
         return found
 
     def __iter__(self):
         return map(self.__getitem__, range(len(self)))
 
     def __repr__(self):
-        return f"{type(self).__name__}(\n" + ",\n".join(f"{name}={self[i]}" for i, name in enumerate(self.names)) + ")"
+        named = [f"{name}={self[i]}" for i, name in enumerate(self.names)]
+        return f"{NAME.__get__(type(self))}(\n" + ",\n".join(named) + ")"
 
 
 @functools.cache
 def kind_of_parts(kind, names):
     named = {name: property(lambda self, i=i: self[i]) for i, name in enumerate(names)}
-    return type(f"torch.return_types.{kind}", (Parts,), named | {"names": names})
+    return OfC(f"torch.return_types.{kind}", (Parts,), named | {"names": names})
 
 
 def parts(kind, **tensors):

@@ -5,7 +5,6 @@ number may stand for several, ? where it may be None, = where it may be left out
 """
 import functools
 import json
-import operator
 from pathlib import Path
 
 import numpy as np

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from torch._dtypes import B, C64, F32, F64, FLOAT, I64, OF_PYTHON, laid, promote_types
+from torch._dtypes import B, C64, F32, F64, FLOAT, I64, OF_PYTHON, OfC, laid, promote_types
 from torch._base import error, make, NotHere, op, Tensor
 from torch._arguments import python_type, sizes_of, type_of, whole
 
@@ -191,7 +191,7 @@ op(lambda input, data, dtype=None, **kwargs: tensor(data, dtype=dtype or input.d
 
 # --- Random numbers: torch's own, of one seed the same ---------------------------------------------------------------
 
-class Generator:
+class Generator(metaclass=OfC):
     """The Mersenne Twister, and torch's ways from its integers to numbers."""
 
     def __init__(self, device="cpu", **more):
@@ -249,7 +249,7 @@ class Generator:
         return radius * math.cos(angle)
 
 
-Generator.__name__ = "torch._C.Generator"
+Generator.called("torch._C.Generator")
 
 
 def as_normal(block):

@@ -5,7 +5,7 @@ import functools
 import numpy as np
 
 from torch._dtypes import B, I64, packed, promote_types
-from torch._base import OPS, error, make, need, NotHere, op, Tensor, view
+from torch._base import OPS, error, make, need, NotHere, op, view
 from torch._arguments import all_tensors, axis_of, broadcast, whole
 from torch._index import narrow, part_of, setitem
 
