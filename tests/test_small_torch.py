@@ -19,10 +19,10 @@ from tools import make_names
 
 ROOT = Path(__file__).parents[1]
 SMALL, HERE = ROOT / "small_torch", Path(__file__).parent / "small_torch"
-EVERY = {"references": 1, "right": 3, "mistakes": 20, "mutants": 60, "samples": 17}
+EVERY = {"references": 1, "right": 3, "mistakes": 20, "mutants": 60, "slips": 30, "samples": 17}
 if os.environ.get("MHA_SMALL_TORCH") == "whole":
     EVERY = dict.fromkeys(EVERY, 1)
-SHARE = {"references": 0, "right": 0, "mistakes": 0.03, "mutants": 0.08}                     # that may be not here
+SHARE = {"references": 0, "right": 0, "mistakes": 0.03, "mutants": 0.08, "slips": 0.08}
 
 
 def run(script, *args, small):

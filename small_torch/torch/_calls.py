@@ -44,6 +44,11 @@ def is_whole(value):
     return not isinstance(value, (bool, np.bool_)) and hasattr(type(value), "__index__")
 
 
+def is_size(value):
+    """Of a list of whole numbers: there a tensor of one may have axes."""
+    return is_whole(value.reshape(()) if isinstance(value, Tensor) and value.array.size == 1 else value)
+
+
 def is_number(value):
     return python_type(value) is not None or isinstance(value, Tensor) and not value.ndim and not value.requires_grad
 
@@ -58,7 +63,7 @@ FITS = {
     "str": lambda value: isinstance(value, str),
     "dtype": lambda value: isinstance(value, dtype) or value in (float, int, bool),
     "device": lambda value: isinstance(value, (device, str, int)) and not isinstance(value, bool),
-    "ints": lambda value: isinstance(value, (tuple, list)) and (not value or is_whole(value[0])),
+    "ints": lambda value: isinstance(value, (tuple, list)) and (not value or is_size(value[0])),
     "tensors": lambda value: isinstance(value, (tuple, list)),
     "*": lambda value: True,
     }
@@ -67,7 +72,7 @@ FITS = {
 def refusal(name, expected, args, kwargs):
     """Why a call does not fit a signature, in torch's words; None where it does."""
     by_place = [parameter for parameter in expected if not parameter.by_name]
-    several = len(by_place) == 1 and by_place[0].kind == "ints" and args and is_whole(args[0])
+    several = len(by_place) == 1 and by_place[0].kind == "ints" and args and is_size(args[0])
     if len(args) > len(by_place) and not several:
         return too_many(name, expected, by_place, args)
     place, read = 0, 0
@@ -100,7 +105,7 @@ def refusal(name, expected, args, kwargs):
                 return f"{said}, not {type_of(value)}"
         if parameter.kind == "ints" and isinstance(value, (tuple, list)):
             for k, size in enumerate(value):
-                if not hasattr(type(size), "__index__") or isinstance(size, Tensor) and not is_whole(size):
+                if not hasattr(type(size), "__index__") or isinstance(size, Tensor) and not is_size(size):
                     raise error(TypeError, f"{name}(): argument '{parameter.name}' failed to unpack the object at pos "
                                 f"{k + 1} with error \"type must be tuple of ints,but got {type_of(size)}\"")
         place += not by_name
@@ -128,7 +133,7 @@ FITTING = set()                                         # the types of calls tha
 
 def kind_of(value):
     kind = type(value)
-    return kind if kind in SIMPLE or kind is Tensor and value.array.ndim else None
+    return kind if kind in SIMPLE or kind is Tensor and value.array.size > 1 else None
 
 
 def refuse(told, args, kwargs):
