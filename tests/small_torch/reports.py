@@ -2,8 +2,8 @@
 
     PYTHONPATH=small_torch:tests python tests/small_torch/reports.py FILE SET[:N] [SET[:N] ...]
 
-SET: references, right, mistakes, mutants, slips; with :N, each Nth of it. A report is its text, or the name of what is not
-here.
+SET: references, right, mistakes, mutants, slips; with :N, each Nth of it. A report is its text, or the name of what is
+not here.
 """
 import json
 import os
