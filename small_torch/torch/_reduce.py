@@ -122,7 +122,7 @@ def found_in(name, whole, place, of_two):
             return whole(input)
         axis = axis_of(dim, input.ndim)
         if not input.ndim:
-            raise NotHere(f"{name} of a tensor without axes, along one")
+            return called(OPS["unsqueeze"](input, 0), 0)
         not_empty(input, (axis,), name)
         return along(input, np.expand_dims(place(input.array, axis), axis), axis, keepdim, name)
     return op(called, name)
