@@ -5,7 +5,7 @@ import functools
 import numpy as np
 
 from torch._dtypes import B, I64, packed, promote_types
-from torch._base import OPS, error, make, need, NotHere, op, view
+from torch._base import OPS, error, make, need, NotHere, op, Tensor, view
 from torch._arguments import all_tensors, axis_of, broadcast, whole
 from torch._index import narrow, part_of, setitem
 
@@ -248,6 +248,8 @@ def one_hot(tensor, num_classes=-1):
 
 @op
 def pad(input, pad, mode="constant", value=None):
+    if isinstance(pad, Tensor):
+        raise error(TypeError, "pad(): argument 'pad' (position 2) must be tuple of ints, not Tensor")
     if mode != "constant" or len(pad) % 2 or len(pad) > 2 * input.ndim:
         raise NotHere("pad with these options")
     widths = [(0, 0)] * (input.ndim - len(pad) // 2) + [(whole(pad[i]), whole(pad[i + 1]))
