@@ -54,7 +54,9 @@ def test_a_text_prints_and_shows_its_last_value(python):
     ("if True\n    pass", 1, "if True", "SyntaxError: expected ':'"),
     ("torch.ones(2, 3) @ torch.ones(2, 3)", 1, "torch.ones(2, 3) @ torch.ones(2, 3)",
      "RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)"),
-], ids=["name", "inside", "syntax", "torch"])
+    ("torch.ones(2).masked_fill(2)", 1, "torch.ones(2).masked_fill(2)",
+     "TypeError: masked_fill() received an invalid combination of arguments - got (int)"),
+], ids=["name", "inside", "syntax", "torch", "signatures"])
 def test_an_error_names_the_readers_own_line(python, source, line, code, says):
     failure = run(source)["failure"]
     assert (failure["line"], failure["code"].strip(), failure["says"]) == (line, code.strip(), says)

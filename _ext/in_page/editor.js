@@ -108,11 +108,15 @@ export function open(form, pressed) {
     ...(name ? [toHint] : []), toReset, status);
   const desk = element("div", { className: "write-desk" }, gutter, area);
 
+  let left = null; // what "Start over" has put away, until something else is written
   function grow() {
     const count = area.value.split("\n").length;
     area.rows = Math.max(5, count + 1);
     gutter.textContent = Array.from({ length: count }, (_, i) => i + 1).join("\n");
-    toReset.hidden = area.value === stub;
+    const fresh = area.value === stub;
+    if (!fresh) left = null;
+    toReset.hidden = fresh && left === null;
+    toReset.textContent = fresh ? "Take it back" : "Start over";
   }
 
   // ---- what Python says
@@ -218,11 +222,16 @@ export function open(form, pressed) {
     const [first, ...code] = words.split("\n");
     hints.append(paragraph(first), ...(code.length ? [element("pre", {}, code.join("\n"))] : []));
   }
+  // To the stub, or back from it
   function reset() {
+    const source = left ?? stub;
+    const before = left === null ? area.value : null;
     area.focus();
-    put(area, stub, 0, area.value.length);
+    put(area, source, 0, area.value.length);
+    left = before;
+    grow();
     clear();
-    keep({ source: stub, said: null });
+    keep({ source, said: null });
   }
 
   // ---- it opens

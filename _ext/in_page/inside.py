@@ -158,7 +158,9 @@ def _mend_torch():
 
 def _told(failure):
     """What was raised: {"line": the reader's own, the last that was run, "code": that line, "says": type and words}."""
-    says = "".join(traceback.format_exception_only(failure)).strip().splitlines()[-1]
+    says = [line.removesuffix(", but expected one of:")                # torch lists its signatures after that
+            for line in "".join(traceback.format_exception_only(failure)).strip().splitlines()]
+    says = says[-1 if isinstance(failure, SyntaxError) else 0]
     if isinstance(failure, SyntaxError) and failure.filename == NAME:
         return {"line": failure.lineno, "code": linecache.getline(NAME, failure.lineno).rstrip("\n"), "says": says}
     frames = [frame for frame in traceback.extract_tb(failure.__traceback__) if frame.filename == NAME]

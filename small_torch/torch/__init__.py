@@ -17,12 +17,14 @@ from torch._gradient import Mode, enable_grad, inference_mode, is_grad_enabled, 
 
 from torch import _entries, _pairs, _products, _reduce, _softmax, _order, _shape, _complex, _index, _places, _join
 from torch import _linalg, _tensor, _operators
+from torch._calls import refusing
 
 __version__ = "2.13.0+small"
 inf, nan, pi, e = math.inf, math.nan, math.pi, math.e
 strided, contiguous_format, preserve_format = "strided", "contiguous_format", "preserve_format"
 globals().update(DTYPES)
-globals().update({name: _base.taking_out(OPS[name]) for name in OPS.keys() & NAMES["torch"] - DTYPES.keys()})
+globals().update({name: refusing(_base.taking_out(OPS[name]), "torch", name)
+                  for name in OPS.keys() & NAMES["torch"] - DTYPES.keys()})
 double, float, half = DTYPES["float64"], DTYPES["float32"], DTYPES["float16"]
 long, int, short = DTYPES["int64"], DTYPES["int32"], DTYPES["int16"]
 cfloat, cdouble = DTYPES["complex64"], DTYPES["complex128"]
@@ -71,8 +73,14 @@ class SymFloat:
 
 
 class finfo:
-    def __init__(self, type=None):
+    def __init__(self, *args, **kwargs):
         import numpy
+        if len(args) > 1 or kwargs:
+            raise NotHere("finfo with these arguments")
+        type = args[0] if args else None
+        if type is not None and not isinstance(type, dtype):
+            raise error(TypeError, f"finfo(): argument 'type' (position 1) must be torch.dtype, not "
+                        f"{_arguments.type_of(type)}")
         if type is not None and type.itemsize == 2:
             raise NotHere(f"finfo({type})")
         info = numpy.finfo((type or DTYPES["float32"]).numpy)
@@ -109,7 +117,8 @@ def module(name, key=None, **content):
 
 __getattr__ = absent("torch", "torch")
 sure = _base.sure
-linalg = module("linalg", "linalg", **_linalg.HERE)
+linalg = module("linalg", "linalg", **{name: refusing(function, "linalg", name)
+                                       for name, function in _linalg.HERE.items()})
 special = module("special", "special")
 random = module("random", fork_rng=fork_rng, manual_seed=manual_seed)
 autograd = module("autograd", grad=OPS["autograd.grad"], Function=_gradient.Function, no_grad=no_grad,
@@ -129,6 +138,7 @@ class Categorical:
     def __init__(self, probs=None, logits=None, validate_args=None):
         if (probs is None) == (logits is None) or validate_args:
             raise NotHere("Categorical with these arguments")
+        (probs if logits is None else logits).dim()                 # what has none is no tensor
         if probs is not None:
             limits = finfo(probs.dtype)
             logits = (probs / probs.sum(-1, keepdim=True)).clamp(limits.eps, 1 - limits.eps).log()

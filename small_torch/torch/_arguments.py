@@ -3,7 +3,7 @@ import operator
 
 import numpy as np
 
-from torch._dtypes import B, C128, C64, COMPLEX, F64, FLOAT, INTEGER, OF_PYTHON, SPOKEN, promote_types
+from torch._dtypes import B, C128, C64, COMPLEX, F64, FLOAT, INTEGER, NAME, OF_PYTHON, SPOKEN, promote_types
 from torch._base import error, make, NotHere, Tensor
 
 
@@ -14,6 +14,20 @@ def python_type(value):
     if isinstance(value, np.generic):
         return type(value.item())
     return int if hasattr(type(value), "__index__") and not isinstance(value, Tensor) else None
+
+
+def type_of(value):
+    """The name of a value's type, as C has it."""
+    kind = type(value)
+    of_c = not kind.__flags__ & 1 << 9 and kind.__module__ != "builtins"
+    return f"{kind.__module__}.{kind.__name__}" if of_c else NAME.__get__(kind)
+
+
+def all_tensors(values, place):
+    """What torch says of a list, its argument of this place, that has something else in it."""
+    for i, value in enumerate(values):
+        if not isinstance(value, Tensor):
+            raise error(TypeError, f"expected Tensor as element {i} in argument {place}, but got {type_of(value)}")
 
 
 def result_type(*values):

@@ -10,7 +10,7 @@ from types import NoneType
 
 import numpy as np
 
-from torch._dtypes import FLOAT, OF_NUMPY, rounded
+from torch._dtypes import FLOAT, NAME, OF_NUMPY, OfC, rounded
 
 
 NAMES = {home: set(names) for home, names in
@@ -106,13 +106,9 @@ def op(function, name=None):
     return called
 
 
-def need(value, name, argument="input"):
+def need(value, name):
     if not isinstance(value, Tensor):
-        if DEPTH[0] > 1 or argument == "input" and name not in NAMES.get("one form", ()):
-            raise NotHere(f"{name} of {type(value).__name__}")
-        name = name.rpartition(".")[2]
-        raise error(TypeError, f"{name}(): argument '{argument}' (position 1) must be Tensor, not "
-                    f"{type(value).__name__}")
+        raise NotHere(f"{name} of {type(value).__name__}")
     return value
 
 
@@ -147,7 +143,7 @@ def into(out, result, name):
 
 # --- Tensors ---------------------------------------------------------------------------------------------------------
 
-class Size(tuple):
+class Size(tuple, metaclass=OfC):
     def numel(self):
         return math.prod(self)
 
@@ -156,16 +152,18 @@ class Size(tuple):
         return Size(found) if isinstance(index, slice) else found
 
     def __add__(self, other):
-        return Size(tuple(self) + tuple(other))
+        if not isinstance(other, tuple):
+            raise error(TypeError, f"can only concatenate tuple (not {type(other).__name__}) to torch.Size")
+        return Size(tuple(self) + other)
 
     def __radd__(self, other):
-        return Size(tuple(other) + tuple(self))
+        return NotImplemented if not isinstance(other, tuple) else Size(tuple(other) + tuple(self))
 
     def __repr__(self):
         return f"torch.Size({list(self)})"
 
 
-class device:
+class device(metaclass=OfC):
     index = None
     type = "cpu"
 
@@ -184,6 +182,9 @@ class device:
 
     def __str__(self):
         return "cpu"
+
+
+Size.called("torch.Size"), device.called("torch.device")
 
 
 class Storage:
@@ -262,6 +263,33 @@ def make(array, kind=None, parents=(), saves=(), saves_result=False):
         if parents:
             tensor.node = Node(parents, array.shape, kind, [*saves, tensor] if saves_result else saves)
     return tensor
+
+
+class Parts(tuple, metaclass=OfC):
+    """Several tensors with names; None for one that is not here."""
+
+    def __getitem__(self, place):
+        found = tuple.__getitem__(self, place)
+        if found is None:
+            raise NotHere(f"{self.names[place]} of {NAME.__get__(type(self))}")
+        return found
+
+    def __iter__(self):
+        return map(self.__getitem__, range(len(self)))
+
+    def __repr__(self):
+        named = [f"{name}={self[i]}" for i, name in enumerate(self.names)]
+        return f"{NAME.__get__(type(self))}(\n" + ",\n".join(named) + ")"
+
+
+@functools.cache
+def kind_of_parts(kind, names):
+    named = {name: property(lambda self, i=i: self[i]) for i, name in enumerate(names)}
+    return OfC(f"torch.return_types.{kind}", (Parts,), named | {"names": names})
+
+
+def parts(kind, **tensors):
+    return kind_of_parts(kind, tuple(tensors))(tensors.values())
 
 
 def view(parent, read, back, many=False, kind=None):

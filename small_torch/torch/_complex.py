@@ -1,7 +1,7 @@
 """Complex numbers, and their parts."""
 import numpy as np
 
-from torch._dtypes import C128, C64, COMPLEX, F32, F64, laid
+from torch._dtypes import C128, C64, COMPLEX, F32, F64, FLOAT, laid
 from torch._base import OPS, error, make, NotHere, op, view
 from torch._arguments import broadcast, summed_to
 
@@ -41,6 +41,12 @@ def complex(real, imag):
 
 @op
 def polar(abs, angle):
+    if min(abs.dtype.rank, angle.dtype.rank) < FLOAT:
+        raise error(RuntimeError, "Expected both inputs to be Half, Float or Double tensors but got "
+                    f"{abs.dtype.short} and {angle.dtype.short}")
+    if abs.dtype is not angle.dtype:
+        raise error(RuntimeError, f"Expected object of scalar type {abs.dtype.short} but got scalar type "
+                    f"{angle.dtype.short} for second argument")
     return complex(OPS["mul"](abs, OPS["cos"](angle)), OPS["mul"](abs, OPS["sin"](angle)))
 
 

@@ -5,9 +5,9 @@ import math
 
 import numpy as np
 
-from torch._dtypes import B, C64, F32, F64, FLOAT, I64, OF_PYTHON, laid, promote_types
+from torch._dtypes import B, C64, F32, F64, FLOAT, I64, OF_PYTHON, OfC, laid, promote_types
 from torch._base import error, make, NotHere, op, Tensor
-from torch._arguments import python_type, sizes_of, whole
+from torch._arguments import python_type, sizes_of, type_of, whole
 
 
 OF_TYPE = {float: F64, int: I64, bool: B}
@@ -62,9 +62,14 @@ def tensor(data, dtype=None):
         kinds = [item.dtype if isinstance(item, Tensor) else OF_PYTHON[python_type(item)] for item in items]
         dtype, data = dtype or functools.reduce(promote_types, kinds), numbers_of(data)
     if items and isinstance(items[0], str):
-        raise NotHere("a tensor of text")
+        raise error(ValueError, "too many dimensions 'str'")
     if isinstance(data, str):
         raise error(TypeError, "new(): invalid data type 'str'")
+    one_kind = items if len({type(item) for item in items}) == 1 else []
+    if not items and not isinstance(data, (list, tuple)):
+        one_kind = [data]
+    if one_kind and dtype is None and not isinstance(one_kind[0], Tensor) and python_type(one_kind[0]) is None:
+        raise error(RuntimeError, f"Could not infer dtype of {type_of(one_kind[0])}")
     array = np.array(data)
     if array.dtype.kind not in "bifc":
         raise NotHere(f"a tensor of {array.dtype}")
@@ -89,6 +94,8 @@ def shape_of(args, size=None):
 
 
 def filled(shape, value, kind):
+    if kind.rank < FLOAT and not np.isfinite(value):
+        raise NotHere(f"{value} as {kind}")
     return make(np.full(shape, value, kind.numpy), kind)
 
 
@@ -124,6 +131,8 @@ def full(size, fill_value, dtype=None):
 @created
 def eye(n, m=None, dtype=None):
     kind = chosen(dtype, F32)
+    if n < 0:
+        raise error(RuntimeError, f"n must be greater or equal to 0, got {n}")
     return make(np.eye(whole(n), None if m is None else whole(m), dtype=kind.numpy), kind)
 
 
@@ -182,13 +191,22 @@ op(lambda input, data, dtype=None, **kwargs: tensor(data, dtype=dtype or input.d
 
 # --- Random numbers: torch's own, of one seed the same ---------------------------------------------------------------
 
-class Generator:
+class Generator(metaclass=OfC):
     """The Mersenne Twister, and torch's ways from its integers to numbers."""
 
-    def __init__(self, device="cpu"):
+    def __init__(self, device="cpu", **more):
+        for name in more:
+            raise error(TypeError, f"Generator() got an unexpected keyword argument '{name}'")
         self.manual_seed(67280421310721)
 
-    def manual_seed(self, seed):
+    def manual_seed(self, *args, **more):
+        if more:
+            raise error(TypeError, "Generator.manual_seed() takes no keyword arguments")
+        if len(args) != 1:
+            raise error(TypeError, f"Generator.manual_seed() takes exactly one argument ({len(args)} given)")
+        seed, = args
+        if isinstance(seed, (bool, Tensor)) or not hasattr(type(seed), "__index__"):
+            raise error(RuntimeError, f"manual_seed expected a long, but got {type_of(seed)}")
         self.twister, self.spare = np.random.RandomState(whole(seed) & 0xFFFFFFFF), None
         return self
 
@@ -229,6 +247,9 @@ class Generator:
         radius, angle = math.sqrt(-2 * math.log1p(-length)), 2 * math.pi * turn
         self.spare = radius * math.sin(angle)
         return radius * math.cos(angle)
+
+
+Generator.called("torch._C.Generator")
 
 
 def as_normal(block):

@@ -6,7 +6,19 @@ import numpy as np
 BOOL, INTEGER, FLOAT, COMPLEX = range(4)
 
 
-class dtype:
+NAME = type.__dict__["__name__"]                        # of a class: what Python's own errors call it
+
+
+class OfC(type):
+    """The class of what is written in C in torch: its errors call it by a longer name than its __name__."""
+    __name__ = property(lambda cls: NAME.__get__(cls).rpartition(".")[2])
+
+    def called(cls, name):
+        NAME.__set__(cls, name)
+        return cls
+
+
+class dtype(metaclass=OfC):
     """rank: of its kind, bool < integer < float < complex. Half floats are kept as float32, rounded after each step."""
 
     def __init__(self, name, numpy, rank, short, itemsize):
@@ -81,6 +93,9 @@ def rounded(array, kind):
     out = np.empty_like(array)
     out[...] = np.where(np.isnan(array), array, nearest.view(np.float32).reshape(array.shape))
     return out
+
+
+dtype.called("torch.dtype")
 
 
 def promote_types(type1, type2):

@@ -20,6 +20,10 @@ def resolved(input, index):
         if isinstance(part, bool):
             raise NotHere("an index that is True or False")
         if isinstance(part, slice):
+            if any(n is not None and not hasattr(type(n), "__index__") for n in (part.start, part.stop, part.step)):
+                raise error(TypeError, "slice indices must be integers or None or have an __index__ method")
+            if not input.ndim and part is index:
+                raise error(IndexError, "slice() cannot be applied to a 0-dim tensor.")
             part = slice(*(None if n is None else operator.index(n) for n in (part.start, part.stop, part.step)))
             if part.step == 0:
                 raise error(ValueError, "slice step cannot be zero")
@@ -34,6 +38,8 @@ def resolved(input, index):
         elif isinstance(part, float):
             raise error(IndexError, "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables "
                         "are valid indices (got float)")
+        elif isinstance(part, str):
+            raise error(TypeError, "new(): invalid data type 'str'")
         elif part is not None and part is not Ellipsis:
             part = operator.index(part)
         parts.append(part)
@@ -45,7 +51,7 @@ def in_bounds(shape, parts):
     if builtins.sum(part is Ellipsis for part in parts) > 1:
         raise NotHere("two ellipses")
     if builtins.sum(used) > len(shape):
-        raise error(IndexError, f"too many indices for tensor of dimension {len(shape)}" if shape else
+        raise error(IndexError, f"too many indices for tensor of dimension {len(shape)}" if shape or len(parts) > 1 else
                     "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
                     "convert a 0-dim tensor to a number")
     axis = chosen = 0                                   # chosen: how many tensors come before, by which torch counts
@@ -61,6 +67,8 @@ def in_bounds(shape, parts):
                                 f"shape of the indexed tensor {list(shape)} at index {axis + k}")
         elif isinstance(part, np.ndarray):
             outside = part[(part < -shape[axis]) | (part >= shape[axis])]
+            if outside.size and not shape[axis]:
+                raise error(IndexError, "index is out of bounds for dimension with size 0")
             if outside.size:
                 raise error(IndexError, f"index {outside[0]} is out of bounds for dimension {chosen} with size "
                             f"{shape[axis]}")
@@ -164,12 +172,7 @@ def meeting(value, target, arrays):
         if arrays is not None:
             raise error(RuntimeError, f"shape mismatch: value tensor of shape {list(shape)} cannot be broadcast to "
                         f"indexing result of shape {list(target)}")
-        if len(shape) > len(target):
-            raise NotHere("an assignment of more axes than there are")
-        axis = next(len(target) - 1 - i for i, (a, b) in enumerate(zip(shape[::-1], target[::-1])) if a not in (1, b))
-        raise error(RuntimeError, f"The expanded size of the tensor ({target[axis]}) must match the existing size "
-                    f"({shape[axis - len(target)]}) at non-singleton dimension {axis}.  Target sizes: {list(target)}.  "
-                    f"Tensor sizes: {list(shape)}")
+        OPS["expand"](OPS["reshape"](value, shape), target)                             # which refuses it
     return OPS["reshape"](value, shape) if shape != value.array.shape else value
 
 

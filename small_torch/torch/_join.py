@@ -6,21 +6,17 @@ import numpy as np
 
 from torch._dtypes import B, I64, packed, promote_types
 from torch._base import OPS, error, make, need, NotHere, op, Tensor, view
-from torch._arguments import axis_of, broadcast, whole
+from torch._arguments import all_tensors, axis_of, broadcast, whole
 from torch._index import narrow, part_of, setitem
 
 
 def tensors_in(tensors, name):
-    if isinstance(tensors, Tensor):
-        raise error(TypeError, f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor")
     tensors = list(tensors)
     if not tensors:
         if name == "stack":
             raise error(RuntimeError, "stack expects a non-empty TensorList")
         raise error(ValueError, "torch.cat(): expected a non-empty list of Tensors")
-    for i, tensor in enumerate(tensors):
-        if not isinstance(tensor, Tensor):
-            raise error(TypeError, f"expected Tensor as element {i} in argument 0, but got {type(tensor).__name__}")
+    all_tensors(tensors, 0)
     return tensors
 
 
@@ -130,6 +126,9 @@ def broadcast_tensors(*tensors):
 @op
 def meshgrid(*tensors, indexing=None):
     tensors = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
+    all_tensors(tensors, 0)
+    if len({tensor.dtype for tensor in tensors}) > 1:
+        raise error(RuntimeError, "meshgrid expects all tensors to have the same dtype")
     if any(tensor.ndim > 1 for tensor in tensors) or indexing not in (None, "ij", "xy"):
         raise NotHere("meshgrid of these")
     sizes = [tensor.array.size for tensor in tensors]
@@ -140,6 +139,10 @@ def meshgrid(*tensors, indexing=None):
 
 @op
 def cartesian_prod(*tensors):
+    all_tensors(tensors, 0)
+    for tensor in tensors:
+        if tensor.ndim != 1:
+            raise error(RuntimeError, f"Expect a 1D vector, but got shape {list(tensor.shape)}")
     return tensors[0] if len(tensors) == 1 else stack([grid.flatten() for grid in meshgrid(*tensors)], -1)
 
 
@@ -245,6 +248,8 @@ def one_hot(tensor, num_classes=-1):
 
 @op
 def pad(input, pad, mode="constant", value=None):
+    if isinstance(pad, Tensor):
+        raise error(TypeError, "pad(): argument 'pad' (position 2) must be tuple of ints, not Tensor")
     if mode != "constant" or len(pad) % 2 or len(pad) > 2 * input.ndim:
         raise NotHere("pad with these options")
     widths = [(0, 0)] * (input.ndim - len(pad) // 2) + [(whole(pad[i]), whole(pad[i + 1]))

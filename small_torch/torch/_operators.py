@@ -1,6 +1,7 @@
 """The operators of tensors, and the methods that are functions of torch."""
 from torch._base import NAMES, OPS, error, NotHere, op, Tensor
 from torch._arguments import python_type
+from torch._calls import SIGNATURES, refusing
 from torch._gradient import refuse_leaf, write
 from torch._shape import all_turned, last_turned
 from torch._tensor import method, unknown
@@ -75,8 +76,24 @@ Tensor.__class_getitem__ = classmethod(lambda cls, item: cls)
 Tensor.__init__ = lambda self, *args, **kwargs: unknown("torch.Tensor(...)")
 for name, turn in {"T": all_turned, "mT": last_turned}.items():
     setattr(Tensor, name, property(op(turn, name)))
-Tensor.H = property(lambda self: OPS["conj"](OPS["mT"](self)))
+
+
+def adjoint(self):
+    if self.ndim != 2:
+        raise error(RuntimeError, f"tensor.H is only supported on matrices (2-D tensors). Got {self.ndim}-D tensor."
+                    f"{' For batches of matrices, consider using tensor.mH' if self.ndim > 2 else ''}")
+    return OPS["conj"](OPS["mT"](self))
+
+
+Tensor.H = property(op(adjoint, "H"))
 Tensor.real, Tensor.imag = property(OPS["real"]), property(OPS["imag"])
+
+
+def where_it_stays(self, condition, other):
+    return OPS["where"](condition, self, other)
+
+
+Tensor.where = op(where_it_stays, "Tensor.where")
 
 
 def missing(self, name):
@@ -89,5 +106,5 @@ def missing(self, name):
 
 Tensor.__getattr__ = missing
 for name in OPS.keys() & NAMES["Tensor"]:
-    if name not in vars(Tensor):
-        setattr(Tensor, name, OPS[name])
+    if name not in vars(Tensor) or name in SIGNATURES["Tensor"]:
+        setattr(Tensor, name, refusing(vars(Tensor).get(name, OPS[name]), "Tensor", name))

@@ -2,9 +2,9 @@
 import numpy as np
 
 from torch._dtypes import COMPLEX, F32, laid
-from torch._base import GRAD, error, make, need, NotHere, op, Tensor
+from torch._base import GRAD, error, make, need, NotHere, op, Tensor, parts
 from torch._arguments import axis_of
-from torch._reduce import along, Pair
+from torch._reduce import along
 
 
 # --- Order -----------------------------------------------------------------------------------------------------------
@@ -30,7 +30,8 @@ def sort(input, dim=-1, descending=False, stable=False):
     order = ordered(input.array, axis, descending)
     values, indices = along(input, laid(order, input.array), axis, True, "sort")
     values.array = laid(values.array, input.array)
-    return Pair(values, indices if stable or input.shape[axis] <= 16 or untied(values, axis) else None, "sort")
+    known = stable or input.shape[axis] <= 16 or untied(values, axis)
+    return parts("sort", values=values, indices=indices if known else None)
 
 
 @op
@@ -47,7 +48,7 @@ def topk(input, k, dim=-1, largest=True, sorted=True):
         raise error(RuntimeError, "selected index k out of range")
     order = ordered(input.array, axis, largest)
     values, indices = along(input, np.take(order, range(k), axis), axis, True, "topk")
-    return Pair(values, indices if untied(sort(input, axis)[0], axis) else None, "topk")
+    return parts("topk", values=values, indices=indices if untied(sort(input, axis)[0], axis) else None)
 
 
 @op
@@ -59,7 +60,7 @@ def median(input, dim=None, keepdim=False):
     axis = axis_of(dim, input.ndim)
     order = np.argsort(input.array, axis, kind="stable")
     values, indices = along(input, np.take(order, [(input.shape[axis] - 1) // 2], axis), axis, keepdim, "median")
-    return Pair(values, indices if untied(sort(input, axis)[0], axis) else None, "median")
+    return parts("median", values=values, indices=indices if untied(sort(input, axis)[0], axis) else None)
 
 
 @op

@@ -157,6 +157,8 @@ def isclose(input, other, rtol=1e-5, atol=1e-8, equal_nan=False):
     if need(input, "isclose").dtype is not need(other, "isclose").dtype:
         raise error(RuntimeError, f"{input.dtype.short} did not match {other.dtype.short}")
     broadcast(input.array.shape, other.array.shape)
+    if min(rtol, atol) < 0:
+        raise NotHere("isclose within less than nothing")
     with np.errstate(all="ignore"):
         return make(np.isclose(input.array, other.array, rtol, atol, equal_nan))
 
@@ -189,7 +191,7 @@ def where(condition, input=None, other=None):
                     f"{condition.dtype.short}")
     kind, chosen = result_type(input, other), condition.array
     one, two = as_tensor_of(input), as_tensor_of(other)
-    broadcast(chosen.shape, broadcast(one.array.shape, two.array.shape))
+    broadcast(chosen.shape, one.array.shape, two.array.shape)
     array = laid(np.where(chosen, one.array.astype(kind.numpy), two.array.astype(kind.numpy)), chosen, one.array,
                  two.array)
     return make(array, kind, [(one, lambda g: summed_to(np.where(chosen, g, 0), one.array.shape)),

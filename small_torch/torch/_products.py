@@ -7,7 +7,7 @@ import numpy as np
 
 from torch._dtypes import B, packed
 from torch._base import OPS, OTHERWISE, error, make, need, NotHere, op, Tensor
-from torch._arguments import axis_of, broadcast, spoken, summed_to
+from torch._arguments import all_tensors, axis_of, broadcast, spoken, summed_to, type_of
 
 
 def of_one_dtype(one, other, batches):
@@ -47,8 +47,11 @@ def check_sizes(input, other):
         batch = broadcast(one[:-2], two[:-2]) if len(one) > 2 and len(two) > 2 else ()
         if batch and 0 in (*one, *two):
             return
-        if min(len(one), len(two)) == 1 and input.dtype is not other.dtype:
-            raise NotHere("a product of two dtypes")
+        if len(two) == 1 and input.dtype is not other.dtype:
+            raise error(RuntimeError, f"addmv input tensors must have the same dtype, but got {other.dtype.short}, "
+                        f"{input.dtype.short}, and {other.dtype.short}")
+        if input.dtype is not other.dtype and len(one) > 2 >= len(two) and 1 in one:
+            raise NotHere("a product of two dtypes, with axes of size 1")
         return of_one_dtype(input, other, len(two) > 2 or len(one) > 2 and not folded(input, other))
     rows = math.prod(one[:-1])
     if len(one) <= 2 and len(two) <= 2 or len(two) <= 2 and folded(input, other):
@@ -64,10 +67,7 @@ def check_sizes(input, other):
 
 @op
 def matmul(input, other):
-    for position, value in enumerate((input, other), 1):
-        if not isinstance(value, Tensor):
-            raise error(TypeError, f"matmul(): argument '{('input', 'other')[position - 1]}' (position {position}) "
-                        f"must be Tensor, not {type(value).__name__}")
+    need(other, "matmul")
     check_sizes(input, other)
     if input.dtype is B:
         if input.ndim == 2 and other.ndim == 2:
@@ -127,7 +127,7 @@ def dot(input, tensor):
 @op
 def mv(input, vec):
     if input.ndim != 2 or vec.ndim != 1:
-        raise error(RuntimeError, f"vector + matrix @ vector expected, got {vec.ndim}, {input.ndim}, {vec.ndim}")
+        raise error(RuntimeError, f"vector + matrix @ vector expected, got 1, {input.ndim}, {vec.ndim}")
     return matmul(input, vec)
 
 
@@ -187,13 +187,19 @@ def kron(input, other):
 
 
 @op
-def einsum(equation, *operands):
+def einsum(*operands):
+    equation, *operands = operands or ("",)
     operands = tuple(operands[0]) if len(operands) == 1 and isinstance(operands[0], (list, tuple)) else operands
-    if not isinstance(equation, str) or not re.fullmatch(r"[a-zA-Z., ]*(->[a-zA-Z. ]*)?", equation):
+    if not operands:
+        raise error(ValueError, "einsum(): must specify the equation string and at least one operand, or at least one "
+                    "operand and its subscripts list")
+    if isinstance(equation, Tensor):
+        raise NotHere("einsum with lists of subscripts")
+    if not isinstance(equation, str):
+        raise error(TypeError, f"einsum(): argument 'equation' (position 1) must be str, not {type_of(equation)}")
+    all_tensors(operands, 1)
+    if re.search(r"(?<!\.)\.{1,2}(?!\.)", equation) or not re.fullmatch(r"[a-zA-Z., ]*(->[a-zA-Z. ]*)?", equation):
         raise NotHere("einsum of this equation")
-    for operand in operands:
-        if not isinstance(operand, Tensor):
-            raise NotHere("einsum of what is no tensor")
     terms, rest, spare = subscripts(equation.replace(" ", ""), operands)
     sizes = sizes_of_letters(terms, operands, spare)
     for letter in rest:
@@ -202,8 +208,6 @@ def einsum(equation, *operands):
                         "input operand")
         if rest.count(letter) > 1:
             raise error(RuntimeError, f"einsum(): output subscript {letter} appears more than once in the output")
-    if len({operand.dtype for operand in operands}) > 1:
-        raise NotHere("einsum of several dtypes")
     if operands[0].dtype is B:
         raise NotHere("einsum of booleans")
     letters = rest + "".join(sorted(set("".join(terms)) - set(rest)))

@@ -5,12 +5,9 @@ import math
 import numpy as np
 
 from torch._dtypes import COMPLEX, FLOAT, I64, packed
-from torch._base import OPS, OTHERWISE, error, make, need, NotHere, op, Tensor
+from torch._base import OPS, OTHERWISE, error, make, need, NotHere, op, parts, Tensor
 from torch._arguments import axes_of, axis_of
 from torch._create import chosen
-
-
-MAX = "torch.return_types.max"
 
 
 def widened(gradient, axes, keepdim, shape):
@@ -95,61 +92,6 @@ def extreme(name, function):
 amax, amin = extreme("amax", np.max), extreme("amin", np.min)
 
 
-class Pair(tuple):
-    """What torch returns of two tensors: values and indices."""
-    kind = MAX
-
-    def __new__(cls, values, indices, kind):
-        pair = tuple.__new__(cls, (values, indices))
-        pair.kind = f"torch.return_types.{kind}"
-        return pair
-
-    values, indices = property(lambda self: self[0]), property(lambda self: self[1])
-
-    def __iter__(self):
-        return iter((self[0], self[1]))
-
-    def __getitem__(self, place):
-        found = tuple.__getitem__(self, place)
-        if found is None:
-            raise NotHere("the places of equal numbers")
-        return found
-
-    def __repr__(self):
-        return f"{self.kind}(\nvalues={self[0]},\nindices={self[1]})"
-
-    def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise error(AttributeError, f"'{self.kind}' object has no attribute '{name}'")
-
-
-def refusing(sign, turned):
-    def called(self, other):
-        if not isinstance(other, (Tensor, int, float)):
-            raise NotHere("arithmetic with a pair of tensors")
-        kinds = [self.kind, "Tensor" if isinstance(other, Tensor) else type(other).__name__]
-        kinds = kinds[::-1] if turned else kinds
-        raise error(TypeError, f"unsupported operand type(s) for {sign}: '{kinds[0]}' and '{kinds[1]}'")
-    return called
-
-
-def joining(self, other):
-    if not isinstance(other, (int, float)):
-        raise NotHere("a pair of tensors and more")
-    raise error(TypeError, f"can only concatenate tuple (not \"{type(other).__name__}\") to tuple")
-
-
-def repeating(self, other):
-    raise NotHere("a pair of tensors, several times")
-
-
-for name, sign in {"add": "+", "sub": "-", "truediv": "/"}.items():
-    setattr(Pair, f"__r{name}__", refusing(sign, True))
-    setattr(Pair, f"__{name}__", refusing(sign, False) if name != "add" else joining)
-Pair.__mul__ = Pair.__rmul__ = repeating
-
-
 def along(input, indices, axis, keepdim, kind):
     """The entries at these places, which keep the axis, and the places themselves."""
     shape = input.array.shape
@@ -163,7 +105,7 @@ def along(input, indices, axis, keepdim, kind):
         values, places = values.squeeze(axis), indices.squeeze(axis)
     else:
         places = indices
-    return Pair(make(values, input.dtype, [(input, back)]), make(places.astype(np.int64)), kind)
+    return parts(kind, values=make(values, input.dtype, [(input, back)]), indices=make(places.astype(np.int64)))
 
 
 def found_in(name, whole, place, of_two):
@@ -180,7 +122,7 @@ def found_in(name, whole, place, of_two):
             return whole(input)
         axis = axis_of(dim, input.ndim)
         if not input.ndim:
-            raise NotHere(f"{name} of a tensor without axes, along one")
+            return called(OPS["unsqueeze"](input, 0), 0)
         not_empty(input, (axis,), name)
         return along(input, np.expand_dims(place(input.array, axis), axis), axis, keepdim, name)
     return op(called, name)

@@ -88,6 +88,8 @@ def ravel(input):
 @op
 def unflatten(input, dim, sizes):
     axis = axis_of(dim, need(input, "unflatten").ndim)
+    if not isinstance(sizes, int) and not sizes:
+        raise error(RuntimeError, "unflatten: sizes must be non-empty")
     sizes = (sizes,) if isinstance(sizes, int) else tuple(sizes)
     size, known = input.array.shape[axis], math.prod(n for n in sizes if n != -1)
     if any(n < -1 for n in sizes) or sizes.count(-1) > 1 or not sizes or known == 0 and -1 in sizes:

@@ -128,6 +128,19 @@ def test_tab_indents_and_after_escape_it_leaves(visit):
     assert not [url for url in editor.visit.requested if url.endswith(".bin")]
 
 
+def test_what_start_over_puts_away_is_taken_back(visit):
+    editor = kept(visit)
+    area, before = editor.form.locator("textarea"), editor.form.locator("textarea").input_value()
+    editor.press("Start over")
+    assert "..." in area.input_value()
+    editor.press("Take it back")
+    assert area.input_value() == before
+    editor.press("Start over")
+    area.press("End")
+    area.press("x")
+    expect(editor.form.get_by_role("button", name="Start over")).to_be_visible()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_on_a_phone_it_fits_nothing_moves_and_all_has_a_name_and_contrast(visit, scheme):
     editor = kept(visit, width=390, scheme=scheme)

@@ -2,11 +2,12 @@
 
     PYTHONPATH=small_torch:tests python tests/small_torch/reports.py FILE SET[:N] [SET[:N] ...]
 
-SET: references, right, mistakes, mutants; with :N, each Nth of it. A report is its text, or the name of what is not
-here.
+SET: references, right, mistakes, mutants, slips; with :N, each Nth of it. A report is its text, or the name of what is
+not here.
 """
 import json
 import os
+import re
 import sys
 import tempfile
 from collections import defaultdict
@@ -45,6 +46,21 @@ def mutants():
             for exercise in IN_CODE for answer, source in mutants_of(exercise.name)}
 
 
+def slipped():
+    """Of each exercise some sixty slips, in all its right answers."""
+    from slips import slips
+    for exercise in IN_CODE:
+        found = [(answer, source) for answer in ANSWERS if answer.name == exercise.name
+                 for source in dict.fromkeys(slips(answer.source))
+                 if not re.search(r"\b(range|while|svd|eigh)\b", source)]
+        for answer, source in found[::len(found) // 60 or 1]:
+            yield f"{exercise.id} {answer} {source}", (exercise.id, lambda a=answer, s=source: a.rewritten(s))
+
+
+def slips():
+    return dict(slipped())
+
+
 def report(id, answer):
     progress._session.clear()
     NOT_HERE.clear()
@@ -66,7 +82,7 @@ def reports(sets):
     return found
 
 
-SETS = {function.__name__: function for function in (references, right, mistakes, mutants)}
+SETS = {function.__name__: function for function in (references, right, mistakes, mutants, slips)}
 
 
 if __name__ == "__main__":

@@ -1,22 +1,27 @@
 """torch.nn.functional: what the exercises, `mha` and their readers call of it."""
 import math
+import warnings
 
 from torch._base import NAMES, OPS, NotHere, error, op
+from torch._arguments import spoken
+from torch._calls import refusing
 from torch._dtypes import B, FLOAT
 
 
 def softmax(input, dim=None, _stacklevel=3, dtype=None):
-    return OPS["softmax"](input, implied(dim), dtype)
+    return OPS["softmax"](input, implied(input, dim, "softmax", _stacklevel), dtype)
 
 
 def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
-    return OPS["log_softmax"](input, implied(dim), dtype)
+    return OPS["log_softmax"](input, implied(input, dim, "log_softmax", _stacklevel), dtype)
 
 
-def implied(dim):
-    if dim is None:
-        raise NotHere("softmax without dim")
-    return dim
+def implied(input, dim, name, depth):
+    if dim is not None:
+        return dim
+    warnings.warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an "
+                  "argument.", stacklevel=depth + 2)
+    return 0 if input.ndim in (0, 1, 3) else 1
 
 
 def linear(input, weight, bias=None):
@@ -95,9 +100,13 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
 
 def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None,
                                  enable_gqa=False):
-    if dropout_p or query.ndim < 3 or not query.ndim == key.ndim == value.ndim:
+    if not query.dtype is key.dtype is value.dtype:
+        raise error(RuntimeError, "Expected query, key, and value to have the same dtype, but got query.dtype: "
+                    f"{spoken(query.dtype)} key.dtype: {spoken(key.dtype)} and value.dtype: {spoken(value.dtype)} "
+                    "instead.")
+    if dropout_p or query.ndim < 2 + bool(enable_gqa) or not query.ndim == key.ndim == value.ndim:
         raise NotHere("scaled_dot_product_attention with these options")
-    if not query.dtype is key.dtype is value.dtype or query.dtype.rank != FLOAT or query.dtype.itemsize == 2:
+    if query.dtype.rank != FLOAT or query.dtype.itemsize == 2:
         raise NotHere("scaled_dot_product_attention of these dtypes")
     if enable_gqa:
         key, value = (x.repeat_interleave(query.shape[-3] // x.shape[-3], -3) for x in (key, value))
@@ -120,7 +129,8 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
 HERE = {function.__name__: op(function, f"nn.functional.{function.__name__}") for function in (
     softmax, log_softmax, linear, dropout, normalize, layer_norm, gelu, silu, relu, mse_loss, cross_entropy,
     cosine_similarity, embedding, scaled_dot_product_attention)}
-globals().update(HERE, **{name: OPS[name] for name in ("one_hot", "pad", "sigmoid", "tanh")})
+HERE.update({name: OPS[name] for name in ("one_hot", "pad", "sigmoid", "tanh")})
+globals().update({name: refusing(function, "F", name) for name, function in HERE.items()})
 
 
 def __getattr__(name):
