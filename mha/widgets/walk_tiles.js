@@ -46,7 +46,8 @@ export default figure(({ scores: given, values, loud: louds }) => {
     const isRead = (i) => seen.some(([from, to]) => from <= i && i < to);
     bars.forEach((bar, i) => {
       const high = isRead(i) ? Math.max(1, HIGH * Math.exp(scores[i] - largest)) : 6;
-      set(bar, { x: i * step + 3, width: step - 6, y: BASE - high, height: high, class: isRead(i) ? "hue-weight" : "unread" });
+      const look = isRead(i) ? "hue-weight" : "unread";
+      set(bar, { x: i * step + 3, width: step - 6, y: BASE - high, height: high, class: look });
       set(ticks[i], { x: (i + 0.5) * step });
     });
     const [from, to] = seen.at(-1);
