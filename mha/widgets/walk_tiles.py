@@ -6,7 +6,7 @@ from mha.lab import fast
 from mha.widgets.figure import Choice, LiveFigure, Slider, Toggle
 
 SCORES = [0.4, 1.6, -0.7, 0.9, 2.3, -1.2, 0.1, 3.1, 1.1, -0.4, 2.6, 0.7]
-VALUES = [0.8, -0.6, 0.3, 0.9, -0.2, 0.5, -0.9, 0.6, -0.4, 0.1, -0.8, 1.0]
+VALUES = [0.8, -0.6, 0.3, 0.9, -0.2, 0.5, -0.9, 0.6, -0.4, 0.1, 0.9, 1.0]
 LOUD = [1, 10, 300]
 
 
