@@ -2,7 +2,7 @@
 
     is measured with    `measure`, numbers for maps; `findings`, what a chapter's tables say; `surgery`, heads
                         changed by hand; `ablation`, what heads put out, replaced; `bench`, seconds and memory;
-                        `races`, layers side by side
+                        `fast`, operations and bytes counted; `races`, layers side by side
     what is trained     `data`, small worlds; `train`, a training for each question; `induction`, models that copy
     is stored or read   `assets`, results of long computations; `sentences`, texts with known answers; `real`,
                         models that others trained, in the layers of `transformer` and `decoder`; `stories`, one

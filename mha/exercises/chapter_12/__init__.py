@@ -1,0 +1,1 @@
+"""Chapter 12: its exercises in code, and its questions."""

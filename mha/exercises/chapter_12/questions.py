@@ -1,0 +1,75 @@
+"""The questions of chapter 12 that need no code."""
+from mha.exercises.engine.question import Choice, Explanation, Number, Option
+from mha.exercises.engine.report import Mistake
+
+HERE = "12_fast_heads"
+LAB = HERE + "_lab"
+HEADS, KV_HEADS, D_K = 32, 8, 128
+
+decode_bytes = Number(
+    id="12.3", title="Operations for each byte", chapter=HERE, stars=2, minutes=4, after="section 2", core=True,
+    statement=f"A layer decodes one token after a long text: {HEADS} query heads share {KV_HEADS} KV heads of width "
+              f"{D_K}, and each number has 2 bytes. A product that is summed counts as two operations. How many "
+              "operations does attention do for each byte of the cache that it reads?",
+    answer=HEADS / KV_HEADS,
+    mistakes=(
+        (1, Mistake("one-query-head-each", "That is MHA: here four query heads use each key that is read.")),
+        (HEADS / KV_HEADS / 2, Mistake("operations-halved", "A multiplication and an addition are two operations.")),
+        (2 * HEADS / KV_HEADS, Mistake("bytes-halved", "Each number has two bytes. Are keys and values both read?")),
+        (KV_HEADS / HEADS, Mistake("turned-over", "That is bytes for each operation, up to units.")),
+        (HEADS, Mistake("one-kv-head", "That would be MQA, where all query heads share one KV head.")),
+        (D_K, Mistake("width", "The width cancels: it counts in the operations and in the bytes.")),
+    ),
+    hints=("Count for one cached token: numbers read, and products of all query heads with its keys and values.",
+           f"Read: 2 times {KV_HEADS} times {D_K} numbers. Products: 2 times {HEADS} times {D_K}."),
+    note="So it is h / h_kv with 16 bits: 1 for MHA. An H100 balances near 295, so it waits for memory.",
+)
+
+why_fast = Choice(
+    id="12.4", title="Why is FlashAttention faster?", chapter=HERE, stars=1, minutes=3, after="section 1", core=True,
+    statement="Training with FlashAttention takes less time than with the plain code. Why?",
+    options=(
+        Option("It does fewer operations.",
+               "It does more: backward makes the scores again, 10 n² d operations instead of 8.", "fewer"),
+        Option("It approximates the softmax.",
+               "It is exact: tiles are joined by their log-sum-exp, whatever their order.", "approximate"),
+        Option("It moves fewer numbers to and from slow memory.",
+               "The scores and weights stay in fast memory, one tile at a time."),
+        Option("It skips keys with small weights.",
+               "Every visible key is read, and counts.", "skips"),
+    ),
+    hints=("Which of operations and bytes does the plain code spend on scores that it writes and reads again?",),
+    note="With tiles of fewer than about d / 2 queries it would move more numbers than the plain code.",
+)
+
+N, D, ROWS = 65536, 64, 16
+
+traffic = Number(
+    id="12.5", title="Tiles that are too small", chapter=LAB, stars=2, minutes=5, after="section 2",
+    statement=f"The plain code moves 4 n d + 4 n² numbers for one head; with tiles of r queries it is 2 n d + 2 n² d / "
+              f"r. How many times the plain code's traffic do tiles of {ROWS} queries move, for n = {N} and d = {D}? "
+              "Two digits suffice.",
+    answer=(2 * N * D + 2 * N * N * D / ROWS) / (4 * N * D + 4 * N * N),
+    mistakes=(
+        (0.5, Mistake("turned-over", "That is the plain code's traffic over that of the tiles.")),
+        (D / ROWS, Mistake("four-not-two", "Scores and weights are each written and read: 4 n², not 2 n².")),
+        (1, Mistake("break-even", f"They break even at {D // 2} queries.")),
+    ),
+    hints=("For long texts only the terms with n² count.", f"2 d / r over 4, with d = {D} and r = {ROWS}."),
+    note="It is d / 2r: every tile of queries reads all keys and values again.",
+)
+
+explain_decode = Explanation(
+    id="12.6", title="Explain it: why is decoding slow?", chapter=LAB, stars=2, minutes=5, after="the chapter",
+    statement="In an interview: \"Our GPU is idle most of the time when it decodes. Why, and what would help?\" Answer "
+              "in a minute, then open the checklist.",
+    checklist=("A step reads the whole KV cache and does a few operations with each number.",
+               "With 16 bits that is h / h_kv operations for each byte: 1 for MHA.",
+               "An H100 could do about 295 in the time that it reads a byte, so it waits for memory.",
+               "A larger batch helps the projections, and not attention: each text has its own cache.",
+               "Fewer KV heads help twice: fewer bytes, and each is used by more heads.",
+               "An absorbed latent with 128 heads reaches about 242, by doing more operations."),
+    hints=(), note="Prefill is another matter: there each key that is read meets many queries.",
+)
+
+QUESTIONS = [decode_bytes, why_fast, traffic, explain_decode]

@@ -1,0 +1,70 @@
+const HIGH = 120; // px of the largest power
+const BASE = 150; // where the bars stand
+const REACH = 60; // px from 0 to an output of 1
+
+export default figure(({ scores: given, values, loud: louds }) => {
+  const m = given.length;
+  const svg = drawing({ height: 262, class: "tiles" });
+  const add = into(svg);
+  add("text", { x: 0, y: 14, class: "name" }, "e to the power of score \u2212 maximum");
+  const frame = add("rect", { class: "frame", y: BASE - HIGH - 8, height: HIGH + 12 });
+  const bars = given.map(() => add("rect", {}));
+  const ticks = given.map((_, i) => add("text", { y: BASE + 18, "text-anchor": "middle" }, String(i + 1)));
+  add("text", { x: 0, y: BASE + 48, class: "name" }, "output");
+  const axis = add("path", { class: "axis" });
+  const outs = ["so far", "all keys"].map((name, i) => [add("rect", { class: i ? "all" : "hue-value",
+    y: BASE + 60 + 24 * i, height: 16 }), add("text", { x: 0, y: BASE + 73 + 24 * i }, name)]);
+
+  function walk({ width, read, loud, backwards }) {
+    const scores = given.map((score) => score * louds[loud]);
+    const tiles = tabulate(Math.ceil(m / width), (t) => [t * width, Math.min(m, (t + 1) * width)]);
+    const seen = (backwards ? tiles.reverse() : tiles).slice(0, read);
+    let [largest, total, acc] = [-Infinity, 0, 0];
+    const parts = seen.map(([i, j]) => {
+      const [own, its] = [scores.slice(i, j), values.slice(i, j)];
+      const top = Math.max(largest, ...own);
+      const old = Math.exp(largest - top);
+      const powers = own.map((score) => Math.exp(score - top));
+      [largest, total, acc] = [top, old * total + sum(powers), old * acc + dot(powers, its)];
+      return dot(softmax(own), its);
+    });
+    return { scores, tiles, seen, parts, largest, total, out: acc / total, all: dot(softmax(scores), values) };
+  }
+  function sentenceFor({ tiles, seen, largest, total, out, all }) {
+    const end = seen.length === tiles.length;
+    return `After ${seen.length} of ${tiles.length} tiles the maximum is ${signed(largest, 1)}, the sum ${
+      total.toFixed(3)} and the output ${signed(out, 3)}. ${end ? "That is the output of all keys, exactly."
+      : `Of all keys it will be ${signed(all, 3)}.`}`;
+  }
+  const status = statusLine(sentenceFor(walk({ width: 1, read: 11, loud: 2, backwards: true })));
+
+  function draw(setting, wide) {
+    const here = walk(setting);
+    const { scores, seen, parts, largest, total, out, all } = here;
+    set(svg, { viewBox: `0 0 ${wide} 262` });
+    const step = wide / m;
+    const isRead = (i) => seen.some(([from, to]) => from <= i && i < to);
+    bars.forEach((bar, i) => {
+      const high = isRead(i) ? Math.max(1, HIGH * Math.exp(scores[i] - largest)) : 6;
+      const look = isRead(i) ? "hue-weight" : "unread";
+      set(bar, { x: i * step + 3, width: step - 6, y: BASE - high, height: high, class: look });
+      set(ticks[i], { x: (i + 0.5) * step });
+    });
+    const [from, to] = seen.at(-1);
+    set(frame, { x: from * step + 0.5, width: (to - from) * step - 1 });
+    const zero = Math.min(wide / 2, 200);
+    set(axis, { d: `M${zero},${BASE + 56}v52` });
+    [out, all].forEach((value, i) => set(outs[i][0], { x: zero + Math.min(0, value) * REACH,
+      width: Math.abs(value) * REACH }));
+    say(status, sentenceFor(here));
+    const mean = sum(parts) / parts.length;
+    return {
+      numbers: { tile: [from, to], largest: [largest], total: [total], out: [out], part: [parts.at(-1)],
+        mean: [mean], all: [all] },
+      tables: () => [["The walk", ["here"], [["first key of the tile", from], ["behind its last", to],
+        ["largest score", largest], ["sum of powers", total], ["output so far", out],
+        ["output of this tile", parts.at(-1)], ["mean of the tiles' outputs", mean], ["output of all keys", all]]]],
+    };
+  }
+  return { parts: [svg, status], draw };
+});
