@@ -350,6 +350,16 @@ def late_mask(scores):
     ("4.3", lambda d, s, t: (torch.eye(d), torch.eye(d).roll(t - s, 1)), "Other coordinates come along", "1 of it"),
     ("5.4", lambda f, n, d: False, "About everyone: ", "wanted"),
     ("9.2", lambda loss, h: torch.ones(h), "About sum_of_heads: every head takes something off", "wanted"),
+    ("13.1", lambda V, other, head, places: V.clone(), "V comes back as it was", "nothing changes"),
+    ("11b.1", lambda out, ln_Z, sinks: out * torch.sigmoid(ln_Z - sinks)[..., None], "lacks the last axis of ln_Z",
+     "lacks the last axis of out"),
+    ("3.2", lambda A, d_k: (A[:, :d_k], torch.eye(len(A))[:, :d_k]), "and of one dtype", "NaN"),
+    ("8.2", lambda heads, questions, k: 1 - (1 - math.erfc((2 * k - 1 - questions) / (2 * questions) ** 0.5) / 2)
+     ** heads, "it gives 0.999995; it should be 1.", "it gives 1;"),
+    ("10.2", lambda Q, K: torch.zeros(*Q.shape[:-1], K.shape[-2], dtype=Q.dtype), "gives no weight to some token",
+     "-69"),
+    ("5.4", lambda f, n, d: None if n < 3 else bool(f(torch.ones(n, d)).any()),
+     "Is a `return` reached there?", "last line"),
 ])
 def test_suspects_that_other_calls_rule_out_are_not_told(id, answer, says, never):
     report = check(id, answer)
@@ -383,6 +393,18 @@ def test_an_error_names_the_cause_that_it_has(id, answer, mistakes):
      "at axis -3 the sizes 4 and 2 meet: they must be equal, or one of them 1."),
 ])
 def test_operands_that_do_not_fit_are_told_with_their_shapes(id, answer, says):
+    report = check(id, answer)
+    assert not report.ok and says in report.text, report.text
+
+
+@pytest.mark.parametrize("id, answer, says", [
+    ("5.1", lambda s: (s - s.logcumsumexp(-1).diagonal(dim1=-2, dim2=-1).unsqueeze(-1)).exp().tril(),
+     "the gradient is NaN"),
+    ("11b.1", lambda out, ln_Z, sinks: out / (1 + (sinks[:, None] - ln_Z).exp())[..., None], "the gradient is NaN"),
+    ("5.1", lambda s: s.masked_fill(torch.ones_like(s).tril() == 0, -5000).softmax(-1), "A masked key gets the weight"),
+    ("1.2", lambda w, T: torch.nn.functional.normalize(w ** (1 / T), p=1, dim=-1), "less than 1e-12"),
+])
+def test_what_the_statement_asks_of_large_and_small_numbers_is_asked_of_an_answer(id, answer, says):
     report = check(id, answer)
     assert not report.ok and says in report.text, report.text
 

@@ -67,7 +67,10 @@ export async function ask(act, more, hear) {
     turn("run");
     return act === "ready" ? started : await mine.ask(act, more);
   } catch (error) {
-    throw busy === "start" ? new Error(`Python could not be brought: ${error.message}.`) : error;
+    if (worker !== mine) throw busy === "start" ? new Error(`Python could not be brought: ${error.message}.`) : error;
+    mine.end("");
+    worker = null;
+    throw new Error(`Python itself broke down (${error.message}). The next press starts it anew.`);
   } finally {
     mine.hear = {};
     turn("");

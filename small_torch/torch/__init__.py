@@ -119,7 +119,7 @@ __getattr__ = absent("torch", "torch")
 sure = _base.sure
 linalg = module("linalg", "linalg", **{name: refusing(function, "linalg", name)
                                        for name, function in _linalg.HERE.items()})
-special = module("special", "special")
+special = module("special", "special", entr=OPS["special.entr"])
 random = module("random", fork_rng=fork_rng, manual_seed=manual_seed)
 autograd = module("autograd", grad=OPS["autograd.grad"], Function=_gradient.Function, no_grad=no_grad,
                   enable_grad=enable_grad, functional=module(

@@ -45,6 +45,8 @@ OF_FLOATS = {
     "sigmoid": (lambda x: 1 / (1 + np.exp(-x)), lambda x, r: r * (1 - r), "r"),
     "erf": (lambda x: ERF(x), lambda x, r: 2 / math.sqrt(math.pi) * np.exp(-x * x), "x"),
     "lgamma": (lambda x: LGAMMA(x), None, "x"),
+    "special.entr": (lambda x: np.where(x == 0, 0, np.where(x < 0, -math.inf, -x * np.log(x))),
+                     lambda x, r: -1 - np.log(x), "x"),
 }
 ANOTHER = {                                             # the same, rounded otherwise
     "exp": lambda x: np.where(x > -1, np.expm1(x) + 1, np.exp(x / 2) ** 2),
@@ -62,7 +64,8 @@ OF_ALL = {
     "trunc": (np.trunc, lambda x, r: 0, ""),
     "relu": (lambda x: np.maximum(x, 0), lambda x, r: r > 0, "r"),
 }
-REAL = {"sign", "floor", "ceil", "trunc", "relu", "erf", "lgamma", "exp2", "log2", "sigmoid", "atan", "acos", "asin"}
+REAL = {"sign", "floor", "ceil", "trunc", "relu", "erf", "lgamma", "exp2", "log2", "sigmoid", "atan", "acos", "asin",
+        "special.entr"}
 
 
 def unary(name, function, derivative, reads, floats):

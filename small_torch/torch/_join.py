@@ -73,6 +73,12 @@ def vstack(tensors):
     return cat([tensor if tensor.ndim > 1 else tensor.reshape(1, -1) for tensor in tensors_in(tensors, "vstack")])
 
 
+@op
+def column_stack(tensors):
+    tensors = tensors_in(tensors, "column_stack")
+    return hstack([tensor if tensor.ndim > 1 else tensor.reshape(-1, 1) for tensor in tensors])
+
+
 def several(parts):
     """Views that were made at once: none may be changed in place where gradients are recorded."""
     parts = tuple(parts)
@@ -107,6 +113,20 @@ def chunk(input, chunks, dim=0):
     if not input.shape[axis]:
         raise NotHere("chunks of nothing")
     return split(input, -(-input.shape[axis] // whole(chunks)), axis)
+
+
+@op
+def tensor_split(input, indices_or_sections, dim=0):
+    axis = axis_of(dim, need(input, "tensor_split").ndim)
+    total, parts = input.shape[axis], indices_or_sections
+    if isinstance(parts, (list, tuple)):
+        ends = [slice(whole(n)).indices(total)[1] for n in parts]
+    elif isinstance(parts, int) and parts > 0:
+        ends = [i * (total // parts) + builtins.min(i, total % parts) for i in range(1, parts)]
+    else:
+        raise NotHere("tensor_split into such parts")
+    return several(narrow(input, axis, start, builtins.max(end - start, 0))
+                   for start, end in zip([0, *ends], [*ends, total]))
 
 
 @op

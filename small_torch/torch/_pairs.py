@@ -97,8 +97,13 @@ atan2 = binary("atan2", np.arctan2, lambda g, x, y, r: g * y / (x * x + y * y),
                lambda g, x, y, r: -g * x / (x * x + y * y), "xy", "xy", floats=True)
 
 
-raw_add, raw_sub, raw_floor_divide, raw_div = (
-    function.__wrapped__ for function in (add_, sub_, floor_divide, true_div))
+xlogy = binary("xlogy", lambda x, y: np.where((x == 0) & ~np.isnan(y), 0, x * np.log(y)).astype(x.dtype),
+               lambda g, x, y, r: g * np.where((x == 0) & (y <= 0), 0, np.log(y)), lambda g, x, y, r: g * x / y,
+               "xy", "xy", floats=True)
+
+raw_add, raw_sub, raw_floor_divide, raw_div, raw_pow = (
+    function.__wrapped__ for function in (add_, sub_, floor_divide, true_div, pow))
+pow = op(lambda base, other: raw_pow(base, other), "pow")             # its base may be a number
 
 
 @op
@@ -122,9 +127,14 @@ def div(input, other, *, rounding_mode=None):
 
 @op
 def lerp(input, end, weight):
-    if isinstance(weight, Tensor) or weight >= 0.5 or input.dtype.itemsize == 2:
-        raise NotHere("lerp of these weights")
-    return add(input, mul(sub(end, input), weight))
+    if input.dtype.itemsize == 2:
+        raise NotHere("lerp in a half type")
+    if not isinstance(weight, Tensor):
+        return (add(input, mul(sub(end, input), weight)) if weight < 0.5
+                else sub(end, mul(sub(end, input), 1 - weight)))
+    if not input.dtype is end.dtype is weight.dtype:
+        raise NotHere("lerp of several dtypes")
+    return where(weight < 0.5, lerp(input, end, 0) + (end - input) * weight, end - (end - input) * (1 - weight))
 
 
 # --- Comparisons -----------------------------------------------------------------------------------------------------

@@ -123,7 +123,7 @@ EXERCISE = Exercise(
     cases=[Case((numbers(222, 3, 3), 1)), Case((numbers(223, 5, 5), 3)), Case((numbers(224, 4, 4), 4)),
            Case((numbers(225, 8, 8), 2)), Case((torch.tensor([[3.0, -3.0], [-3.0, 3.0]]).double(), 1)),
            Case((torch.diag(torch.tensor([2.0, 0.0, 0.0])).double(), 2))],                # of a lower rank
-    measure=measure, observe=observe, wanted="a pair W_Q, W_K, both of shape (n, d_k)",
+    measure=measure, observe=observe, wanted="a pair W_Q, W_K, both of shape (n, d_k) and of one dtype",
     compared="The scores W_Q W_K^T are compared, not the two matrices.",
     trained=(),
     hints=("The scores of a head of width d_k have rank at most d_k. Which table of that rank is closest to A?",

@@ -187,7 +187,7 @@ EXERCISE = Exercise(
            Case((numbers(28, 1, 4, 4).round() * (numbers(29, 1, 4, 4) > 0),)), Case((numbers(30, 40, 40),))],
     sized=lambda B, n: Case((numbers(1, B, n, n),)),
     measure=measure,
-    large=(Case((20000 * numbers(27, 6, 6),)), Case((2 * numbers(27, 5, 5) - 3000,))),
+    large=(Case((20000 * numbers(27, 6, 6),)), Case((2 * numbers(27, 5, 5) - 9000,))),
     hints=("Which scores must not take part? Write down the mask for n = 3, as a table of yes and no.",
            "torch.ones(n, n).tril() is 1 on and below the diagonal. A masked score becomes minus infinity, before the "
            "softmax.",

@@ -4,6 +4,7 @@ import math
 import torch
 
 from mha.exercises.engine.blanks import Blank, Program
+from mha.exercises.engine.evidence import digits
 from mha.exercises.engine.exercise import Case, Exercise
 from mha.exercises.engine.report import Mistake
 
@@ -114,10 +115,11 @@ def measure(answer):
     first = [(1, 1, 1), (2, 1, 1), (1, 3, 2), (1, 3, 3), (2, 3, 2), (3, 2, 0)]
     few = [(heads, questions, k) for heads in (1, 2, 3) for questions in (1, 2, 3) for k in range(questions + 1)]
     for heads, questions, k in dict.fromkeys(first + few):
-        found, wanted = float(answer(heads, questions, k)), PROGRAM.reference(heads, questions, k)
+        found, wanted = (torch.tensor(float(function(heads, questions, k)), dtype=torch.float64)
+                         for function in (answer, PROGRAM.reference))
         if not abs(found - wanted) <= 1e-6:
-            wrong.append(f"For heads = {heads}, questions = {questions} and k = {k} it gives {found:.4g}; it should be "
-                         f"{wanted:g}.")
+            wrong.append(f"For heads = {heads}, questions = {questions} and k = {k} it gives "
+                         f"{digits(found, wanted)}; it should be {digits(wanted, found)}.")
     yield from wrong[:3]
     if not wrong:
         yield ("For up to three heads and three questions it is right. Reasons for other numbers with more, among "

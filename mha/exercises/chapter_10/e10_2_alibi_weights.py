@@ -138,7 +138,10 @@ def measure(answer):
         return
     if off(weights.sum(-1), 1):
         yield f"For 4 heads, 2 queries of zeros and 5 keys the rows of head 1 sum to {listed(weights[0].sum(-1))}."
-    last, slopes = weights[:, -1].clamp(min=1e-300).log(), 2.0 ** (-2 * torch.arange(1, h + 1).double())
+    if not (weights[:, -1] > 0).all():
+        yield "For 4 heads and queries of zeros the last query gives no weight to some token. It should see all."
+        return
+    last, slopes = weights[:, -1].log(), 2.0 ** (-2 * torch.arange(1, h + 1).double())
     found = last[:, -1] - last[:, -2]
     if off(found, slopes):
         yield ("For 4 heads and queries of zeros, the logarithm of the weight falls from the last token to the one "

@@ -26,7 +26,7 @@ def exchange(V, other, head, places):
     }),
     "source": Blank("other[:, head, places]", offered=3, wrong={
         "V[:, head, places]": Mistake("nothing-exchanged",
-            "The rows are put back where they came from, so nothing changes.",
+            "V comes back as it was, as happens when its own rows are put back or a changed copy is lost.",
             "From which of the two caches should the new rows come?"),
         "other[:, head, :len(places)]": Mistake("first-rows",
             "The first rows of the other text are taken. They should be the rows at the same places.",

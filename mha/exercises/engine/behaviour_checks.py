@@ -137,6 +137,12 @@ def bears_large_numbers(exercise, answer, alone, touched, outputs):
             said = (rows_apart(exercise, answer, case, output)
                     or overflow(exercise, answer, case, output, failure))
             return exercise.report(False, ["overflow"], said, f'hint("{exercise.id}") says more.')
+        if nan_arrives(exercise, answer, case):
+            return exercise.report(False, ["nan-gradient"],
+                                   f"The values are right. With {exercise.extremes(case)} the gradient is NaN: a power "
+                                   "that does not fit was computed on the way. What where, tril or masked_fill drops "
+                                   "still stands in the way back, and 0 times infinity is NaN. So "
+                                   f"{exercise.safe}.")
 
 
 # In this order: what is cheap and certain first.
@@ -258,12 +264,6 @@ def remarks(exercise, answer):
     for case in exercise.cases:
         if nan_arrives(exercise, answer, case):
             yield f"its gradient is NaN for an input such as this case of {exercise.describe(case)}."
-            break
-    for case in exercise.large:
-        if nan_arrives(exercise, answer, case):
-            yield (f"with {exercise.extremes(case)} its values are right and its gradient is NaN: a power that does "
-                   "not fit was computed on the way. What where or masked_fill drops still stands in the way back, "
-                   "and 0 times infinity is NaN.")
             break
     if any(isinstance(a, torch.Tensor) and a.is_floating_point() for a in exercise.cases[1].args):
         yield from about_precision(exercise, answer)

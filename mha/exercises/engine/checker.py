@@ -102,9 +102,9 @@ def elsewhere(exercise, case, output):
 
 
 def nothing_returned(exercise, case, later):
-    said = (", though it returned something for smaller inputs. Is there a `return` on every path?" if later
-            else ". Is the last line a `return`?")
-    return exercise.report(False, ["no-return"], f"It returns nothing for {exercise.describe(case)}{said}")
+    before = ", though it returned something for smaller inputs" if later else ""
+    return exercise.report(False, ["no-return"], f"It returns nothing for {exercise.describe(case)}{before}. Is a "
+                           "`return` reached there?")
 
 
 def wrong_kind(exercise, answer):

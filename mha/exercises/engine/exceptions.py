@@ -8,7 +8,7 @@ from pathlib import Path
 
 import torch
 
-from mha.exercises.engine.operands import clash, operands
+from mha.exercises.engine.operands import clash, operands, unmatched
 from mha.exercises.engine.report import Mistake
 
 FIXED_AXES = Mistake("fixed-number-of-axes",
@@ -235,10 +235,11 @@ def lost_axis(failure, line):
     if re.search(r"\b(sum|max|amax|mean|norm|logsumexp)\([^)]", line) and not re.search("keepdim|unsqueeze|None", line):
         return "The line takes a sum, mean, maximum or norm, whose axis is gone afterwards."
     tensors = {name: value.shape for name, value in tensors_of(failure).items()}
+    sizes = set(map(int, re.findall(r"\((\d+)\)", str(failure))))      # those that did not fit
     bare = {name: shape for name, shape in tensors.items() if re.search(rf"\b{name}\b(?!\s*\[|\.)", line)}
     for short, shape in bare.items():
         for long, other in tensors.items():
-            if len(shape) and shape == other[:-1]:
+            if len(shape) and shape == other[:-1] and set(unmatched(shape, other)[1:]) == sizes:
                 return f"{short} {tuple(shape)} lacks the last axis of {long} {tuple(other)}."
     return None
 

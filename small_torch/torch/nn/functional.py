@@ -36,9 +36,9 @@ def dropout(input, p=0.5, training=True, inplace=False):
 
 
 def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
-    if p != 2 or out is not None or not isinstance(dim, int):
+    if out is not None or not isinstance(dim, int):
         raise NotHere("normalize with these options")
-    return input / OPS["linalg.vector_norm"](input, 2, dim, True).clamp_min(eps).expand_as(input)
+    return input / OPS["linalg.vector_norm"](input, p, dim, True).clamp_min(eps).expand_as(input)
 
 
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
@@ -62,6 +62,12 @@ def silu(input, inplace=False):
     if inplace:
         raise NotHere("silu in place")
     return input * input.sigmoid()
+
+
+def logsigmoid(input):
+    if input.dtype.rank != FLOAT:
+        raise NotHere(f"logsigmoid of {input.dtype}")
+    return OPS["logaddexp"](OPS["zeros_like"](input), -input).neg()
 
 
 def relu(input, inplace=False):
@@ -127,7 +133,7 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
 
 
 HERE = {function.__name__: op(function, f"nn.functional.{function.__name__}") for function in (
-    softmax, log_softmax, linear, dropout, normalize, layer_norm, gelu, silu, relu, mse_loss, cross_entropy,
+    softmax, log_softmax, linear, dropout, normalize, layer_norm, gelu, silu, logsigmoid, relu, mse_loss, cross_entropy,
     cosine_similarity, embedding, scaled_dot_product_attention)}
 HERE.update({name: OPS[name] for name in ("one_hot", "pad", "sigmoid", "tanh")})
 globals().update({name: refusing(function, "F", name) for name, function in HERE.items()})
