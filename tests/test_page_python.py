@@ -114,7 +114,9 @@ from mha.exercises import EXERCISES
 found = {id: [json.loads(inside.check(id, source, "{}")) for source in (item.stub.strip(), item.source)]
          for id, item in EXERCISES.items() if item.in_code}
 hidden = json.loads(inside.run("try:\\n    torch.fft.fft(torch.ones(3))\\nexcept:\\n    pass\\n1"))
-print(json.dumps([known, found, hidden, inside.torch.__file__]))
+counted = json.loads(inside.run("from mha.lab import fast\\nfast.walk"))
+beyond = [json.loads(inside.run(f"import torch.{name}")) for name in ("nn.attention", "utils.data", "nn.attn")]
+print(json.dumps([known, found, hidden, counted, beyond, inside.torch.__file__]))
 """
 
 
@@ -123,13 +125,14 @@ def test_a_chapter_alone_is_judged_on_the_small_torch(chapter, tmp_path):
     path = os.pathsep.join(map(str, [ROOT / "small_torch", ROOT / "_ext" / "in_page", ROOT]))
     ran = subprocess.run([sys.executable, "-c", ALL, chapter], capture_output=True, encoding="utf8", check=True,
                          env={**os.environ, "PYTHONPATH": path, "MHA_PROGRESS": str(tmp_path / "progress.json")})
-    known, found, hidden, torch = json.loads(ran.stdout)
+    known, found, hidden, counted, beyond, torch = json.loads(ran.stdout)
     own = {id for id, item in EXERCISES.items() if item.in_code and id.split(".")[0].zfill(2) == chapter.split("_")[0]}
     assert "small_torch" in torch and {"torch", "math", "F", "mha"} <= set(known) and own and own <= set(found)
     for id in own:
         stub, right = found[id]
         assert stub["started"] is False and right["text"] == check(id, EXERCISES[id].reference).text.splitlines()
-    assert hidden["notHere"] and "value" not in hidden
+    assert hidden["notHere"] and "value" not in hidden and "value" in counted
+    assert ["notHere" in told for told in beyond] == [True, True, False] and "failure" in beyond[2]
 
 
 # --- What the build makes -------------------------------------------------------------------------------------------

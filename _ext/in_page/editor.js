@@ -103,7 +103,8 @@ export function open(form, pressed) {
   const printed = element("pre", { className: "write-printed", tabIndex: 0, ariaLabel: "What it printed" });
   const reply = element("div", { className: "ask-reply", role: "status" });
   const hints = element("div", { className: "write-hints" });
-  const keys = paragraph("Tab indents; Esc, then Tab leaves. Shift + Enter runs, Ctrl + Enter checks.", "write-keys");
+  const keys = paragraph(`Tab indents; Esc, then Tab leaves. Shift + Enter runs${name ? ", Ctrl + Enter checks" : ""}.`,
+    "write-keys");
   const buttons = element("p", { className: "ask-send" }, ...(name ? [toCheck] : []), toRun, toStop,
     ...(name ? [toHint] : []), toReset, status);
   const desk = element("div", { className: "write-desk" }, gutter, area);

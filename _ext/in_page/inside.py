@@ -23,6 +23,7 @@ ELSEWHERE = {"IPython", "PIL", "cv2", "einops", "ipywidgets", "jax", "matplotlib
              "requests", "scipy", "seaborn", "sklearn", "tensorflow", "tokenizers", "torchaudio", "torchvision",
              "tqdm", "transformers", "multiprocessing", "sqlite3", "ssl"}
 NotHere = getattr(torch, "NotHere", type("NotHere", (BaseException,), {}))
+NAMES = getattr(torch, "NAMES", {})
 not_here = getattr(torch, "not_here", [])
 sure = getattr(torch, "sure", lambda function: function())      # what hangs on a last digit is not here
 checker = printed_by = None                        # mha.exercises, once it is imported; who is told what is printed
@@ -33,7 +34,9 @@ class Elsewhere(importlib.abc.MetaPathFinder):
     """The last to be asked for a module."""
 
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in ELSEWHERE or name.startswith(("mha.widgets", "mha.viz", "mha.lab.look")):
+        home, _, last = name.rpartition(".")
+        if (name.partition(".")[0] in ELSEWHERE or name.startswith(("mha.widgets", "mha.viz", "mha.lab.look"))
+                or last in NAMES.get({"torch.nn": "nn"}.get(home, home), ())):
             missing(f"import {name}")
 
 

@@ -12,7 +12,6 @@ from typing import NamedTuple
 import torch
 import torch.nn.functional as F
 from torch import Tensor
-from torch.nn.attention import SDPBackend
 
 from mha import attention, merge
 
@@ -182,10 +181,11 @@ def chosen_kernel(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, d
                   causal: bool = False) -> str:
     """The kernel that torch's scaled_dot_product_attention takes here: FLASH_ATTENTION, MATH, ... Asked of torch."""
     shared = q.shape[-3] != k.shape[-3]
-    return SDPBackend(torch._fused_sdp_choice(q, k, v, mask, dropout, causal, enable_gqa=shared)).name
+    choice = torch._fused_sdp_choice(q, k, v, mask, dropout, causal, enable_gqa=shared)
+    return torch.nn.attention.SDPBackend(choice).name
 
 
-def takes(kernel: SDPBackend, q: Tensor, k: Tensor, v: Tensor, **options) -> str | None:
+def takes(kernel: "torch.nn.attention.SDPBackend", q: Tensor, k: Tensor, v: Tensor, **options) -> str | None:
     """None where this kernel of torch runs; else why not, in torch's words."""
     with warnings.catch_warnings(record=True) as said, torch.nn.attention.sdpa_kernel(kernel):
         warnings.simplefilter("always")
