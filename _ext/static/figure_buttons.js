@@ -11,11 +11,8 @@
     const figure = figures.filter((one) => behind(one, sentence)).at(-1) ?? figures[0];
     const wanted = JSON.parse(sentence.dataset.set);
     if (!figure?.settings?.knows(wanted)) return;
-    const button = document.createElement("button");
-    Object.assign(button, { type: "button", className: "try" });
-    button.dataset.set = sentence.dataset.set;
-    button.append(...sentence.childNodes);
-    sentence.replaceWith(button);
+    const button = sentence; // a <button> would be one block, and a sentence breaks where its line ends
+    Object.assign(button, { role: "button", tabIndex: 0 });
 
     const found = () => {
       if (!figure.settings.holds(wanted) || button.classList.contains("is-found")) return;
@@ -26,6 +23,11 @@
     figure.settings.watch(wanted, () => {
       clearTimeout(rest);
       rest = setTimeout(found, 300);
+    });
+    button.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      button.click();
     });
     button.addEventListener("click", () => {
       figure.settings.glide(wanted, found);

@@ -9,7 +9,7 @@ FRAMES = """
     const status = input.closest(".live-figure").querySelector("[aria-live]");
     const busy = () => status.getAttribute("aria-busy");
     const seen = [];
-    document.querySelectorAll("button.try")[index].click();
+    document.querySelectorAll(".try[role]")[index].click();
     const begin = performance.now();
     const look = () => {
       seen.push([Number(input.value), busy()]);
@@ -42,11 +42,11 @@ def test_with_no_motion_wanted_it_is_there_at_once(visit):
 
 def test_who_is_in_a_hurry_ends_where_the_last_one_says(visit):
     tab = visit(PAGE, motion="no-preference").page
-    tab.evaluate("() => [3, 5, 4, 3].forEach((i) => document.querySelectorAll('button.try')[i].click())")
+    tab.evaluate("() => [3, 5, 4, 3].forEach((i) => document.querySelectorAll('.try[role]')[i].click())")
     tab.wait_for_timeout(1000)
     first = tab.evaluate("() => document.querySelector('[data-figure=beats-cycle]').numbers")
     assert tab.evaluate(PLACE) == 60
-    tab.evaluate("() => document.querySelectorAll('button.try')[3].click()")
+    tab.evaluate("() => document.querySelectorAll('.try[role]')[3].click()")
     tab.wait_for_timeout(1000)
     assert tab.evaluate("() => document.querySelector('[data-figure=beats-cycle]').numbers") == first
 
@@ -54,7 +54,7 @@ def test_who_is_in_a_hurry_ends_where_the_last_one_says(visit):
 def test_a_hand_on_the_figure_ends_a_glide(visit):
     tab = visit(PAGE, motion="no-preference").page
     tab.evaluate("""() => {
-      document.querySelectorAll("button.try")[3].click();
+      document.querySelectorAll(".try[role]")[3].click();
       document.querySelector(".live-figure:has(input[type=range])").dispatchEvent(new Event("pointerdown"));
     }""")
     place = tab.evaluate(PLACE)
@@ -69,7 +69,7 @@ def test_every_try_ends_where_it_ends_without_motion(visit, page):
       const all = [];
       const numbers = () => JSON.stringify(
         [...document.querySelectorAll(".live-figure [data-figure]")].map((one) => one.numbers));
-      for (const [i, button] of document.querySelectorAll("button.try").entries()) {
+      for (const [i, button] of document.querySelectorAll(".try[role]").entries()) {
         button.click();
         const pause = () => new Promise((done) => setTimeout(done, 100));
         await pause();
@@ -215,7 +215,7 @@ AWAY = """
     const ribbons = [...document.querySelectorAll(".live-figure .ribbon.hue-head-2")];
     const seen = () => ribbons.filter((one) => getComputedStyle(one).visibility === "visible").length;
     const before = seen();
-    document.querySelector("button.try").click();
+    document.querySelector(".try[role]").click();
     await new Promise(requestAnimationFrame);
     await new Promise(requestAnimationFrame);
     const during = seen();

@@ -138,7 +138,7 @@ def test_what_a_try_or_an_address_asks_for_no_step_takes_away_on_the_way_there(v
     turn = tab.locator(".live-figure:has(.show-steps)").first.locator("input[type=range]").first
     tab.wait_for_timeout(600)
     expect(turn).to_have_value("45")
-    button = tab.locator("button.try", has_text="half as far")
+    button = tab.locator(".try[role]", has_text="half as far")
     button.evaluate("(button) => button.scrollIntoView({ block: 'start', behavior: 'instant' })")
     tab.wait_for_timeout(400)
     button.press("Enter")

@@ -27,7 +27,7 @@ ANOTHER = """
   () => {
     const follows = (a, b) => a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING;
     const figures = [...document.querySelectorAll(".live-figure")];
-    const buttons = [...document.querySelectorAll("button.try")];
+    const buttons = [...document.querySelectorAll(".try[role]")];
     const figureOf = (button) => figures.filter((figure) => follows(figure, button)).at(-1) ?? figures[0];
     const fields = (figure) => [...figure.querySelectorAll(".live-control :is(input, select)")];
     function shown(figure) {
@@ -70,8 +70,8 @@ def test_there_are_pages_with_something_to_try():
 @pytest.mark.parametrize("page", PAGES)
 def test_every_try_is_a_button_that_brings_its_figure_there(opened, page):
     tab = opened(page).page
-    assert tab.locator("span.try").count() == 0, "a try names what its figure does not have"
-    for button in tab.locator("button.try").all():
+    assert tab.locator(".try:not([role])").count() == 0, "a try names what its figure does not have"
+    for button in tab.locator(".try[role]").all():
         button.evaluate("(button) => button.click()")
         assert button.evaluate(STATE), button.get_attribute("data-set")
         assert "(tried)" in button.evaluate("(button) => button.textContent")
@@ -81,7 +81,7 @@ def test_every_try_is_a_button_that_brings_its_figure_there(opened, page):
 def test_a_try_brings_what_its_controls_set_in_the_drawing(visit, page):
     """The mask that is painted and the heads that are off are no controls, but a list and a slider set them."""
     tab, figure = open_figure(visit, page, 0)
-    buttons = [button for button in tab.locator("button.try").all()
+    buttons = [button for button in tab.locator(".try[role]").all()
                if set(json.loads(button.get_attribute("data-set"))) <= set(figure.controls)]
     assert len(buttons) >= 2
     for button in buttons:
@@ -95,16 +95,16 @@ def test_a_try_brings_what_its_controls_set_in_the_drawing(visit, page):
 
 def test_whoever_brings_the_figure_there_by_hand_has_found_it(visit):
     tab = visit(WHOLE).page
-    button = tab.locator("button.try").first
+    button = tab.locator(".try[role]").first
     assert json.loads(button.get_attribute("data-set")) == {"step": "1 · words"}
     tab.locator(".go.next").click()
-    tab.wait_for_function("() => document.querySelector('button.try').classList.contains('is-found')")
+    tab.wait_for_function("() => document.querySelector('.try[role]').classList.contains('is-found')")
 
 
 def test_a_figure_out_of_sight_is_shown_and_a_button_leads_back(visit):
     tab = visit(WHOLE).page
     tab.emulate_media(reduced_motion="reduce")
-    button = tab.locator("button.try").last
+    button = tab.locator(".try[role]").last
     button.scroll_into_view_if_needed()
     was = tab.evaluate("scrollY")
     button.press("Enter")
@@ -126,7 +126,7 @@ UNSEEN = """
       return corners.every((at) => el.contains(document.elementFromPoint(...at)));
     };
     const twoFrames = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())));
-    for (const button of document.querySelectorAll("button.try")) {
+    for (const button of document.querySelectorAll(".try[role]")) {
       button.scrollIntoView({ block: "center", behavior: "instant" });
       button.focus();
       button.click();
@@ -264,14 +264,14 @@ def test_a_shared_address_brings_its_figure_into_the_window_of_a_phone(visit, pa
 
 def test_without_a_script_a_try_is_a_sentence(unscripted):
     tab = unscripted(WHOLE)
-    assert tab.locator("button.try").count() == 0 and "Begin with step 1." in tab.locator("article").inner_text()
+    assert tab.locator(".try[role]").count() == 0 and "Begin with step 1." in tab.locator("article").inner_text()
 
 
 def test_reset_sets_everything_back(visit):
     tab = visit(WHOLE).page
     shown = "() => JSON.stringify(document.querySelector('.live-figure [data-figure]').numbers)"
     first = tab.evaluate(shown)
-    tab.locator("button.try").nth(1).evaluate("(button) => button.click()")
+    tab.locator(".try[role]").nth(1).evaluate("(button) => button.click()")
     tab.wait_for_function(f"(first) => ({shown})() !== first", arg=first)
     tab.get_by_role("button", name="Reset").first.click()
     tab.wait_for_function(f"(first) => ({shown})() === first", arg=first)

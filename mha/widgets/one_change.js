@@ -1,0 +1,56 @@
+const SIDE = 256; // of a map, in its own units
+const [WIDE, HIGH] = [320, 170]; // of the bars
+
+export default figure(({ titles, told, maps }, { change: put }) => {
+  const n = Math.sqrt(maps[0].length);
+  const cell = SIDE / n;
+  const place = { x: 0, y: 0, width: SIDE, height: SIDE };
+
+  function framedMap(name) {
+    const svg = drawing({ viewBox: `-1 -1 ${SIDE + 2} ${SIDE + 2}` });
+    const map = mapsUnder(svg);
+    const frame = svg.appendChild(h("rect", { x: 0, width: SIDE, height: cell, class: "framed" }));
+    const rowUnder = (y) => 1 + Math.max(0, Math.min(n - 1, Math.floor(y / cell)));
+    svg.append(grip("rect", "row", ([, y]) => put({ row: rowUnder(y) }), place));
+    const title = roomFor(longestOf(titles), "b");
+    say(title, name);
+    const box = h("div", { class: "plane" }, h("div", { class: "plane-title" }, title), map.box);
+    const inside = { ...place, x: 1, y: 1 };
+    return { box, title, show(weights, row) {
+      map.show(SIDE + 2, weights, n, [inside], 1);
+      set(frame, { y: (row - 1) * cell });
+    } };
+  }
+
+  const [before, after] = [framedMap("as before"), framedMap("")];
+  const bars = drawing({ viewBox: `0 -2 ${WIDE} ${HIGH + 3}` });
+  const add = into(bars);
+  const step = WIDE / n;
+  const columns = (name) => tabulate(n, (j) => add("rect", { x: j * step + 2, width: step - 4, class: name }));
+  const [filled, outlined] = [columns("share now"), columns("share before")];
+  add("line", { x1: 0, x2: WIDE, y1: HIGH, y2: HIGH, class: "axis" });
+  const rowName = h("span");
+  const barsBox = h("div", { class: "plane row" },
+    h("div", { class: "plane-title" }, h("b", {}, rowName), ", outlined as before"), bars);
+  const sentence = (change, row, total) => `${told[change]} Row ${row} now sums to ${total.toFixed(2)}.`;
+  const status = statusLine(longestOf(titles.map((_, change) => sentence(change, n, 1))));
+
+  function draw({ change, row }) {
+    const rowOf = (weights) => weights.slice((row - 1) * n, row * n);
+    const rows = [maps[0], maps[change + 1]].map(rowOf);
+    before.show(maps[0], row);
+    after.show(maps[change + 1], row);
+    say(after.title, titles[change]);
+    write(rowName, `row ${row}`);
+    [outlined, filled].forEach((some, k) => some.forEach((bar, j) =>
+      set(bar, { y: HIGH * (1 - rows[k][j]), height: HIGH * rows[k][j] })));
+    const total = sum(rows[1]);
+    say(status, sentence(change, row, total));
+    return {
+      numbers: { before: rows[0], after: rows[1], total },
+      tables: () => [[`Row ${row}`, ["before", "after"],
+        rows[0].map((weight, j) => [`token ${j + 1}`, weight, rows[1][j]])]],
+    };
+  }
+  return { parts: [h("div", { class: "planes" }, before.box, after.box, barsBox), colourKey(), status], draw };
+});
