@@ -258,6 +258,11 @@ def test_a_cell_with_the_tag_that_jupyter_skips_is_skipped(tmp_path):
     assert states(path)["2.5"] == "right"
 
 
+def test_exit_ends_no_cell_as_in_jupyter(tmp_path):
+    path = learners.write(tmp_path / "x.ipynb", "exit()\nfrom mha.exercises import check\ncheck('2.5', 24)")
+    assert states(path)["2.5"] == "right"
+
+
 def test_what_is_timed_is_run(tmp_path):
     path = learners.write(tmp_path / "x.ipynb", IMPORT, "%%timeit -n 1 -r 1\ncheck('2.5', 24)",
                           "took = %timeit -n 1 -r 1 -o pass\ncheck('2.6', 'A' * took.loops)")

@@ -291,6 +291,14 @@ def test_a_chapter_holds_its_exercises_as_they_are_generated(path):
                                                        for cell in stored.cells], "run `python3 book.py refresh`"
 
 
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+def test_what_lies_side_by_side_or_one_below_the_other_is_told_by_its_name(path):
+    """On a phone the parts of a live figure lie below each other."""
+    cells = nbformat.read(path, 4).cells
+    after = [cell.source for before, cell in zip(cells, cells[1:]) if "widgets." in before.source]
+    assert [line for text in after for line in text.splitlines() if re.match(r"(At|On) the (left|right)\b", line)] == []
+
+
 def test_every_exercise_stands_in_a_chapter_that_there_is():
     chapters = {path.stem for path in CHAPTERS}
     assert {exercise.chapter for exercise in EXERCISES.values()} <= chapters

@@ -14,7 +14,8 @@ export default figure(({ words, values, ...given }) => {
   };
   const told = (most, adds, same) => `The largest weight is on ${most}; most is added by ${adds}`
     + `${same ? "" : ": not the same"}.`;
-  const status = statusLine(told("\u201cgood\u201d and \u201cnews\u201d", "\u201cgood\u201d", false));
+  const UNUSED = " The mood of a not is a number of head 1, and head 2 has no use for it.";
+  const status = statusLine(told("\u201cgood\u201d and \u201cnews\u201d", "\u201cgood\u201d", false) + UNUSED);
 
   function draw({ follow, head: chosen, mood }) {
     const weights = given.weights[chosen][follow];
@@ -29,7 +30,7 @@ export default figure(({ words, values, ...given }) => {
     }));
     const [most, adds] = [named(weights), named(parts)];
     const same = weights[indexOfLargest(parts)] > Math.max(...weights) - 1e-9;
-    say(status, told(most, adds, same));
+    say(status, told(most, adds, same) + (chosen ? UNUSED : ""));
     return {
       numbers: { weight: weights, length: lengths, part: parts },
       tables: () => [["Parts", kinds.map(([name]) => name), words.map((word, i) =>

@@ -27,7 +27,7 @@ class TrainedHeads(LiveFigure):
 
     relations = ChoiceSlider("relations, r", [str(r) for r in RELATIONS], value=2)
     heads = ChoiceSlider("heads, h", [f"{h} head{'s' * (h > 1)}" for h in HEADS], value=2)
-    run = Slider("run shown at the right", 1, lambda figure: len(figure.samples[1, 1]), value=1)
+    run = Slider("run in the map", 1, lambda figure: len(figure.samples[1, 1]), value=1)
     sentence = ChoiceSlider("seen on", ["many, mean", *(f"sentence {i}" for i in range(1, SENTENCES + 1))])
 
     def __init__(self):

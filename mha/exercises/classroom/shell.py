@@ -57,6 +57,9 @@ class Shell(InteractiveShell):
     def getoutput(self, cmd, split=True, depth=0):
         return [] if split else ""
 
+    def ask_exit(self):
+        """Nothing: what exit() ends in Jupyter is the session, after the cell."""
+
     def showtraceback(self, *args, **kwargs):
         self.failure = sys.exc_info()[1]
 
