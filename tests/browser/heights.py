@@ -33,7 +33,8 @@ def main(wanted):
         for name in wanted or pages:
             stored["pages"][name] = measure(chrome, address, pages[name], stored["widths"])
             print(name, *stored["pages"][name], flush=True)
-    kept = [f"{json.dumps(name)}: {heights}" for name, heights in sorted(stored["pages"].items()) if name in pages]
+    kept = [f"{json.dumps(name)}: {heights}" for name, heights in sorted(stored["pages"].items())
+            if wanted or name in pages]                             # a build of a few pages knows of no other
     STORED.write_text(f'{{"widths": {stored["widths"]},\n"pages": {{\n' + ",\n".join(kept) + "\n}}\n", "utf8")
 
 

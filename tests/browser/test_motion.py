@@ -131,6 +131,7 @@ def test_numbers_fly_in_the_machine_and_all_that_is_said_is_there_before(visit):
 def test_who_steps_before_the_numbers_have_landed_ends_where_patience_does(visit, wait):
     end = """
       for (let step = 1; step <= 11; step++) { next.click(); await pause(%d); }
+      for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame); // the last step is drawn
       for (let i = 0; i < 50 && !clear(); i++) await pause(200);
       return [said(), clear()];
     """
