@@ -203,8 +203,8 @@ function plane(title, note, reach, size = 330) {
   for (let tick = -Math.floor(reach); tick <= reach; tick++) {
     if (tick === 0) continue;
     svg.append(
-      h("text", { x: x(tick), y: y(0) + 15, class: "tick" }, signed(tick, 0)),
-      h("text", { x: x(0) - 5, y: y(tick) + 4, class: "tick end" }, signed(tick, 0)),
+      h("text", { x: x(tick), y: size - 6, class: "tick" }, signed(tick, 0)), // at the edge, where no point lies
+      h("text", { x: 6, y: y(tick) + 4, class: "tick start" }, signed(tick, 0)),
     );
   }
   return { box: h("div", { class: "plane" }, planeTitle(title, note), svg), svg, x, y };

@@ -23,11 +23,12 @@ export default figure(({ names, keys, values, temperatures }, { change }) => {
   const arrow = h("line", { x1: toX(0), y1: toY(0), class: "query" });
   const handle = h("circle", { r: 10, class: "handle" });
   const held = grip("circle", "query_x query_y", takeTo);
+  left.svg.append(arrow); // the discs' numbers stay above it
   const keyDiscs = discs(left, keys);
   left.svg.append(
     h("text", { x: toX(REACH) - 4, y: toY(0) - 8, class: "tick end" }, "computers \u2192"),
     h("text", { x: toX(0) + 8, y: toY(REACH) + 12, class: "tick start" }, "\u2191 food"),
-    arrow, handle, held);
+    handle, held);
   const corners = hull(values).map(([x, y]) => `${toX(x)},${toY(y)}`);
   right.svg.prepend(h("polygon", { points: corners.join(" "), class: "hull" }));
   const pulls = values.map(([x, y]) => right.svg.appendChild(h("line", { x1: toX(x), y1: toY(y), class: "pull" })));
