@@ -171,6 +171,8 @@ class MultiHeadAttention(Layer):
             check.caching(self, context, cache, offset, KVCache, mask=mask, bias=bias)
             offset = cache.length
         context = x if context is None else context
+        if self.shard is not None:
+            x, context, mask, bias, head_mask = self.shard.enter(x, context, mask, bias, head_mask)
         Q = to_heads(self.W_Q(x), self.d_k)  # (..., h, n, d_k)
         K = to_heads(self.W_K(context), self.d_k)  # (..., h_kv, m, d_k)
         V = to_heads(self.W_V(context), self.d_v)  # (..., h_kv, m, d_v)
@@ -191,6 +193,8 @@ class MultiHeadAttention(Layer):
             check.head_mask(head_mask, out)
             out = out * head_mask[..., None, None].to(out.dtype)
         out = self.W_O(concat_heads(out))  # (..., n, d_out)
+        if self.shard is not None:
+            out, weights = self.shard.leave(out, weights)
         if cache is not None:
             cache.advance(x.shape[-2])
         return pair(out, weights)
@@ -205,13 +209,11 @@ class MultiHeadAttention(Layer):
             batch: number of sequences. max_len: number of tokens that fit.
             dtype: of what is kept; the layer's by default. Give that of torch.autocast where the layer runs under it.
         """
-        return KVCache(batch, self.num_kv_heads, max_len, self.d_k, self.d_v, **check.kept_as(self.W_K, dtype))
+        h_kv = self.num_kv_heads if self.shard is None else self.num_kv_heads // self.shard.processes
+        return KVCache(batch, h_kv, max_len, self.d_k, self.d_v, **check.kept_as(self.W_K, dtype))
 
     def head(self, i: int) -> Head:
-        """Head i on its own: its output is slice i of what W_O gets. A copy, but for `on_qk`, which is shared.
-
-        `self.W_O` is not in it.
-        """
+        """Head i on its own, without W_O: its output is slice i of what W_O gets. A copy; `on_qk` is shared."""
         [i] = check.head_numbers([i], self.num_heads)
         check.matrices(self, "W_Q", "W_K", "W_V")
         head = Head(self.d_model, self.d_k, self.d_v, d_context=self.d_context, **self._options())
@@ -281,9 +283,8 @@ class MultiHeadAttention(Layer):
 
     @classmethod
     def from_torch(cls, theirs: nn.MultiheadAttention) -> "MultiHeadAttention":
-        """The same layer as torch's, a copy. Ours puts the batch first always: x is (B, n, d_model).
-
-        Its masks mean the opposite of ours: `mha.masks.from_torch` turns them round.
+        """The same layer as torch's, a copy. Ours takes the batch first, and masks that mean the opposite of theirs:
+        `mha.masks.from_torch` turns them round.
         """
         check.from_torch(theirs)
         ours = cls(theirs.embed_dim, theirs.num_heads, d_context=theirs.kdim, dropout=theirs.dropout,
@@ -315,6 +316,5 @@ class MultiHeadAttention(Layer):
 
     def _options(self) -> dict:
         """What a module or a head made from this one has from it."""
-        weight = self.W_Q.weight
         return {"bias": has_bias(self), "dropout": self.dropout, "causal": self.causal, "on_qk": self.on_qk,
-                "device": weight.device, "dtype": weight.dtype}
+                **check.kept_as(self.W_Q, None)}

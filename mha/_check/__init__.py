@@ -20,9 +20,10 @@ from mha._check.masks import (
 )
 from mha._check.modules import (
     absorbs, fits_heads, from_torch, function, head_mask, head_numbers, head_size, heads, kept_groups, kv_heads,
-    linear, matrices, merges, on_qk, splits, state, to_torch, turned,
+    linear, matrices, merges, on_qk, plain, splits, state, to_torch, turned,
 )
 from mha._check.parts import parts
+from mha._check.processes import loads, mesh, split_layer, untied, whole_here
 from mha._check.surgery import changed, model, of_each, of_one_size, one_layer, pooled, some_layers, turns
 
 __all__ = [
@@ -34,7 +35,9 @@ __all__ = [
     "lengths", "maps", "mask_and_bias", "mask_for_reading", "offset", "options", "size", "texts",
     "torch_masks", "window",
     "absorbs", "fits_heads", "from_torch", "function", "head_mask", "head_numbers", "head_size", "heads",
-    "kept_groups", "kv_heads", "linear", "matrices", "merges", "on_qk", "splits", "state", "to_torch", "turned",
+    "kept_groups", "kv_heads", "linear", "matrices", "merges", "on_qk", "plain", "splits", "state", "to_torch",
+    "turned",
     "parts",
+    "loads", "mesh", "split_layer", "untied", "whole_here",
     "changed", "model", "of_each", "of_one_size", "one_layer", "pooled", "some_layers", "turns",
 ]
