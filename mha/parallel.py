@@ -62,7 +62,7 @@ def split_over_heads(model: nn.Module, mesh: DeviceMesh, *, dim: str | None = No
         check.plain(layer, *plan(layer))
     check.untied(model, [W for layer in layers.values() for W in _matrices(layer)])
     for layer in layers.values():
-        # The sum over processes waits for `HeadShard.leave`, where it becomes an ordinary tensor.
+        # The sum over processes waits for `HeadShard.leave`.
         styles = {"columns": ColwiseParallel(), "rows": RowwiseParallel(output_layouts=Partial(),
                                                                         use_local_output=False)}
         parallelize_module(layer, mesh, {name: styles[way] for name, way in plan(layer).items()})
@@ -99,7 +99,7 @@ def _alike(layer: nn.Module, mesh: DeviceMesh) -> None:
 
 
 def _sum(t: Tensor, group) -> Tensor:
-    t = t.clone()
+    t = t.clone(memory_format=torch.contiguous_format)
     dist.all_reduce(t, group=group)
     return t
 
@@ -148,10 +148,37 @@ class HeadShard:
 
     def leave(self, out: Tensor, weights: Tensor | None) -> tuple[Tensor, Tensor | None]:
         """out (..., n, d_out) summed over the processes; the weights of all heads, (..., h, n, m), where wanted."""
-        out = out.redistribute(placements=[Replicate()]).to_local()
-        if weights is not None:
-            weights = DTensor.from_local(weights, self.mesh, [Shard(weights.ndim - 3)], run_check=False).full_tensor()
-        return out, weights
+        out = _Summed.apply(out.to_local(grad_placements=[Replicate()]), self.mesh.get_group())
+        return out, None if weights is None else _AllHeads.apply(weights, self)
+
+
+# Of two results one may be used and one not. DTensor's own steps then fail on the gradient that does not come.
+
+class _Summed(torch.autograd.Function):
+    """The sum over processes of what each has; each then has the whole gradient."""
+
+    @staticmethod
+    def forward(ctx, part: Tensor, group) -> Tensor:
+        return _sum(part, group)
+
+    @staticmethod
+    def backward(ctx, g: Tensor) -> tuple[Tensor, None]:
+        return g, None
+
+
+class _AllHeads(torch.autograd.Function):
+    """(..., h / P, n, m), of the heads here -> (..., h, n, m), of all; back go the gradients of those here."""
+
+    @staticmethod
+    def forward(ctx, weights: Tensor, shard: HeadShard) -> Tensor:
+        ctx.heads = shard.heads
+        parts = [torch.empty_like(weights, memory_format=torch.contiguous_format) for _ in range(shard.processes)]
+        dist.all_gather(parts, weights.contiguous(), group=shard.mesh.get_group())
+        return torch.cat(parts, -3)
+
+    @staticmethod
+    def backward(ctx, g: Tensor) -> tuple[Tensor, None]:
+        return g.narrow(-3, ctx.heads[0], len(ctx.heads)), None
 
 
 def _blank(layer: nn.Module) -> nn.Module:

@@ -7,6 +7,7 @@ import torch.distributed as dist
 from torch import nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor import DTensor
+from torch.distributed.tensor.debug import CommDebugMode
 
 import mha
 from mha import MultiHeadAttention, MultiHeadLatentAttention
@@ -167,11 +168,37 @@ def check_other_weights_in_each_process(mesh):
         if name == "layer":
             nn.init.normal_(one.on_qk.norm_q.weight)
         torch.manual_seed(1)
-        x = tokens(B, N, D)
-        outs = [split_over_heads(one, mesh)(x)[0].detach()] * mesh.size()
-        gathered = [torch.empty_like(outs[0]) for _ in outs]
-        dist.all_gather(gathered, outs[0])
-        found[name] = {"outputs": max(far(t, gathered[0]) for t in gathered)}
+        x, whole = tokens(B, N, D), copy.deepcopy(one)
+        first = [whole(x)[0].detach()]
+        dist.broadcast(first[0], 0)
+        found[name] = {"outputs": far(split_over_heads(one, mesh)(x)[0].detach(), first[0])}
+    return found
+
+
+def check_what_is_not_used(mesh):
+    """Hooks of torch, on a layer of whose results one is not used."""
+    found = {}
+    for used in range(2):
+        grads, x = [], tokens(B, N, D).requires_grad_()
+        for model in (one := layer()), split_over_heads(copy.deepcopy(one), mesh):
+            model.register_full_backward_hook(lambda *_: None)
+            grads += torch.autograd.grad(model(x, need_weights=True)[used].square().sum(), x)
+        found[("output", "weights")[used]] = {"inputs": far(*grads)}
+    return found
+
+
+def check_how_often_processes_speak(mesh):
+    """One sum over processes forward, and one backward."""
+    found = {}
+    for name, one in {"layer": layer(causal=True, on_qk=Rope()), "weights": layer()}.items():
+        split, x = split_over_heads(one, mesh), tokens(B, N, D).requires_grad_()
+        forward, backward = CommDebugMode(), CommDebugMode()
+        with forward:
+            out = split(x, need_weights=name == "weights")
+        with backward:
+            sum(t.sum() for t in out if t is not None).backward()
+        found[name] = {"forward": forward.get_total_counts() - (1 if name == "layer" else 2) + 0.0,
+                       "backward": backward.get_total_counts() - 1.0}
     return found
 
 
@@ -186,7 +213,9 @@ def check_one_layer_in_two_places(mesh):
         def forward(self, x):
             return self.second(self.first(x)[0])
 
-    return {"shared": both(Twice(shared, shared), mesh, x)}
+    on_qk = NormedQK(4, Rope()).double()
+    return {"shared": both(Twice(shared, shared), mesh, x),
+            "norms that two layers share": both(Twice(layer(d_out=D, on_qk=on_qk), layer(on_qk=on_qk)), mesh, x)}
 
 
 def check_one_dimension_of_a_mesh(mesh):
