@@ -1,4 +1,4 @@
-"""mha.parallel: on several processes, as torchrun starts them, a split layer is the whole one.
+"""mha.parallel, mha.ring: on several processes, as torchrun starts them, what is split computes what is whole.
 
     MHA_PROCESSES=4 python -m pytest tests/test_parallel.py        # by hand; two in an ordinary run
 """
@@ -31,7 +31,7 @@ def on_processes(path):
 @pytest.mark.slow
 @pytest.mark.skipif(not (dist.is_available() and dist.is_gloo_available()), reason="this torch has no gloo, by which "
                                                                                     "processes on CPUs speak")
-def test_a_split_layer_is_the_whole_one_and_a_wrong_plan_meets_a_sentence(tmp_path):
+def test_what_is_split_computes_what_is_whole_and_a_wrong_plan_meets_a_sentence(tmp_path):
     found = on_processes(tmp_path / "found.json")
     assert len(found) == int(PROCESSES)
     far = {f"process {rank}, {check}, {name}, {kind}": error for rank, checks in enumerate(found)

@@ -2,7 +2,8 @@
 
 from torch import Tensor
 
-from mha._check.inputs import is_tensor
+from mha._check.inputs import is_tensor, positive_ints, qkv, tensors, truths
+from mha._check.inputs import whole as whole_number
 
 MESH = 'torch.distributed.device_mesh.init_device_mesh("cpu", (processes,))'
 
@@ -96,3 +97,59 @@ def loads(layer, state_dict: dict, prefix: str) -> None:
     if layer.shard is not None and isinstance(W, Tensor) and not hasattr(W, "full_tensor"):
         raise ValueError(f"{prefix}W_O.weight is a whole matrix, and this layer is split over {layer.shard.processes} "
                          f"processes; load it first, then split: split_over_heads(model, mesh)")
+
+
+# --- A text whose tokens are split ------------------------------------------------------------------------------------
+
+ORDERS = ("contiguous", "zigzag")
+
+
+def order(order) -> None:
+    if order not in ORDERS:
+        raise ValueError(f"order={order!r} is no order of tokens; it must be 'contiguous' or 'zigzag'")
+
+
+def text_of_processes(n, processes, rank, order_) -> None:
+    """n tokens, in chunks that are as long as each other."""
+    order(order_)
+    positive_ints(n=n, processes=processes)
+    whole_number("rank", rank, "which of the processes")
+    if not 0 <= rank < processes:
+        raise ValueError(f"rank={rank} is none of {processes} processes; they are 0 to {processes - 1}")
+    chunks = processes * (1 + (order_ == "zigzag"))
+    if n % chunks:
+        raise ValueError(f"n={n} tokens do not divide into the {chunks} chunks of {order_} order on {processes} "
+                         f"processes; pad the text on the right to {-(-n // chunks) * chunks} tokens, which no token "
+                         f"before sees where it is causal")
+
+
+def ring(q, k, v, dist, group, causal, order_):
+    """What a process gives to the ring; its group. That all give as much is asked of them where no GPU waits."""
+    tensors(q=q, k=k, v=v)
+    qkv(q, k, v)
+    truths(causal=causal)
+    order(order_)
+    if not dist.is_initialized():
+        raise ValueError("there are no processes yet: torch.distributed.init_process_group(), in each that torchrun "
+                         "has started; in one process, mha.attention(q, k, v)")
+    if hasattr(group, "get_group"):
+        raise TypeError("group is a DeviceMesh; give the group of one of its dimensions: group=mesh.get_group()")
+    group = dist.group.WORLD if group is None else group
+    if not isinstance(group, dist.ProcessGroup):
+        raise TypeError(f"group is a {type(group).__name__}, and must be a group of torch.distributed, of which this "
+                        f"process is one: mesh.get_group()")
+    n, m = q.shape[-2], k.shape[-2]
+    if not n or n != m:
+        raise ValueError(f"q has n={n} tokens and k has m={m}; each process holds queries, keys and values of the same "
+                         f"tokens, one at least")
+    if causal and order_ == "zigzag" and n % 2:
+        raise ValueError(f"q has n={n} tokens; in zigzag order a process holds two chunks of one length: an even "
+                         f"number")
+    if q.is_cpu:
+        shapes = [None] * dist.get_world_size(group)
+        dist.all_gather_object(shapes, [tuple(t.shape) for t in (q, k, v)] + [causal, order_], group=group)
+        for rank, shape in enumerate(shapes):
+            if shape != shapes[0]:
+                raise ValueError(f"process 0 of the ring gives q, k and v of shapes and options {shapes[0]}, process "
+                                 f"{rank} {shape}; they must be equal: pad the text so that it divides")
+    return group

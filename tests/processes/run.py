@@ -12,9 +12,10 @@ import torch.distributed as dist
 from torch.distributed.device_mesh import init_device_mesh
 
 import heads
+import rings
 import wrong_calls
 
-FILES = (heads, wrong_calls)
+FILES = (heads, rings, wrong_calls)
 
 
 def main(path):

@@ -12,6 +12,7 @@ import mha
 from heads import B, D, H, N, WIDE, latent, layer, tokens
 from mha import KVCache, MultiHeadAttention, MultiHeadLoop
 from mha.parallel import gather, heads_here, split_over_heads
+from mha.ring import pairs_of_step, ring_attention, tokens_here
 
 
 def tied():
@@ -96,6 +97,33 @@ def calls(mesh):
     }
 
 
+def ring_calls(mesh):
+    P, rank = mesh.size(), mesh.get_local_rank()
+    q, odd = tokens(B, 3, 6, 5), tokens(B, 3, 7, 5)
+    return {
+        "an order that is none": (lambda: ring_attention(q, q, q, order="striped"), "'striped' is no order"),
+        "zigzag of an odd number": (lambda: ring_attention(odd, odd, odd, causal=True, order="zigzag"),
+                                    "n=7 tokens.*an even number"),
+        "other tokens": (lambda: ring_attention(q, odd, odd), "q has n=6 tokens and k has m=7"),
+        "no tokens": (lambda: ring_attention(*[q[:, :, :0]] * 3), "one at least"),
+        "a mesh for a group": (lambda: ring_attention(q, q, q, group=mesh), r"mesh.get_group\(\)"),
+        "a number for a group": (lambda: ring_attention(q, q, q, group=3), "group is a int"),
+        "a mask": (lambda: ring_attention(q, q, q, mask=torch.ones(6, 6).bool()), "has no mask="),
+        "no values": (lambda: ring_attention(q, q), "got no v"),
+        "sizes that differ": (lambda: ring_attention(q, q[..., 1:], q), "d_k=5 but k has d_k=4"),
+        "heads that do not share": (lambda: ring_attention(q, q[:, :2], q[:, :2]), "multiple of the second"),
+        "dtypes that differ": (lambda: ring_attention(q, q.float(), q), "they must agree"),
+        "numbers": (lambda: ring_attention([1.0], q, q), "q is a list"),
+        "lengths that differ": (lambda: ring_attention(*[tokens(B, 3, 6 + rank, 5)] * 3), "they must be equal"),
+        "options that differ": (lambda: ring_attention(q, q, q, causal=rank == 0), "they must be equal"),
+        "a text that does not divide": (lambda: tokens_here(6 * P + 1, P, rank), "pad the text on the right to"),
+        "a text for zigzag": (lambda: tokens_here(3 * P, P, rank, "zigzag"), f"the {2 * P} chunks"),
+        "a process too many": (lambda: tokens_here(P, P, P), f"rank={P} is none"),
+        "no whole number": (lambda: tokens_here(6.0 * P, P, 0), "n="),
+        "work of no order": (lambda: pairs_of_step(4 * P, P, order=None), "None is no order"),
+    }
+
+
 @torch.no_grad()
 def fill_twice(one, split, x):
     cache = one.new_cache(B, 2 * N)
@@ -106,7 +134,7 @@ def fill_twice(one, split, x):
 def check_sentences(mesh):
     """name -> [the sentence, the words that it must have, whether a `raise` of ours said it]."""
     found = {}
-    for name, (call, words) in calls(mesh).items():
+    for name, (call, words) in (calls(mesh) | ring_calls(mesh)).items():
         try:
             call()
             said, ours = "nothing", False
