@@ -25,6 +25,15 @@ if (document.currentScript.dataset.figures) {
   document.documentElement.classList.add("figures-start");
   setTimeout(() => document.documentElement.classList.remove("figures-start"), 20000); // at the latest
 
+  // A reader's answers stand again once the page is read (ask.js); what they would push down is shown with them.
+  try {
+    document.documentElement.classList.toggle("answers-come", localStorage.getItem("mha") !== null);
+  } catch {
+    // A browser that keeps nothing.
+  }
+  const come = () => document.documentElement.classList.remove("answers-come");
+  addEventListener("DOMContentLoaded", () => setTimeout(come));
+
   // Who reloads, or comes back, finds the page as tall as it was: figures that take their height would move the place.
   const key = () => `heights ${location.pathname} ${innerWidth}`; // a phone may have been turned
   const keep = () => {

@@ -40,7 +40,7 @@ LAYERS = (Layer("MHA", 32, 32, 128, 128), Layer("GQA", 32, 8, 128, 128), Layer("
 
 @dataclass(frozen=True)
 class Machine:
-    """Operations and bytes a second, as its maker states them."""
+    """Operations and bytes a second, as published; `source` says by whom, and what of it is computed."""
 
     name: str
     operations: float
@@ -58,7 +58,8 @@ class Machine:
 
 
 H100 = Machine("H100 SXM", 989e12, 3.35e12, "NVIDIA, H100 data sheet: bfloat16 without sparsity; HBM3")
-LAPTOP = Machine("M1 laptop", 2.6e12, 68.25e9, "Apple, M1 (2020): float32 on its GPU; LPDDR4X-4266 over 128 bits")
+LAPTOP = Machine("M1 laptop", 2.6e12, 4266e6 * 16,
+                 "Apple, M1 (2020): float32 on its GPU; its bytes are computed, of LPDDR4X-4266 over 128 bits")
 
 
 class Work(NamedTuple):

@@ -1,6 +1,6 @@
 const HIGH = 120; // px of the largest power
 const BASE = 150; // where the bars stand
-const REACH = 60; // px from 0 to an output of 1
+const NAMES = 62; // px of the names of both outputs
 
 export default figure(({ scores: given, values, loud: louds }) => {
   const m = given.length;
@@ -52,10 +52,11 @@ export default figure(({ scores: given, values, loud: louds }) => {
     });
     const [from, to] = seen.at(-1);
     set(frame, { x: from * step + 0.5, width: (to - from) * step - 1 });
-    const zero = Math.min(wide / 2, 200);
+    const zero = Math.min(wide / 2, 260);
+    const reach = zero - NAMES; // px from 0 to an output of 1
     set(axis, { d: `M${zero},${BASE + 56}v52` });
-    [out, all].forEach((value, i) => set(outs[i][0], { x: zero + Math.min(0, value) * REACH,
-      width: Math.abs(value) * REACH }));
+    [out, all].forEach((value, i) => set(outs[i][0], { x: zero + Math.min(0, value) * reach,
+      width: Math.abs(value) * reach }));
     say(status, sentenceFor(here));
     const mean = sum(parts) / parts.length;
     return {
