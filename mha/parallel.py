@@ -31,14 +31,18 @@ def split_over_heads(model: nn.Module, mesh: DeviceMesh, *, dim: str | None = No
     """Split every layer of heads in a model over the processes of a mesh, in place. Everything else stays whole.
 
     Every process calls it, with a model of the same sizes; the weights of the first process count. Afterwards each
-    process calls the model with the same x. `layer.num_heads` still tells of all heads, a mask, a bias and a head_mask
-    are given for all of them, and so are the weights that come back (need_weights, `mha.record`: they are gathered, so
-    every process must ask). A cache of `new_cache` is for the heads of this process. What takes heads apart (`head`,
-    `prune`, `qk`, `to_torch`) needs the whole layer: `gather`.
+    process calls the model with the same x. One that does not, or whose call is refused, lets the others wait until the
+    timeout of their group; TORCH_DISTRIBUTED_DEBUG=DETAIL makes torch say who called what.
+
+    `layer.num_heads` still tells of all heads, a mask, a bias and a head_mask are given for all of them, and so are the
+    weights that come back (need_weights, `mha.record`: they are gathered, so every process must ask). A cache of
+    `new_cache` is for the heads of this process. What takes heads apart (`head`, `prune`, `qk`, `to_torch`) needs the
+    whole layer: `gather`.
 
     Gradients are those of one process: each holds the gradient of its slices, and the whole one of all else. Dropout
-    draws in each process on its own, so give each its own seed there. An optimizer with foreach=True takes either split
-    parameters or whole ones, and this model has both: build it with foreach=False.
+    draws in each process on its own, so give each its own seed there. This model has split parameters and whole ones,
+    which foreach=True takes apart only: build an optimizer with foreach=False, and clip one kind after the other, by the
+    norm of both (torch.nn.utils.get_total_norm, clip_grads_with_norm_).
 
     Args:
         model: a `MultiHeadAttention`, a `MultiHeadLatentAttention`, or a model with some inside.
@@ -47,25 +51,24 @@ def split_over_heads(model: nn.Module, mesh: DeviceMesh, *, dim: str | None = No
             process keeps all of it.
         dim: which dimension of a mesh that has several, by its name.
     Returns:
-        the model.
+        the model. On one process it stays as it is.
     Raises:
-        ValueError, TypeError: what does not fit. No layer is then changed.
+        ValueError, TypeError: what does not fit, in each process, even if it is given to one. No layer is then changed.
     Source:
         Shoeybi et al. 2019 (Megatron-LM), section 3; the plans are those of torch.distributed.tensor.parallel.
     """
-    check.model(model, "split_over_heads")
     mesh = check.mesh(mesh, DeviceMesh, dim)
-    layers = {name: m for name, m in model.named_modules() if isinstance(m, KINDS)}
-    check.some_layers(model, layers, "split")
-    for name, layer in layers.items():
-        check.split_layer(name, layer, mesh.size(), mesh.device_type)
-        check.plain(layer, *plan(layer))
-    check.untied(model, [W for layer in layers.values() for W in _matrices(layer)])
-    for layer in layers.values():
+    check.together(dist, mesh.get_group(), lambda: _look(model, mesh), "the layers to split")
+    if mesh.size() == 1:
+        return model
+    for layer in _layers(model).values():
         # The sum over processes waits for `HeadShard.leave`.
         styles = {"columns": ColwiseParallel(), "rows": RowwiseParallel(output_layouts=Partial(),
                                                                         use_local_output=False)}
         parallelize_module(layer, mesh, {name: styles[way] for name, way in plan(layer).items()})
+        for name, way in plan(layer).items():
+            if way == "columns":
+                getattr(layer, name).register_forward_pre_hook(check.of_the_layer, prepend=True)
         layer.shard = HeadShard(mesh, layer.num_heads)
         _alike(layer, mesh)
     return model
@@ -77,8 +80,21 @@ def plan(layer: nn.Module) -> dict[str, str]:
     return {**{name: "columns" for name in names if getattr(layer, name) is not None}, "W_O": "rows"}
 
 
-def _matrices(layer: nn.Module) -> list[nn.Module]:
-    return [getattr(layer, name) for name in plan(layer)]
+def _layers(model: nn.Module) -> dict[str, nn.Module]:
+    return {name: m for name, m in model.named_modules() if isinstance(m, KINDS)}
+
+
+def _look(model: nn.Module, mesh: DeviceMesh) -> list[str]:
+    """Whether a model can be split; of each of its layers what all processes must have alike."""
+    check.model(model, "split_over_heads")
+    layers = _layers(model)
+    check.some_layers(model, layers, "split")
+    for name, layer in layers.items():
+        check.split_layer(name, layer, mesh.size(), mesh.device_type)
+        check.plain(layer, *plan(layer))
+    check.untied(model, [getattr(layer, name) for layer in layers.values() for name in plan(layer)])
+    return [f"{name or 'a layer'}, {layer.extra_repr()}, with {kind} of shape {tuple(p.shape)} and {p.dtype}"
+            for name, layer in layers.items() for kind, p in layer.named_parameters()]
 
 
 def _alike(layer: nn.Module, mesh: DeviceMesh) -> None:
@@ -211,5 +227,6 @@ def gather(layer: nn.Module) -> nn.Module:
     for name, W in layer.named_children():
         if name != "on_qk" and isinstance(W, nn.Linear):
             for kind, p in W.named_parameters():
-                getattr(whole.get_submodule(name), kind).copy_(p.full_tensor() if isinstance(p, DTensor) else p)
+                copy = getattr(whole.get_submodule(name), kind).requires_grad_(p.requires_grad)
+                copy.copy_(p.full_tensor() if isinstance(p, DTensor) else p)
     return whole.train(layer.training)

@@ -24,12 +24,14 @@ from mha.parts import merge
 ALL = slice(None)
 
 
+@torch.compiler.disable
 @check.call
 def ring_attention(q: Tensor, k: Tensor, v: Tensor, *, group=None, causal: bool = False, order: str = "contiguous",
                    scale: float | None = None, softcap: float | None = None) -> Tensor:
     """`mha.attention` of a text whose tokens are split over processes. Every process calls it, with its own part.
 
     Rotary positions are turned before, by the places of the tokens in the whole text: `tokens_here` gives them.
+    Backward is a ring, too, so each process must have a part in it.
 
     Args:
         q: (..., h, n / P, d_k), the queries of the tokens here. k, v: (..., h_kv, n / P, d), their keys and values; h
@@ -42,12 +44,12 @@ def ring_attention(q: Tensor, k: Tensor, v: Tensor, *, group=None, causal: bool 
     Returns:
         out (..., h, n / P, d_v), of the tokens here; in 16 bits as exact as attention that returns its weights.
     Raises:
-        ValueError, TypeError: what does not fit.
+        ValueError, TypeError: what does not fit; on CPUs in each process, even if it is given to one.
     Source:
         Liu, Zaharia and Abbeel 2023, "Ring Attention with Blockwise Transformers", section 3. Zigzag: Zhu 2024, the
         repository ring-flash-attention.
     """
-    group = check.ring(q, k, v, dist, group, causal, order)
+    group = check.ring(q, k, v, dist, group, causal, order, scale, softcap)
     return _Ring.apply(q, k, v, group, causal, order, {"scale": scale, "softcap": softcap})
 
 
@@ -145,9 +147,8 @@ class _Ring(torch.autograd.Function):
         """
         (q, k, v, out, lse), (group, causal, order, options) = ctx.saved_tensors, ctx.setting
         P, rank = dist.get_world_size(group), dist.get_rank(group)
-        passing, home = [k.contiguous(), v.contiguous()], [torch.zeros_like(t, memory_format=torch.contiguous_format)
-                                                           for t in (k, v)]
-        of_q = torch.zeros_like(q)
+        passing = [k.contiguous(), v.contiguous()]
+        of_q, *home = (torch.zeros(t.shape, dtype=out.dtype, device=t.device) for t in (q, k, v))  # float32 at least
         for step in range(P):
             part = seen(rank, (rank - step) % P, q.shape[-2], causal, order)
             if part is not None:
@@ -166,4 +167,4 @@ class _Ring(torch.autograd.Function):
                 *passing, home[0], home[1] = _pass_on([*passing, *home], group)
         if P > 1:
             home = _pass_on(home, group)
-        return of_q, *home, None, None, None, None
+        return *(total.to(t.dtype) for total, t in zip((of_q, *home), (q, k, v))), None, None, None, None

@@ -23,7 +23,9 @@ from mha._check.modules import (
     linear, matrices, merges, on_qk, plain, splits, state, to_torch, turned,
 )
 from mha._check.parts import parts
-from mha._check.processes import loads, mesh, ring, split_layer, text_of_processes, untied, whole_here
+from mha._check.processes import (
+    loads, mesh, of_the_layer, ring, split_layer, text_of_processes, together, untied, whole, whole_here,
+)
 from mha._check.surgery import changed, model, of_each, of_one_size, one_layer, pooled, some_layers, turns
 
 __all__ = [
@@ -38,6 +40,7 @@ __all__ = [
     "kept_groups", "kv_heads", "linear", "matrices", "merges", "on_qk", "plain", "splits", "state", "to_torch",
     "turned",
     "parts",
-    "loads", "mesh", "ring", "split_layer", "text_of_processes", "untied", "whole_here",
+    "loads", "mesh", "of_the_layer", "ring", "split_layer", "text_of_processes", "together", "untied", "whole",
+    "whole_here",
     "changed", "model", "of_each", "of_one_size", "one_layer", "pooled", "some_layers", "turns",
 ]

@@ -1,11 +1,39 @@
 """Layers that are split over processes. What torch.distributed has is told from what it answers, not imported."""
 
+from itertools import zip_longest
+
 from torch import Tensor
 
-from mha._check.inputs import is_tensor, positive_ints, qkv, tensors, truths
+from mha._check.inputs import is_tensor, positive_ints, qkv, tensors
 from mha._check.inputs import whole as whole_number
+from mha._check.masks import options
 
 MESH = 'torch.distributed.device_mesh.init_device_mesh("cpu", (processes,))'
+
+
+def together(dist, group, look, what: str) -> None:
+    """What each process finds of what it was given, a list, told to all, so that none waits for one that was refused.
+
+    Raises:
+        what `look` raises here; ValueError where another process was refused, or has something else, in each.
+    """
+    found = said = None
+    try:
+        found = look()
+    except (TypeError, ValueError) as error:
+        said = error
+    of_all = [None] * dist.get_world_size(group)
+    dist.all_gather_object(of_all, (found, said and f"{type(said).__name__}: {said}"), group=group)
+    if said is not None:
+        raise said
+    for rank, (_, refused) in enumerate(of_all):
+        if refused:
+            raise ValueError(f"process {rank} was refused, so that none goes on. {refused}")
+    first = of_all[0][0]
+    for rank, (its, _) in enumerate(of_all):
+        if its != first:
+            a, b = next(both for both in zip_longest(first, its, fillvalue="nothing more") if both[0] != both[1])
+            raise ValueError(f"{what} must be equal in each process; process 0 gives {a}, process {rank} {b}")
 
 
 def mesh(mesh, kind: type, dim: str | None):
@@ -70,6 +98,9 @@ def whole_here(shard, x, context, *given) -> None:
         if hasattr(t, "full_tensor"):
             raise TypeError(f"{name} is a DTensor; a layer that is split over heads takes all of it in each process, "
                             f"as an ordinary tensor: {name}.full_tensor()")
+        if not t.numel():
+            raise ValueError(f"{name} has shape {tuple(t.shape)}; the products of a layer that is split need one token "
+                             f"of one sequence at least")
     h = shard.num_heads
     for name, t in zip(("mask", "bias", "head_mask"), given):
         if not isinstance(t, Tensor):
@@ -80,6 +111,13 @@ def whole_here(shard, x, context, *given) -> None:
             raise ValueError(f"{name} has shape {tuple(t.shape)}, for {size} heads; this layer has {h} in all, "
                              f"{len(shard.heads)} of them in this process: give it for all {h}, each process takes its "
                              f"own")
+
+
+def of_the_layer(W, given) -> None:
+    """A hook of what is cut by heads: only its own layer, which knows that it gets a part, calls it."""
+    if not hasattr(given[0], "full_tensor"):
+        raise ValueError("this matrix is split over processes, and would give the heads of this one alone; call its "
+                         "layer, or take a whole copy, mha.parallel.gather(layer)")
 
 
 def whole(layer) -> None:
@@ -97,6 +135,9 @@ def loads(layer, state_dict: dict, prefix: str) -> None:
     if layer.shard is not None and isinstance(W, Tensor) and not hasattr(W, "full_tensor"):
         raise ValueError(f"{prefix}W_O.weight is a whole matrix, and this layer is split over {layer.shard.processes} "
                          f"processes; load it first, then split: split_over_heads(model, mesh)")
+    if hasattr(W, "full_tensor") and not hasattr(layer.W_O.weight, "full_tensor"):
+        raise ValueError(f"{prefix}W_O.weight is split over processes, and this layer is whole; split it, or load "
+                         f"a whole copy's: mha.parallel.gather(layer).state_dict()")
 
 
 # --- A text whose tokens are split ------------------------------------------------------------------------------------
@@ -123,12 +164,8 @@ def text_of_processes(n, processes, rank, order_) -> None:
                          f"before sees where it is causal")
 
 
-def ring(q, k, v, dist, group, causal, order_):
+def ring(q, k, v, dist, group, causal, order_, scale, softcap):
     """What a process gives to the ring; its group. That all give as much is asked of them where no GPU waits."""
-    tensors(q=q, k=k, v=v)
-    qkv(q, k, v)
-    truths(causal=causal)
-    order(order_)
     if not dist.is_initialized():
         raise ValueError("there are no processes yet: torch.distributed.init_process_group(), in each that torchrun "
                          "has started; in one process, mha.attention(q, k, v)")
@@ -138,18 +175,30 @@ def ring(q, k, v, dist, group, causal, order_):
     if not isinstance(group, dist.ProcessGroup):
         raise TypeError(f"group is a {type(group).__name__}, and must be a group of torch.distributed, of which this "
                         f"process is one: mesh.get_group()")
+
+    def look():
+        _part_of_a_text(q, k, v, causal, order_, scale, softcap)
+        return [f"{name} of shape {tuple(t.shape)} and {t.dtype}" for name, t in (("q", q), ("k", k), ("v", v))] + [
+            f"{causal=}", f"order={order_!r}", f"{scale=}", f"{softcap=}"]
+
+    if getattr(q, "is_cuda", False):
+        look()
+    else:
+        together(dist, group, look, "what the processes of a ring are given")
+    return group
+
+
+def _part_of_a_text(q, k, v, causal, order_, scale, softcap) -> None:
+    tensors(q=q, k=k, v=v)
+    qkv(q, k, v)
+    order(order_)
     n, m = q.shape[-2], k.shape[-2]
     if not n or n != m:
         raise ValueError(f"q has n={n} tokens and k has m={m}; each process holds queries, keys and values of the same "
                          f"tokens, one at least")
+    options(q, m, causal, None, None, scale, softcap, 0.0, False, False)
+    if hasattr(q, "full_tensor"):
+        raise TypeError("q is a DTensor; a ring takes the tokens of this process, as an ordinary tensor: q.to_local()")
     if causal and order_ == "zigzag" and n % 2:
         raise ValueError(f"q has n={n} tokens; in zigzag order a process holds two chunks of one length: an even "
                          f"number")
-    if q.is_cpu:
-        shapes = [None] * dist.get_world_size(group)
-        dist.all_gather_object(shapes, [tuple(t.shape) for t in (q, k, v)] + [causal, order_], group=group)
-        for rank, shape in enumerate(shapes):
-            if shape != shapes[0]:
-                raise ValueError(f"process 0 of the ring gives q, k and v of shapes and options {shapes[0]}, process "
-                                 f"{rank} {shape}; they must be equal: pad the text so that it divides")
-    return group

@@ -39,6 +39,12 @@ def biased(model):
     return model
 
 
+def frozen():
+    one = layer()
+    one.W_K.requires_grad_(False)
+    return one
+
+
 def full(p):
     return p.full_tensor() if isinstance(p, DTensor) else p
 
@@ -134,6 +140,7 @@ def check_record_and_gather(mesh):
         found[f"split again, {name}"] = {"outputs": far(split_over_heads(again, mesh)(x)[0], whole(x)[0])}
     whole, again = layer(), gather(split_over_heads(layer(), mesh))
     again.load_state_dict(whole.state_dict())
+    found["frozen"] = {"weights": float(gather(split_over_heads(frozen(), mesh)).W_K.weight.requires_grad)}
     found["pruned"] = {"outputs": far(again.prune([0, 2])(x)[0], whole.prune([0, 2])(x)[0])}
     return found
 
@@ -220,9 +227,14 @@ def check_one_layer_in_two_places(mesh):
 
 def check_one_dimension_of_a_mesh(mesh):
     two = init_device_mesh("cpu", (mesh.size(), 1), mesh_dim_names=("heads", "data"))
-    one, x = layer(), tokens(B, N, D)
-    whole = copy.deepcopy(one)(x)[0]
-    return {"named": {"outputs": far(split_over_heads(one, two, dim="heads")(x)[0], whole)}}
+    one, x = layer(), tokens(B, N, D).requires_grad_()
+    found = {}
+    for dim in ("heads", "data"):  # over all, and over one process
+        split = split_over_heads(copy.deepcopy(one), two, dim=dim)
+        outs = [model(x)[0] for model in (one, split)]
+        found[dim] = {"outputs": far(*outs), "inputs": far(*(torch.autograd.grad(out.sum(), x)[0] for out in outs)),
+                      "heads": float(len(heads_here(split)) - H / two[dim].size())}
+    return found
 
 
 def decoder():

@@ -40,6 +40,9 @@ def check_other_forms(mesh):
         with torch.inference_mode():
             out = ring_attention(*(t[..., here, :] for t in (q, k, v)), causal=True, group=mesh.get_group())
         found[name] = {"outputs": far(out, mha.attention(q, k, v, causal=True)[0][..., here, :]) / size}
+    compiled = torch.compile(lambda t: ring_attention(2 * t, t, t), backend="eager")
+    found["in a compiled function"] = {"outputs": far(compiled(q[..., here, :]),
+                                                      mha.attention(2 * q, q, q)[0][..., here, :]) / 30}
     return found
 
 

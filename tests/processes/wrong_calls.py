@@ -11,6 +11,7 @@ from torch.distributed.tensor.parallel import ColwiseParallel, parallelize_modul
 import mha
 from heads import B, D, H, N, WIDE, latent, layer, tokens
 from mha import KVCache, MultiHeadAttention, MultiHeadLoop
+from mha.lab import ablation, measure
 from mha.parallel import gather, heads_here, split_over_heads
 from mha.ring import pairs_of_step, ring_attention, tokens_here
 
@@ -82,6 +83,13 @@ def calls(mesh):
         "tokens of another dtype": (lambda: split(x.float()), "torch.float32 but the layer is torch.float64"),
         "numbers of tokens": (lambda: split(torch.arange(5)[None]), "floating point"),
         "no tensor": (lambda: split([1.0]), "x is a list"),
+        "no tokens": (lambda: split(x[:, :0]), r"shape \(3, 0, 11\).*one token of one sequence at least"),
+        "no sequences": (lambda: split(x[:0]), "one token of one sequence at least"),
+        "one of its matrices": (lambda: split.W_K(x), "heads of this one alone.*gather"),
+        "one of a latent's": (lambda: split_over_heads(latent(), mesh).W_UK(x[..., :7]), "heads of this one alone"),
+        "outputs of its heads": (lambda: ablation.head_outputs(split, lambda: split(x)), "split over .*gather"),
+        "what its heads carry": (lambda: measure.carried(torch.ones(B, H, N, N, **WIDE), x, split), "this one alone"),
+        "split matrices to load": (lambda: layer().load_state_dict(split.state_dict()), "and this layer is whole"),
         "a head": (lambda: split.head(0), "split over .*gather"),
         "pruning": (lambda: split.prune([0]), "split over .*gather"),
         "a circuit": (lambda: split.qk(0), "split over .*gather"),
@@ -114,13 +122,47 @@ def ring_calls(mesh):
         "heads that do not share": (lambda: ring_attention(q, q[:, :2], q[:, :2]), "multiple of the second"),
         "dtypes that differ": (lambda: ring_attention(q, q.float(), q), "they must agree"),
         "numbers": (lambda: ring_attention([1.0], q, q), "q is a list"),
-        "lengths that differ": (lambda: ring_attention(*[tokens(B, 3, 6 + rank, 5)] * 3), "they must be equal"),
-        "options that differ": (lambda: ring_attention(q, q, q, causal=rank == 0), "they must be equal"),
+        "a DTensor": (lambda: ring_attention(*[DTensor.from_local(q, mesh, [Replicate()])] * 3), r"q.to_local\(\)"),
         "a text that does not divide": (lambda: tokens_here(6 * P + 1, P, rank), "pad the text on the right to"),
         "a text for zigzag": (lambda: tokens_here(3 * P, P, rank, "zigzag"), f"the {2 * P} chunks"),
         "a process too many": (lambda: tokens_here(P, P, P), f"rank={P} is none"),
         "no whole number": (lambda: tokens_here(6.0 * P, P, 0), "n="),
         "work of no order": (lambda: pairs_of_step(4 * P, P, order=None), "None is no order"),
+    }
+
+
+def calls_of_one(mesh):
+    """Wrong in the last process alone, or other than in the first: no process waits for another, each has a sentence.
+
+    name -> (the call, words of its sentence in the last process, and in the first).
+    """
+    last = mesh.get_local_rank() == mesh.size() - 1
+    q, refused = tokens(B, 3, 6, 5), f"process {mesh.size() - 1} was refused"
+
+    def ring(its=q, **options):
+        return lambda: ring_attention(*[its if last else q] * 3, **{k: v[last] for k, v in options.items()})
+
+    def split(its, ours=layer):
+        return lambda: split_over_heads((its if last else ours)(), mesh)
+
+    alike = "must be equal in each process; process 0 gives"
+    return {
+        "an order that is none": (ring(order=("zigzag", "striped")), "no order of tokens", refused),
+        "an odd number": (ring(q[:, :, :5], causal=(True, True), order=["zigzag"] * 2), "an even number", refused),
+        "no tokens": (ring(q[:, :, :0]), "one at least", refused),
+        "no tensor": (ring([1.0]), "q is a list", refused),
+        "no bound": (ring(softcap=(1.0, -1.0)), "softcap=-1.0 must be above 0", refused),
+        "other lengths": (ring(q[:, :, :4]), f"{alike} q of shape", alike),
+        "another dtype": (ring(q.float()), f"{alike} q of .*float64, process .*float32", alike),
+        "another mask": (ring(causal=(False, True)), f"{alike} causal=False", alike),
+        "another scale": (ring(scale=(1.0, 2.0)), f"{alike} scale=1.0, process .* scale=2.0", alike),
+        "no heads to split": (split(lambda: nn.Linear(3, 3)), "inside to split", refused),
+        "heads that do not divide": (split(lambda: MultiHeadAttention(D, 13, d_k=2)), "do not divide", refused),
+        "other heads": (split(lambda: layer(d_k=3)), f"{alike} a layer, num_heads={H}, d_k=4.*d_k=3", alike),
+        "other widths": (split(lambda: layer(d_context=D + 2)), f"{alike} a layer.*W_K", alike),
+        "one that is causal": (split(lambda: layer(causal=True)), f"{alike} .*causal=False.*causal=True", alike),
+        "one layer more": (split(lambda: nn.Sequential(layer(), layer()), lambda: nn.Sequential(layer())),
+                           f"{alike} nothing more, process .* 1, num_heads", alike),
     }
 
 
@@ -133,8 +175,10 @@ def fill_twice(one, split, x):
 
 def check_sentences(mesh):
     """name -> [the sentence, the words that it must have, whether a `raise` of ours said it]."""
-    found = {}
-    for name, (call, words) in (calls(mesh) | ring_calls(mesh)).items():
+    found, last = {}, mesh.get_local_rank() == mesh.size() - 1
+    of_one = {f"{name}, in one": (call, words if last else of_others)
+              for name, (call, words, of_others) in calls_of_one(mesh).items()}
+    for name, (call, words) in (calls(mesh) | ring_calls(mesh) | of_one).items():
         try:
             call()
             said, ours = "nothing", False
