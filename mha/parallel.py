@@ -40,9 +40,9 @@ def split_over_heads(model: nn.Module, mesh: DeviceMesh, *, dim: str | None = No
     whole layer: `gather`.
 
     Gradients are those of one process: each holds the gradient of its slices, and the whole one of all else. Dropout
-    draws in each process on its own, so give each its own seed there. This model has split parameters and whole ones,
-    which foreach=True takes apart only: build an optimizer with foreach=False, and clip one kind after the other, by the
-    norm of both (torch.nn.utils.get_total_norm, clip_grads_with_norm_).
+    draws in each process on its own, so give each its own seed there. Some parameters are now split and some are not,
+    which foreach=True does not mix: build an optimizer with foreach=False, and clip each kind by itself, by the norm of
+    both (torch.nn.utils.get_total_norm, clip_grads_with_norm_).
 
     Args:
         model: a `MultiHeadAttention`, a `MultiHeadLatentAttention`, or a model with some inside.

@@ -11,6 +11,7 @@ from torch.distributed.tensor.debug import CommDebugMode
 
 import mha
 from mha import MultiHeadAttention, MultiHeadLatentAttention
+from mha.lab import stories
 from mha.lab.decoder import Decoder, GatedLayer, NormedQK
 from mha.parallel import gather, heads_here, split_over_heads
 from mha.position import Rope, alibi_bias
@@ -254,3 +255,15 @@ def check_a_decoder_writes(mesh):
     traces = [model.trace(written[0][:1]).weights for model in (one, split)]
     return {"decoder": {**found, "tokens": float((written[0] != written[1]).sum()), "weights": far(*traces),
                         "drawn tokens": float((drawn[0] != drawn[1]).sum())}}
+
+
+def check_stories15m_tells_the_same_story(mesh):
+    """A trained model, where its file is on this machine, and its six heads divide."""
+    if stories.find(download=False) is None or 6 % mesh.size():
+        return {}
+    one, tokenizer = stories.load()
+    models = one.double(), split_over_heads(copy.deepcopy(one), mesh)
+    told = [model.generate(torch.tensor([tokenizer.encode("One day, a little girl")]), 12) for model in models]
+    with torch.no_grad():  # the logits are up to 20
+        logits = far(*(model(told[0]) for model in models)) / 20
+    return {"stories15M": {"tokens": float((told[0] != told[1]).sum()), "logits": logits}}
