@@ -7,8 +7,8 @@ apart so that the code of the lesson calls them in one line each, as `check.qkv(
 
 from mha._check.calls import call, call_of_x_alone, call_style, calls, function_style, lacks
 from mha._check.decoding import (
-    advancing, attending, base, caching, cropping, longer, pairs, rope, rope_options, selecting, slopes, turned_size,
-    writing,
+    advancing, attending, base, caching, cropping, keeping, longer, pairs, remembered, rope, rope_options, selecting,
+    slopes, turned_size, writing,
 )
 from mha._check.inputs import (
     FLOATS, autocasting, kept_as, layer_dtype, layer_input, layer_inputs, parameter_of, positive_ints, probability, qkv,
@@ -29,8 +29,8 @@ from mha._check.processes import (
 from mha._check.surgery import changed, model, of_each, of_one_size, one_layer, pooled, some_layers, turns
 
 __all__ = [
-    "advancing", "attending", "base", "caching", "cropping", "longer", "pairs", "rope", "rope_options", "selecting",
-    "slopes", "turned_size", "writing",
+    "advancing", "attending", "base", "caching", "cropping", "keeping", "longer", "pairs", "remembered", "rope",
+    "rope_options", "selecting", "slopes", "turned_size", "writing",
     "call", "call_of_x_alone", "call_style", "calls", "function_style", "lacks",
     "FLOATS", "autocasting", "kept_as", "layer_dtype", "layer_input", "layer_inputs", "parameter_of", "positive_ints",
     "probability", "qkv", "tensors", "truths", "untouched",

@@ -126,6 +126,12 @@ def check_caches(mesh):
             cache.crop([4, 1, 7])
             outs.append(torch.cat([first, steps(model, cache, tokens(B, N, D))]))
         found[name] = {"outputs": far(*outs)}
+    with torch.no_grad():
+        one, x, context = layer(num_kv_heads=H_KV, d_context=17), tokens(B, N, D), tokens(B, M, 17)
+        split = split_over_heads(copy.deepcopy(one), mesh)
+        kept = mha.KVCache.of_context(split, context)
+        found["a context"] = {"outputs": far(split(x, kept)[0], one(x, context)[0]),
+                              "heads": float(kept.K.shape[1] - H_KV / mesh.size())}
     return found
 
 
