@@ -11,7 +11,7 @@ from torch.distributed.tensor.debug import CommDebugMode
 
 import mha
 from mha import MultiHeadAttention, MultiHeadLatentAttention
-from mha.lab import stories
+from mha.lab import bench, stories
 from mha.lab.decoder import Decoder, GatedLayer, NormedQK
 from mha.parallel import gather, heads_here, split_over_heads
 from mha.position import Rope, alibi_bias
@@ -261,6 +261,14 @@ def check_a_decoder_writes(mesh):
     traces = [model.trace(written[0][:1]).weights for model in (one, split)]
     return {"decoder": {**found, "tokens": float((written[0] != written[1]).sum()), "weights": far(*traces),
                         "drawn tokens": float((drawn[0] != drawn[1]).sum())}}
+
+
+def check_what_the_benchmark_times(mesh):
+    one, x = layer(), tokens(B, N, D)
+    ways = bench.split_ways(one, mesh)
+    outs = [way(x)[0].detach() for way in ways.values()]
+    return {"ways": {"outputs": far(outs[1], one(x)[0].detach()), "of the first": far(outs[0], outs[1]) if
+            mesh.get_local_rank() == 0 else far(outs[0], x)}}
 
 
 def check_stories15m_tells_the_same_story(mesh):
