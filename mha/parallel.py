@@ -108,7 +108,7 @@ def _alike(layer: nn.Module, mesh: DeviceMesh) -> None:
     for p in layer.parameters():
         if isinstance(p, DTensor):
             continue
-        dist.broadcast(p.data, group=group, group_src=0)
+        dist.broadcast(p.data, dist.get_global_rank(group, 0), group=group)
         if p in inside and p.requires_grad and not hasattr(p, "summed_over"):  # layers may share one object
             p.register_hook(lambda g: _sum(g, group))
             p.summed_over = group
