@@ -64,9 +64,10 @@ class KVCache:
             context: (B, m, d_context), the tokens that are asked.
         """
         check.keeping(layer, context)
-        cache = layer.new_cache(*context.shape[:2])
         whole = context if layer.shard is None else layer.shard.replicate(context)
-        cache.append(to_heads(layer.W_K(whole), layer.d_k), to_heads(layer.W_V(whole), layer.d_v))
+        K, V = to_heads(layer.W_K(whole), layer.d_k), to_heads(layer.W_V(whole), layer.d_v)  # (B, h_kv, m, d_k or d_v)
+        cache = layer.new_cache(*context.shape[:2], dtype=K.dtype)
+        cache.append(K, V)
         cache.filler = weakref.ref(layer)
         return cache
 

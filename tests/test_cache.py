@@ -486,6 +486,16 @@ def test_a_context_that_is_kept_is_attended_to_as_one_that_is_given(options):
     one_by_one = torch.cat([layer(piece, kept)[0] for piece in x.split(1, 1)], 1)
     close(one_by_one, layer(x, context)[0])
     assert kept.length == 5  # nothing was added
+    compiled = torch.compile(layer, backend="eager", fullgraph=True)
+    close(compiled(x, kept, mask=mask, **options)[0], layer(x, context, mask=mask, **options)[0])
+
+
+def test_a_context_is_kept_in_the_dtype_in_which_it_is_computed():
+    layer, x, context = asking().float(), tokens(B, 2, D).float(), tokens(B, 5, 7).float()
+    with torch.autocast("cpu", torch.bfloat16):
+        kept = KVCache.of_context(layer, context)
+        assert kept.K.dtype == torch.bfloat16
+        torch.testing.assert_close(layer(x, kept)[0], layer(x, context)[0])
 
 
 def test_of_a_context_that_is_kept_beams_take_their_own():
