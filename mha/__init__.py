@@ -9,7 +9,8 @@ The map of the package, in an order in which it reads well:
                         `heads`, one head in three attempts; `multihead`, many of them, with keys of their own or shared
                         (grouped and multi-query attention); `cache`, what decoding keeps; `latent`, multi-head latent
                         attention; `parts`, how attention to some keys is joined with attention to others; `record`, the
-                        weights of a whole model; `device`, where to run
+                        weights of a whole model; `device`, where to run; `parallel`, heads on several processes, and
+                        `ring`, a text on several (neither is imported here)
     experiments         `lab`: what is measured, trained, stored and tested with the subject
     the book            `exercises`, tasks and their checker; `viz`, pictures; `widgets`, live figures
 """

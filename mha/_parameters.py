@@ -7,7 +7,12 @@ from mha import _check as check
 
 
 class Layer(nn.Module):
-    """A layer of heads, which answers who looks in it for what torch's layer has."""
+    """A layer of heads, which answers who looks in it for what torch's layer has.
+
+    Attributes:
+        shard: where it is split over processes (`mha.parallel.split_over_heads`), which heads stand in this one.
+    """
+    shard = None
 
     def __getattr__(self, name: str):
         try:
@@ -21,6 +26,7 @@ class Layer(nn.Module):
 
     def _load_from_state_dict(self, state_dict: dict, prefix: str, *more) -> None:
         check.state(self, state_dict, prefix)
+        check.loads(self, state_dict, prefix)
         super()._load_from_state_dict(state_dict, prefix, *more)
 
 

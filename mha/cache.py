@@ -1,11 +1,13 @@
 """What decoding keeps: keys and values of earlier tokens, so that a new token projects itself alone."""
 
 import copy
+import weakref
 
 import torch
 from torch import Tensor
 
 from mha import _check as check
+from mha._shapes import to_heads
 
 
 class KVCache:
@@ -48,6 +50,26 @@ class KVCache:
         self._filled = 0
         self.filler = None  # a weak reference to the layer that fills it
         self._uncounted = 0  # tokens written behind those that are kept, by a call that was refused afterwards
+
+    @classmethod
+    @check.call
+    def of_context(cls, layer, context: Tensor) -> "KVCache":
+        """The keys and values of a context, made once: layer(x, kept) then gives what layer(x, context) gives.
+
+        So a decoder attends to what its encoder has read, token by token. `select` reorders it for beams; padding is
+        hidden with mask=mha.masks.padding(lengths, m) in each call.
+
+        Args:
+            layer: a `MultiHeadAttention` that is not causal, without `on_qk`.
+            context: (B, m, d_context), the tokens that are asked.
+        """
+        check.keeping(layer, context)
+        whole = context if layer.shard is None else layer.shard.replicate(context)
+        K, V = to_heads(layer.W_K(whole), layer.d_k), to_heads(layer.W_V(whole), layer.d_v)  # (B, h_kv, m, d_k or d_v)
+        cache = layer.new_cache(*context.shape[:2], dtype=K.dtype)
+        cache.append(K, V)
+        cache.filler = weakref.ref(layer)
+        return cache
 
     def __getattr__(self, name: str):
         raise check.lacks(self, name)

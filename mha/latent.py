@@ -101,26 +101,34 @@ class MultiHeadLatentAttention(Layer):
         if cache is not None:
             check.caching(self, None, cache, None, KVCache, mask=mask)
         offset = None if cache is None else cache.length
-        Q = to_heads(self.W_Q(x), self.d_k)  # (..., h, n, d_k)
+        given = x  # what every head reads; in a split layer its gradient is summed over the processes
+        if self.shard is not None:
+            given, _, mask = self.shard.enter(x, x, mask)
+        Q = to_heads(self.W_Q(given), self.d_k)  # (..., h, n, d_k)
         c = self.W_DKV(x).unsqueeze(-3)  # (..., 1, n, d_c)
         if self.d_r:
             i = positions_from(offset, x)
-            Q_R, r = to_heads(self.W_QR(x), self.d_r), self.W_KR(x).unsqueeze(-3)  # (..., h, n, d_r), (..., 1, n, d_r)
+            Q_R = to_heads(self.W_QR(given), self.d_r)  # (..., h, n, d_r)
+            r = self.W_KR(x).unsqueeze(-3)  # (..., 1, n, d_r)
             Q_R, r = self.rope(Q_R, r, i, i)
         else:
             Q_R, r = Q[..., :0], c[..., :0]
         kept = torch.cat([c, r], -1)  # (..., 1, n, d_c + d_r)
         if cache is not None:
             kept, _ = cache.write(kept, kept[..., :0])  # (..., 1, m, d_c + d_r)
+        if self.shard is not None:
+            kept = self.shard.replicate(kept)
         if self.absorbed:
             check.absorbs(self)
-            W_UK = to_heads(self.W_UK.weight.T, self.d_k)  # (h, d_c, d_k)
-            W_UV = to_heads(self.W_UV.weight.T, self.d_v)  # (h, d_c, d_v)
+            W_UK, W_UV, kept = self._here(self.W_UK.weight), self._here(self.W_UV.weight), self._here(kept)
+            W_UK = to_heads(W_UK.T, self.d_k)  # (h, d_c, d_k)
+            W_UV = to_heads(W_UV.T, self.d_v)  # (h, d_c, d_v)
             # What is kept is the value too, turned part and all: the kernels want one size, and nothing is copied.
             Q, K, V = Q @ W_UK.mT, kept, kept  # (..., h, n, d_c), (..., 1, m, d_c + d_r) twice
         else:
             c, r = kept.split([self.d_c, self.d_r], -1)
             K, V = to_heads(self.W_UK(c.squeeze(-3)), self.d_k), to_heads(self.W_UV(c.squeeze(-3)), self.d_v)
+            r = self._here(r)
             K = torch.cat([K, r.expand(*K.shape[:-1], -1)], -1)  # (..., h, m, d_k + d_r), V (..., h, m, d_v)
         out, weights = attention(torch.cat([Q, Q_R], -1), K, V, mask=mask, causal=self.causal, offset=offset,
                                  scale=(self.d_k + self.d_r) ** -0.5, dropout=self.dropout if self.training else 0.0,
@@ -130,7 +138,14 @@ class MultiHeadLatentAttention(Layer):
             cache.advance(x.shape[-2])
         if self.absorbed:
             out = out[..., :self.d_c] @ W_UV  # (..., h, n, d_v)
-        return pair(self.W_O(concat_heads(out)), weights)
+        out = self.W_O(concat_heads(out))  # (..., n, d_model)
+        if self.shard is not None:
+            out, weights = self.shard.leave(out, weights)
+        return pair(out, weights)
+
+    def _here(self, t: Tensor) -> Tensor:
+        """Of a split layer's tensor what stands in this process."""
+        return t if self.shard is None else self.shard.here(t)
 
     def new_cache(self, batch: int, max_len: int, *, dtype=None) -> KVCache:
         """An empty cache for this layer: d_c + d_r numbers for each token, the latent and the turned key, as K."""

@@ -39,8 +39,7 @@ class MultiHeadLoop(nn.Module):
 
     Args:
         heads: the `Head`s; d_model and d_context must agree, d_k and d_v may differ.
-        d_out: size of the output; d_model by default.
-        bias: add one in W_O; by default, if the heads have theirs.
+        d_out: size of the output; d_model by default. bias: add one in W_O; by default, if the heads have theirs.
     """
 
     def __init__(self, heads: list[Head], d_out: int | None = None, *, bias: bool | None = None):
@@ -91,11 +90,9 @@ class MultiHeadAttention(Layer):
         num_kv_heads: number of heads of keys and values; num_heads, a multiple of it, by default.
         d_k: size of a query and of a key; d_model / num_heads by default, but any size will do.
         d_v: size of a value; d_k by default.
-        d_context: size of a token that is asked; d_model by default.
-        d_out: size of the output; d_model by default.
+        d_context: size of a token that is asked; d_model by default. d_out: size of the output; d_model by default.
         bias: add one in each of the four layers.
-        dropout: probability of losing a weight while training.
-        causal: no query sees a later key.
+        dropout: probability of losing a weight while training. causal: no query sees a later key.
         on_qk: what happens to queries and keys in each head before they meet, such as `mha.position.Rope()`; a function
             or a module (Q, K, i, j) -> (Q, K). Q (..., h, n, d_k) stands at positions i, K (..., num_kv_heads, m, d_k)
             at j: whole numbers, (n,) and (m,), or (B, 1, n) where sequences stand apart. It treats all heads alike, for
@@ -131,8 +128,8 @@ class MultiHeadAttention(Layer):
 
     def reset_parameters(self) -> None:
         """Draw fresh parameters from the distributions of nn.MultiheadAttention, where its sizes are these."""
-        # torch draws W_Q, W_K, W_V as one matrix of three times the outputs, by Xavier's rule. That makes each
-        # smaller by sqrt(2): the first scores are halved, and training starts nearer to uniform weights.
+        # torch draws W_Q, W_K, W_V as one matrix of three times the outputs, by Xavier's rule. Each is smaller by
+        # sqrt(2): the first scores are halved, and training starts nearer to uniform weights.
         gain = 2 ** -0.5 if self.d_context == self.d_model else 1.0
         for W in check.linear(self, "W_Q", "W_K", "W_V", "W_O")[:3]:
             nn.init.xavier_uniform_(W.weight, gain)
@@ -150,7 +147,8 @@ class MultiHeadAttention(Layer):
 
         Args:
             x: (..., n, d_model), the tokens that ask.
-            context: (..., m, d_context), the tokens that are asked; x by default.
+            context: (..., m, d_context), the tokens that are asked; x by default. One that many calls ask is kept once,
+                layer(x, mha.KVCache.of_context(layer, context)).
             mask: bool, True = may attend; (n, m), or (B, h, n, m) with sizes equal or 1. Padding: (B, 1, 1, m).
             bias: floats added to the scores, shaped like a mask.
             head_mask: (h,) or (B, h), a factor for each head's output: 0 switches it off (Michel et al. 2019, section
@@ -170,10 +168,15 @@ class MultiHeadAttention(Layer):
         if cache is not None:
             check.caching(self, context, cache, offset, KVCache, mask=mask, bias=bias)
             offset = cache.length
-        context = x if context is None else context
+        kept, context = (context, x) if isinstance(context, KVCache) else (None, x if context is None else context)
+        if self.shard is not None:
+            x, context, mask, bias, head_mask = self.shard.enter(x, context, mask, bias, head_mask)
         Q = to_heads(self.W_Q(x), self.d_k)  # (..., h, n, d_k)
-        K = to_heads(self.W_K(context), self.d_k)  # (..., h_kv, m, d_k)
-        V = to_heads(self.W_V(context), self.d_v)  # (..., h_kv, m, d_v)
+        if kept is not None:
+            K, V = check.remembered(self, kept, x)
+        else:
+            K = to_heads(self.W_K(context), self.d_k)  # (..., h_kv, m, d_k)
+            V = to_heads(self.W_V(context), self.d_v)  # (..., h_kv, m, d_v)
         if self.on_qk is not None:
             i = positions_from(offset, x)
             j = i if cache is not None or offset is None and context is x else positions_from(0, context)
@@ -191,12 +194,14 @@ class MultiHeadAttention(Layer):
             check.head_mask(head_mask, out)
             out = out * head_mask[..., None, None].to(out.dtype)
         out = self.W_O(concat_heads(out))  # (..., n, d_out)
+        if self.shard is not None:
+            out, weights = self.shard.leave(out, weights)
         if cache is not None:
             cache.advance(x.shape[-2])
         return pair(out, weights)
 
     def _look(self, x, context=None, *_, **options) -> None:
-        check.layer_inputs(x, x if context is None else context, self)
+        check.layer_inputs(x, x if context is None else context, self, KVCache)
 
     def new_cache(self, batch: int, max_len: int, *, dtype=None) -> KVCache:
         """An empty cache for this layer: room for max_len tokens of each of `batch` sequences.
@@ -205,13 +210,11 @@ class MultiHeadAttention(Layer):
             batch: number of sequences. max_len: number of tokens that fit.
             dtype: of what is kept; the layer's by default. Give that of torch.autocast where the layer runs under it.
         """
-        return KVCache(batch, self.num_kv_heads, max_len, self.d_k, self.d_v, **check.kept_as(self.W_K, dtype))
+        h_kv = self.num_kv_heads if self.shard is None else self.num_kv_heads // self.shard.processes
+        return KVCache(batch, h_kv, max_len, self.d_k, self.d_v, **check.kept_as(self.W_K, dtype))
 
     def head(self, i: int) -> Head:
-        """Head i on its own: its output is slice i of what W_O gets. A copy, but for `on_qk`, which is shared.
-
-        `self.W_O` is not in it.
-        """
+        """Head i on its own, without W_O: its output is slice i of what W_O gets. A copy; `on_qk` is shared."""
         [i] = check.head_numbers([i], self.num_heads)
         check.matrices(self, "W_Q", "W_K", "W_V")
         head = Head(self.d_model, self.d_k, self.d_v, d_context=self.d_context, **self._options())
@@ -221,9 +224,8 @@ class MultiHeadAttention(Layer):
 
     @classmethod
     def from_heads(cls, heads: list[Head], W_O: nn.Linear | None = None) -> "MultiHeadAttention":
-        """Stack the matrices of equal-sized heads, copying them. W_O is copied too, or drawn afresh without one.
-
-        Each head brings keys and values of its own, so none are shared: num_kv_heads is num_heads.
+        """Stack the matrices of equal-sized heads, copying them. W_O is copied too, or drawn afresh without one. Each
+        head brings keys and values of its own, so none are shared: num_kv_heads is num_heads.
         """
         check.heads(heads, Head, equal=True)
         check.fits_heads(W_O, len(heads) * heads[0].d_v)
@@ -281,9 +283,8 @@ class MultiHeadAttention(Layer):
 
     @classmethod
     def from_torch(cls, theirs: nn.MultiheadAttention) -> "MultiHeadAttention":
-        """The same layer as torch's, a copy. Ours puts the batch first always: x is (B, n, d_model).
-
-        Its masks mean the opposite of ours: `mha.masks.from_torch` turns them round.
+        """The same layer as torch's, a copy. Ours takes the batch first, and masks that mean the opposite of theirs:
+        `mha.masks.from_torch` turns them round.
         """
         check.from_torch(theirs)
         ours = cls(theirs.embed_dim, theirs.num_heads, d_context=theirs.kdim, dropout=theirs.dropout,
@@ -315,6 +316,5 @@ class MultiHeadAttention(Layer):
 
     def _options(self) -> dict:
         """What a module or a head made from this one has from it."""
-        weight = self.W_Q.weight
         return {"bias": has_bias(self), "dropout": self.dropout, "causal": self.causal, "on_qk": self.on_qk,
-                "device": weight.device, "dtype": weight.dtype}
+                **check.kept_as(self.W_Q, None)}

@@ -36,7 +36,7 @@ def test_a_step_that_is_timed_clears_no_cache(monkeypatch):
 def test_a_row_names_every_way_with_its_ratio():
     case = SMALL[0]
     text = bench.row(case, bench.measure(case, torch.device("cpu"), rounds=1), rate=1e9)
-    assert text.splitlines()[0] == str(case) and text.count(" MiB") == 5 and "1.00 x" in text
+    assert text.splitlines()[0] == str(case) and text.count(" MiB") == 6 and "1.00 x" in text
 
 
 def test_with_weights_one_buffer_of_scores_is_allocated():

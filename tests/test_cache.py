@@ -6,7 +6,7 @@ import pickle
 import pytest
 import torch
 
-from mha import KVCache, MultiHeadAttention, MultiHeadLatentAttention, pick_device
+from mha import KVCache, MultiHeadAttention, MultiHeadLatentAttention, MultiHeadLoop, masks, pick_device
 from mha.position import Rope, alibi_bias
 from support import ROADS, close, needs_gpu, refused, tokens
 
@@ -465,6 +465,85 @@ def test_sequences_that_are_selected_go_on_with_their_own_lengths(rows, ragged, 
     texts = [torch.cat([x[row, :lengths[row]], new]) for row, new in zip(rows, last)]
     assert cache.filled == max(lengths[row] for row in rows)
     close(layer(last, cache=cache)[0][:, 0], torch.stack([layer(text[None])[0][0, -1] for text in texts]))
+
+
+# --- What is kept of a context ---------------------------------------------------------------------------------------
+
+def asking(**options):
+    return MultiHeadAttention(D, H, num_kv_heads=H_KV, d_k=D_K, d_v=D_V, d_context=7, dtype=torch.float64, **options)
+
+
+@pytest.mark.parametrize("options", [{}, {"need_weights": True}, {"scale": 0.3, "softcap": 2.0},
+                                     {"head_mask": torch.arange(H)}, {"window": (3, 3), "offset": 1}],
+                         ids=["plain", "weights", "scale", "head_mask", "window"])
+def test_a_context_that_is_kept_is_attended_to_as_one_that_is_given(options):
+    layer, x, context = asking(), tokens(B, N, D), tokens(B, 5, 7)
+    mask = masks.padding(torch.tensor([2, 5, 3]), 5)
+    kept = KVCache.of_context(layer, context)
+    assert kept.length == kept.filled == 5 and kept.per_token == H_KV * (D_K + D_V)
+    for got, wanted in zip(layer(x, kept, mask=mask, **options), layer(x, context, mask=mask, **options)):
+        assert got is wanted is None or close(got, wanted) is None
+    one_by_one = torch.cat([layer(piece, kept)[0] for piece in x.split(1, 1)], 1)
+    close(one_by_one, layer(x, context)[0])
+    assert kept.length == 5  # nothing was added
+    compiled = torch.compile(layer, backend="eager", fullgraph=True)
+    close(compiled(x, kept, mask=mask, **options)[0], layer(x, context, mask=mask, **options)[0])
+
+
+def test_a_context_is_kept_in_the_dtype_in_which_it_is_computed():
+    layer, x, context = asking().float(), tokens(B, 2, D).float(), tokens(B, 5, 7).float()
+    with torch.autocast("cpu", torch.bfloat16):
+        kept = KVCache.of_context(layer, context)
+        assert kept.K.dtype == torch.bfloat16
+        torch.testing.assert_close(layer(x, kept)[0], layer(x, context)[0])
+
+
+def test_of_a_context_that_is_kept_beams_take_their_own():
+    layer, x, context = asking(), tokens(4, 1, D), tokens(B, 5, 7)
+    kept = KVCache.of_context(layer, context)
+    kept.select([2, 0, 0, 1])
+    close(layer(x, kept)[0], layer(x, context[[2, 0, 0, 1]])[0])
+    close(copy.deepcopy(layer)(x, copy.deepcopy(kept))[0], layer(x, kept)[0], 0)
+
+
+ASKING, CONTEXT = asking(), tokens(B, 5, 7)
+TWO = tokens(B, 2, D)
+
+
+def kept_of(layer=ASKING, context=CONTEXT):
+    return KVCache.of_context(layer, context)
+
+
+def cropped():
+    kept = kept_of()
+    kept.crop([1, 5, 2])
+    return kept
+
+
+@torch.enable_grad()
+def with_gradients():
+    kept_of()
+
+
+test_a_context_that_is_kept_where_it_cannot_be_meets_a_sentence = refused({
+    "gradients": (with_gradients, ValueError, "a cache keeps no gradients"),
+    "latent": (lambda: kept_of(MultiHeadLatentAttention(D, 2, d_k=2, d_c=3)), TypeError,
+               "got a MultiHeadLatentAttention.*one layer"),
+    "causal": (lambda: kept_of(LAYER, FOUR), ValueError, "causal=True keeps its own tokens"),
+    "turned": (lambda: kept_of(asking(on_qk=Rope())), ValueError, "has on_qk.*each time"),
+    "no context": (lambda: KVCache.of_context(ASKING), TypeError, "got no context"),
+    "width": (lambda: kept_of(context=TWO), ValueError, "d_context=7"),
+    "one sequence": (lambda: kept_of(context=CONTEXT[0]), ValueError, r"shape \(5, 7\).*context\[None\]"),
+    "no tokens": (lambda: kept_of(context=CONTEXT[:, :0]), ValueError, "one token of one sequence at least"),
+    "another layer": (lambda: asking()(TWO, kept_of()), ValueError, "another layer has kept this context"),
+    "fewer sequences": (lambda: ASKING(TWO[:1], kept_of()), ValueError, r"\(1, 2, 13\), but 3 seq.*kept.select"),
+    "one text": (lambda: ASKING(TWO[0], kept_of()), ValueError, "3 sequences of a context"),
+    "width of x": (lambda: ASKING(TWO[..., 1:], kept_of()), ValueError, "d_model=13"),
+    "cropped": (lambda: ASKING(TWO, cropped()), ValueError, r"lengths that differ, \[1, 5, 2\].*padding\(lengths, 5"),
+    "a decoder's": (lambda: LAYER(TWO, LAYER.new_cache(B, 9)), ValueError, "not causal.*cache=cache"),
+    "beside a cache": (lambda: LAYER(TWO, kept_of(), cache=LAYER.new_cache(B, 9)), ValueError, "without a context"),
+    "a loop": (lambda: MultiHeadLoop([ASKING.head(0)])(TWO, kept_of()), TypeError, "context.* is a KVCache"),
+})
 
 
 def test_a_cache_that_cannot_be_written_to_forgets_nothing():

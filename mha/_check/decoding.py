@@ -5,7 +5,7 @@ import weakref
 import torch
 from torch import Tensor
 
-from mha._check.inputs import came, is_tensor, is_whole, number, positive_int, same_device, truth, whole
+from mha._check.inputs import came, is_tensor, is_whole, layer_input, number, positive_int, same_device, truth, whole
 
 NO_GRADIENTS = "a cache keeps no gradients; call the layer under torch.no_grad() or .inference_mode()"
 
@@ -85,6 +85,38 @@ def _fitting(cache, K: Tensor, V: Tensor) -> str:
         return usual
     return (f"{usual}; or, since a layer split over processes (tensor parallelism) holds a part of its heads in each, "
             f"mha.KVCache(batch={batch}, num_kv_heads={h_kv}, max_len={max_len}, d_k={d_k}, d_v={V.shape[-1]})")
+
+
+def keeping(layer, context) -> None:
+    """A context whose keys and values a layer shall keep for calls to come."""
+    if getattr(layer, "num_kv_heads", None) is None:
+        raise TypeError(f"of_context got a {type(layer).__name__}; it takes one layer, a mha.MultiHeadAttention")
+    if layer.causal:
+        raise ValueError("a layer with causal=True keeps its own tokens: layer.new_cache(batch, max_len). A context is "
+                         "asked by a layer that is not causal")
+    if layer.on_qk is not None:
+        raise ValueError("this layer has on_qk, which turns queries and keys of one call together; call layer(x, "
+                         "context) each time")
+    layer_input("context", context, layer.d_context, "d_context", layer.W_K)
+    if context.ndim != 3 or not context.numel():
+        raise ValueError(f"context has shape {tuple(context.shape)}; what is kept is (B, m, d_context), one token of "
+                         f"one sequence at least: context[None] for one sequence")
+
+
+def remembered(layer, kept, x: Tensor) -> tuple[Tensor, Tensor]:
+    """What `keeping` has let a layer keep of a context: K, V (B, h_kv, m, d). It goes with x of as many sequences."""
+    if not torch.compiler.is_compiling() and kept.filler is not None and kept.filler() is not layer:
+        raise ValueError("another layer has kept this context; each needs its own: KVCache.of_context(layer, context)")
+    if layer.causal or layer.on_qk is not None:
+        raise ValueError("context is a KVCache, of a layer that is not causal and has no on_qk; to decode, call "
+                         "layer(x, cache=cache)")
+    if x.ndim != 3 or len(x) != len(kept.K):
+        raise ValueError(f"x has shape {tuple(x.shape)}, but {len(kept.K)} sequences of a context are kept: x must be "
+                         f"({len(kept.K)}, n, d_model); kept.select(rows) takes some of them, or repeats them")
+    if isinstance(kept.length, Tensor):
+        raise ValueError(f"what is kept was cropped to lengths that differ, {kept.length.tolist()}; keep it whole, and "
+                         f"hide the padding: mask=mha.masks.padding(lengths, {kept.filled})")
+    return kept.K[:, :, :kept.filled], kept.V[:, :, :kept.filled]
 
 
 def advancing(cache, n) -> None:

@@ -168,10 +168,11 @@ def _as_floats(name: str, t: Tensor) -> str:
     return f"try {name}.float(), or, if these are numbers of tokens, look their vectors up first with nn.Embedding"
 
 
-def layer_inputs(x, context, layer) -> None:
-    """x (..., n, d_model) and context (..., m, d_context) of a head or of many."""
+def layer_inputs(x, context, layer, kept: type = Tensor) -> None:
+    """x (..., n, d_model) and context (..., m, d_context) of a head or of many; or what is kept of one, of that type.
+    """
     layer_input("x", x, layer.d_model, "d_model", layer.W_Q)
-    if context is x and layer.d_context == layer.d_model:
+    if context is x and layer.d_context == layer.d_model or kept is not Tensor and isinstance(context, kept):
         return
     name = "context (x, since none was given)" if context is x else "context"
     layer_input(name, context, layer.d_context, "d_context", layer.W_K)

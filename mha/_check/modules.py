@@ -7,6 +7,7 @@ from torch import Tensor
 
 from mha._check.calls import PROJECTIONS
 from mha._check.inputs import is_tensor, is_whole, parameter_of, positive_int, same_device
+from mha._check.processes import whole
 
 
 def head_size(d_model: int, num_heads: int, d_k: int | None) -> int:
@@ -79,6 +80,7 @@ def turned(both):
 
 def matrices(layer, *names: str) -> None:
     """Projections of the layer's own sizes: whoever takes heads apart works on the matrices alone."""
+    whole(layer)
     plain(layer, *names)
     h = getattr(layer, "num_heads", 1)  # a `Head` is one, and has no W_O
     h_kv, d_out = getattr(layer, "num_kv_heads", h), getattr(layer, "d_out", None)
@@ -107,6 +109,7 @@ def plain(layer, *names: str) -> None:
 
 def linear(layer, *names: str) -> list[torch.nn.Linear]:
     """The projections of these names, into which fresh parameters can be drawn."""
+    whole(layer)
     projections = [getattr(layer, name) for name in names]
     for name, W in zip(names, projections):
         if not isinstance(W, torch.nn.Linear) or not W.weight.is_floating_point():
@@ -117,7 +120,8 @@ def linear(layer, *names: str) -> list[torch.nn.Linear]:
 
 def absorbs(layer) -> None:
     """A latent layer whose W_UK and W_UV are taken into the queries and the output, matrix by matrix."""
-    plain(layer, "W_UK", "W_UV")
+    if layer.shard is None:
+        plain(layer, "W_UK", "W_UV")
     if layer.W_UV.bias is not None:
         raise ValueError("W_UV has a bias, which absorbed=True would lose; set layer.absorbed = False")
 

@@ -22,15 +22,16 @@ def some_layers(model, layers, what: str) -> None:
     raise ValueError(f"{type(model).__name__} has no mha.MultiHeadAttention inside to {what}; {hint}")
 
 
-def one_layer(layer, kind: type, what: str) -> None:
-    """A layer of ours of that kind, and no model that has some inside."""
+def one_layer(layer, kind: type | tuple, what: str) -> None:
+    """A layer of ours of that kind, or of one of these kinds, and no model that has some inside."""
     if isinstance(layer, kind):
         return
     inside = [name for name, m in layer.named_modules() if isinstance(m, kind)] if isinstance(
         layer, torch.nn.Module) else []
     way = (f": model.get_submodule({inside[0]!r}) is one" if inside else
            ": convert it with MultiHeadAttention.from_torch" if isinstance(layer, torch.nn.MultiheadAttention) else "")
-    raise TypeError(f"{what} got a {type(layer).__name__}; it takes one layer, a mha.{kind.__name__}{way}")
+    names = " or mha.".join(one.__name__ for one in (kind if isinstance(kind, tuple) else (kind,)))
+    raise TypeError(f"{what} got a {type(layer).__name__}; it takes one layer, a mha.{names}{way}")
 
 
 def of_each(layers, axes: str, **given) -> None:

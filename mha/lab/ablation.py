@@ -22,6 +22,8 @@ def attentions(model: nn.Module) -> list[MultiHeadAttention]:
     check.model(model, "ablation")
     found = [module for module in model.modules() if isinstance(module, MultiHeadAttention)]
     check.some_layers(model, found, "ablate")
+    for layer in found:
+        check.whole(layer)
     return found
 
 

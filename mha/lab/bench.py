@@ -1,9 +1,11 @@
-"""Five ways to compute one layer of multi-head attention, side by side: `python -m mha.lab.bench`.
+"""Six ways to compute one layer of multi-head attention, side by side: `python -m mha.lab.bench`.
 
 Every way gets the same weights and the same input. They are timed in turn, A B C A B C ..., so that the ratios in a row
-hold even where the machine's speed drifts. Compare within a row, never between runs.
+hold even where the machine's speed drifts. Compare within a row, never between runs. One process beside several, a
+thread each: `torchrun --nproc-per-node 2 -m mha.lab.bench`.
 """
 import argparse
+import copy
 import math
 import os
 import platform
@@ -17,7 +19,10 @@ import torch
 import torch.nn.functional as F
 from torch.profiler import ProfilerActivity, profile
 
-from mha import MultiHeadAttention, MultiHeadLoop, masks, merge_heads, pick_device, split_heads
+from mha import MultiHeadAttention, MultiHeadLoop, attention, masks, merge, merge_heads, pick_device, split_heads
+
+HEADINGS = ("median time of a call, ratio to the fastest in the row, peak memory of a call, and its multiplications a "
+            "second\nas a part of what a product of two large matrices does here")
 
 
 @dataclass(frozen=True)
@@ -74,6 +79,17 @@ def textbook(layer, x, mask=None, bias=None):
     return layer.W_O(merge_heads(torch.matmul(weights, V))), weights
 
 
+def tiled(layer, x, mask=None, bias=None, tiles=4):
+    """The keys in four parts, joined by their log-sum-exps: no more than a quarter of the scores stands at a time."""
+    (Q, K, V), size, parts = projected(layer, x), -(-x.shape[-2] // tiles), []
+    for start in range(0, x.shape[-2], size):
+        at = slice(start, start + size)
+        parts.append(attention(Q, K[:, :, at], V[:, :, at], causal=layer.causal, need_lse=True,
+                               offset=-start if layer.causal else None, mask=mask if mask is None else mask[..., at],
+                               bias=bias if bias is None else bias[..., at])[::2])
+    return layer.W_O(merge_heads(merge(*zip(*parts))[0])), None
+
+
 def ways(layer, case):
     """name -> function from x to (out, weights or None); only the ways that can do what the case asks."""
     if case.kept:
@@ -97,11 +113,12 @@ def ways(layer, case):
                                                   is_causal=case.causal and not (case.weights or case.padded),
                                                   need_weights=case.weights, average_attn_weights=False),
         "SDPA": lambda x: fused(layer, x, for_kernel),
+        "tiles": lambda x: tiled(layer, x, mask, bias),
         "textbook": lambda x: textbook(layer, x, mask, bias),
         "loop over heads": lambda x: loop(x, mask=mask, bias=bias, need_weights=case.weights),
     }
     if case.weights:
-        del found["SDPA"]
+        del found["SDPA"], found["tiles"]
     for module in (layer, theirs, loop):
         module.train(case.training)
     return found
@@ -252,6 +269,34 @@ def row(case, found, rate):
     return "\n".join([str(case), *lines])
 
 
+def split_ways(layer, mesh):
+    """name -> the layer in the first process, while the others wait, and the layer split over all."""
+    from mha.parallel import split_over_heads  # torch.distributed is slow to load
+    split, first = split_over_heads(copy.deepcopy(layer), mesh), mesh.get_local_rank() == 0
+    return {"one process": lambda x: layer(x) if first else (x, None), f"{mesh.size()} processes": split}
+
+
+def on_processes(quick):
+    """The table of one layer on one process and on several, from inside each."""
+    import torch.distributed as dist
+    from torch.distributed.device_mesh import init_device_mesh
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo")
+    mesh, device = init_device_mesh("cpu", (dist.get_world_size(),)), torch.device("cpu")
+    if mesh.get_local_rank() == 0:
+        rate = product_rate(device, torch.float32, 64 if quick else 2048)
+        print(machine(device), HEADINGS, sep="\n")
+    for case in cases(quick)[:12:2]:  # the plain ones, without weights
+        torch.manual_seed(0)
+        found = split_ways(MultiHeadAttention(512, 8, causal=case.causal), mesh)
+        x = torch.randn(case.batch, case.n, 512, requires_grad=case.training)
+        times = seconds(found, x, case, 2 if quick else 9)
+        found = {name: (times[name], peak_bytes(way, x, case)) for name, way in found.items()}
+        if mesh.get_local_rank() == 0:
+            print(row(case, found, rate), flush=True)
+    dist.destroy_process_group()
+
+
 def main():
     if "KINETO_LOG_LEVEL" not in os.environ:  # the profiler's own remarks; torch reads this once, when it is loaded
         os.environ["KINETO_LOG_LEVEL"] = "99"
@@ -260,9 +305,10 @@ def main():
     parser.add_argument("--quick", action="store_true", help="tiny sizes, to see that it runs")
     parser.add_argument("--device", default=None, help="cpu, cuda or mps; by default the best that is here")
     options = parser.parse_args()
+    if "WORLD_SIZE" in os.environ:
+        return on_processes(options.quick)
     device = torch.device(options.device) if options.device else pick_device()
-    print(machine(device), "median time of a call, ratio to the fastest in the row, peak memory of a call, and its "
-          "multiplications a second\nas a part of what a product of two large matrices does here", sep="\n")
+    print(machine(device), HEADINGS, sep="\n")
     found = cases(options.quick)
     size = 64 if options.quick else 4096 if device.type == "cuda" else 2048
     rates = {dtype: product_rate(device, dtype, size) for dtype in {case.dtype for case in found}}
