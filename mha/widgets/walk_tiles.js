@@ -2,8 +2,10 @@ const HIGH = 120; // px of the largest power
 const BASE = 150; // where the bars stand
 const NAMES = 62; // px of the names of both outputs
 
-export default figure(({ scores: given, values, loud: louds }) => {
+export default figure(({ scores: given, values, loud: louds }, { when }) => {
   const m = given.length;
+  const tilesOf = (width) => Math.ceil(m / width);
+  when(["width"], ({ width, read }) => ({ read: Math.min(read, tilesOf(width)), read_max: tilesOf(width) }));
   const svg = drawing({ height: 262, class: "tiles" });
   const add = into(svg);
   add("text", { x: 0, y: 14, class: "name" }, "e to the power of score \u2212 maximum");
@@ -17,7 +19,7 @@ export default figure(({ scores: given, values, loud: louds }) => {
 
   function walk({ width, read, loud, backwards }) {
     const scores = given.map((score) => score * louds[loud]);
-    const tiles = tabulate(Math.ceil(m / width), (t) => [t * width, Math.min(m, (t + 1) * width)]);
+    const tiles = tabulate(tilesOf(width), (t) => [t * width, Math.min(m, (t + 1) * width)]);
     const seen = (backwards ? tiles.reverse() : tiles).slice(0, read);
     let [largest, total, acc] = [-Infinity, 0, 0];
     const parts = seen.map(([i, j]) => {
@@ -62,7 +64,7 @@ export default figure(({ scores: given, values, loud: louds }) => {
     return {
       numbers: { tile: [from, to], largest: [largest], total: [total], out: [out], part: [parts.at(-1)],
         mean: [mean], all: [all] },
-      tables: () => [["The walk", ["here"], [["first key of the tile", from], ["behind its last", to],
+      tables: () => [["The walk", ["here"], [["first key of the tile", from + 1], ["its last", to],
         ["largest score", largest], ["sum of powers", total], ["output so far", out],
         ["output of this tile", parts.at(-1)], ["mean of the tiles' outputs", mean], ["output of all keys", all]]]],
     };

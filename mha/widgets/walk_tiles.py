@@ -21,7 +21,7 @@ class WalkTiles(LiveFigure):
     label = "Attention of one query to twelve keys, read tile by tile, with its running maximum, sum and output."
     data = {"scores": SCORES, "values": VALUES, "loud": LOUD}
     width = Slider("keys in a tile", 1, 12, 1, value=4)
-    read = Slider("tiles read", 1, 12, 1, value=2)
+    read = Slider("tiles read", 1, 3, 1, value=2, moves_end=True)
     loud = Choice("scores times", [str(times) for times in LOUD], new_row=True)
     backwards = Toggle("from the last tile", False)
 
