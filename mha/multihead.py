@@ -128,7 +128,7 @@ class MultiHeadAttention(Layer):
 
     def reset_parameters(self) -> None:
         """Draw fresh parameters from the distributions of nn.MultiheadAttention, where its sizes are these."""
-        # torch draws the three as one matrix, by Xavier's rule: smaller by sqrt(2), for first weights nearer to uniform.
+        # torch draws all three as one matrix, by Xavier's rule: smaller by sqrt(2), for weights nearer to uniform.
         gain = 2 ** -0.5 if self.d_context == self.d_model else 1.0
         for W in check.linear(self, "W_Q", "W_K", "W_V", "W_O")[:3]:
             nn.init.xavier_uniform_(W.weight, gain)
