@@ -128,8 +128,7 @@ class MultiHeadAttention(Layer):
 
     def reset_parameters(self) -> None:
         """Draw fresh parameters from the distributions of nn.MultiheadAttention, where its sizes are these."""
-        # torch draws W_Q, W_K, W_V as one matrix of three times the outputs, by Xavier's rule. Each is smaller by
-        # sqrt(2): the first scores are halved, and training starts nearer to uniform weights.
+        # torch draws all three as one matrix, by Xavier's rule: smaller by sqrt(2), for weights nearer to uniform.
         gain = 2 ** -0.5 if self.d_context == self.d_model else 1.0
         for W in check.linear(self, "W_Q", "W_K", "W_V", "W_O")[:3]:
             nn.init.xavier_uniform_(W.weight, gain)
@@ -180,7 +179,8 @@ class MultiHeadAttention(Layer):
         if self.on_qk is not None:
             i = positions_from(offset, x)
             j = i if cache is not None or offset is None and context is x else positions_from(0, context)
-            Q, K = check.turned(self.on_qk(Q, K, i, j))
+            turn = self.on_qk if self.shard is None else self.shard.shared(self.on_qk)
+            Q, K = check.turned(turn(Q, K, i, j))
             if context is not x and not self.causal and window is None:
                 offset = None  # has said where x stands, and hides nothing
         if cache is not None:

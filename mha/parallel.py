@@ -98,20 +98,11 @@ def _look(model: nn.Module, mesh: DeviceMesh) -> list[str]:
 
 
 def _alike(layer: nn.Module, mesh: DeviceMesh) -> None:
-    """Parameters that all heads use, such as W_DKV or a norm in `on_qk`: the first process's numbers in all.
-
-    What happens in `on_qk` happens to the heads of this process, so its gradient is a part, and parts are summed. The
-    other ones have the whole gradient already: `HeadShard.replicate` sums it on the way back.
-    """
+    """Parameters that all heads use, such as W_DKV or a norm in `on_qk`: the first process's numbers in all."""
     group = mesh.get_group()
-    inside = set() if not isinstance(getattr(layer, "on_qk", None), nn.Module) else set(layer.on_qk.parameters())
     for p in layer.parameters():
-        if isinstance(p, DTensor):
-            continue
-        dist.broadcast(p.data, dist.get_global_rank(group, 0), group=group)
-        if p in inside and p.requires_grad and not hasattr(p, "summed_over"):  # layers may share one object
-            p.register_hook(lambda g: _sum(g, group))
-            p.summed_over = group
+        if not isinstance(p, DTensor):
+            dist.broadcast(p.data, dist.get_global_rank(group, 0), group=group)
 
 
 def _sum(t: Tensor, group) -> Tensor:
@@ -144,6 +135,13 @@ class HeadShard:
         """What of it stands in this process, an ordinary tensor; of what is the same in each, its gradient is a part.
         """
         return t.to_local(grad_placements=[Partial() if p.is_replicate() else p for p in t.placements])
+
+    def shared(self, turn):
+        """What happens to all heads, for those here: of a module, the gradients are summed over the processes."""
+        if not isinstance(turn, nn.Module) or not torch.is_grad_enabled():
+            return turn
+        parameters = {name: self.here(self.replicate(p)) for name, p in turn.named_parameters()}
+        return lambda *given: torch.func.functional_call(turn, parameters, given)
 
     def enter(self, x: Tensor, context: Tensor, *given: Tensor | None) -> tuple:
         """What a call is given: x and context replicated; mask, bias and head_mask for the heads here."""

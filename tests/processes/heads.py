@@ -250,6 +250,20 @@ def decoder():
     return Decoder(37, 29, layers).double()
 
 
+def check_gradients_of_norms_in_copies(mesh):
+    """A norm of queries that all heads use: in a copy of a split layer, in a whole one that shares it, unfrozen."""
+    one, x, found = layer(on_qk=NormedQK(4, Rope()).double()), tokens(B, N, D), {}
+    still = copy.deepcopy(one)
+    still.on_qk.requires_grad_(False)
+    split, still = (split_over_heads(model, mesh) for model in (copy.deepcopy(one), still))
+    still.on_qk.requires_grad_(True)
+    for name, model in {"whole": one, "split": split, "copied": copy.deepcopy(split), "gathered": gather(split),
+                        "unfrozen": still}.items():
+        weight = model.on_qk.norm_q.weight
+        found[name] = torch.autograd.grad(model(x)[0].square().sum(), weight)[0]
+    return {name: {"gradient": far(grad, found["whole"])} for name, grad in found.items()}
+
+
 def check_a_decoder_writes(mesh):
     """A whole language model, token by token, with caches: the same logits, the same tokens."""
     one, ids = decoder(), torch.randint(0, 37, (2, 5))
