@@ -262,10 +262,11 @@ def where_it_works(exercise, answer, right, named, asked):
         return []
     failing = always(exercise, answer, exercise.cases[first], False)
     if failing is None:
-        zeros = any(isinstance(a, torch.Tensor) and a.is_floating_point() and (a == 0).any()
-                    for a in exercise.cases[first].args)
+        floats = [a for a in exercise.cases[first].args if isinstance(a, torch.Tensor) and a.is_floating_point()]
+        rare = ("infinite numbers" if any(a.isinf().any() for a in floats) else
+                "zeros" if any((a == 0).any() for a in floats) else "")
         return ["With other numbers of the same shapes it can be right: here it is the numbers that matter, not the "
-                "shapes." + " This input has zeros in it." * zeros]
+                "shapes." + f" This input has {rare} in it." * bool(rare)]
     wrong = exercise.describe(exercise.cases[first])
     good = (exercise.describe(case) for case, ok in cases if ok and exercise.describe(case) != wrong
             and always(exercise, answer, case, True))
