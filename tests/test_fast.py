@@ -143,6 +143,13 @@ def test_what_each_machine_holds_is_a_layer_whose_outputs_add_up(kv_heads, machi
     close(total, layer(x)[0])
 
 
+def test_the_words_for_what_each_machine_holds():
+    words = fast.slices(mha.MultiHeadAttention(16, 4, num_kv_heads=2, d_k=3, d_v=5), 2)
+    assert words == {"heads": ["0 to 1", "2 to 3"], "KV heads": ["0", "1"], "W_Q columns": ["0 to 5", "6 to 11"],
+                     "W_K columns": ["0 to 2", "3 to 5"], "W_V columns": ["0 to 4", "5 to 9"],
+                     "W_O rows": ["0 to 9", "10 to 19"]}
+
+
 def test_heads_are_not_cut_in_two():
     with pytest.raises(ValueError, match="6 heads cannot be split over 4 machines"):
         fast.split(mha.MultiHeadAttention(12, 6), 4)

@@ -193,10 +193,6 @@ class Held(NamedTuple):
         """Numbers that this machine's cache holds of a token."""
         return len(self.keys) + len(self.values)
 
-    def __str__(self) -> str:
-        heads, queries, keys, rows = (f"{one[0]}-{one[-1]}" for one in (self.heads, self.queries, self.keys, self.rows))
-        return f"heads {heads}, columns {queries} of W_Q, {keys} of W_K, rows {rows} of W_O"
-
 
 def split(layer: MultiHeadAttention, machines: int) -> list[Held]:
     """Which part of a layer each machine holds: as many adjacent heads each, and the KV heads that they use."""
@@ -214,6 +210,14 @@ def split(layer: MultiHeadAttention, machines: int) -> list[Held]:
             (heads, layer.d_k), (kv_heads, layer.d_k), (kv_heads, layer.d_v), (heads, layer.d_v)))
         found.append(Held(heads, kv_heads, *columns))
     return found
+
+
+def slices(layer: MultiHeadAttention, machines: int) -> dict[str, list[str]]:
+    """The same in words, a row for each machine: for `viz.columns`."""
+    parts = zip(*split(layer, machines))
+    names = ("heads", "KV heads", "W_Q columns", "W_K columns", "W_V columns", "W_O rows")
+    return {name: [f"{one[0]}" if len(one) == 1 else f"{one[0]} to {one[-1]}" for one in column]
+            for name, column in zip(names, parts)}
 
 
 # --- Which kernel ---------------------------------------------------------------------------------------------------
