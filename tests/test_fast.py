@@ -125,3 +125,33 @@ def test_torch_names_its_kernel():
     assert fast.takes(SDPBackend.MATH, q, q, q) is None
     for _ in range(2):
         assert "the same last dimension" in fast.takes(SDPBackend.FLASH_ATTENTION, q, q, q[..., :3])
+
+
+@pytest.mark.parametrize("kv_heads, machines", [(6, 1), (6, 2), (6, 3), (6, 6), (3, 1), (3, 3), (3, 6), (2, 6), (1, 3)])
+def test_what_each_machine_holds_is_a_layer_whose_outputs_add_up(kv_heads, machines):
+    layer = mha.MultiHeadAttention(7, 6, num_kv_heads=kv_heads, d_k=5, d_v=3).double()
+    torch.nn.init.normal_(layer.W_O.bias)
+    x, total = torch.randn(2, 4, 7).double(), layer.W_O.bias
+    for held in fast.split(layer, machines):
+        part = layer.prune(held.heads)
+        for name, mine in (("W_Q", held.queries), ("W_K", held.keys), ("W_V", held.values)):
+            assert torch.equal(getattr(part, name).weight, getattr(layer, name).weight[list(mine)])
+        assert torch.equal(part.W_O.weight, layer.W_O.weight[:, list(held.rows)])
+        cache = part.new_cache(1, 10)
+        assert held.kept * 10 == cache.K.numel() + cache.V.numel()
+        total = total + part(x)[0] - layer.W_O.bias
+    close(total, layer(x)[0])
+
+
+def test_the_words_for_what_each_machine_holds():
+    words = fast.slices(mha.MultiHeadAttention(16, 4, num_kv_heads=2, d_k=3, d_v=5), 2)
+    assert words == {"heads": ["0 to 1", "2 to 3"], "KV heads": ["0", "1"], "W_Q columns": ["0 to 5", "6 to 11"],
+                     "W_K columns": ["0 to 2", "3 to 5"], "W_V columns": ["0 to 4", "5 to 9"],
+                     "W_O rows": ["0 to 9", "10 to 19"]}
+
+
+def test_heads_are_not_cut_in_two():
+    with pytest.raises(ValueError, match="6 heads cannot be split over 4 machines"):
+        fast.split(mha.MultiHeadAttention(12, 6), 4)
+    with pytest.raises(ValueError, match="3 KV heads cannot be split over 2 machines"):
+        fast.split(mha.MultiHeadAttention(12, 6, num_kv_heads=3), 2)

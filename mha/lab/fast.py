@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from mha import attention, merge
+from mha import MultiHeadAttention, attention, merge
 
 
 @dataclass(frozen=True)
@@ -173,6 +173,50 @@ def operations(n: int, d: int, stored: bool) -> tuple[int, int]:
     scores again: 10 n^2 d, and not 8.
     """
     return 4 * n * n * d, (8 if stored else 10) * n * n * d
+
+
+# --- Several machines -----------------------------------------------------------------------------------------------
+
+class Held(NamedTuple):
+    """What one machine holds of a layer that is split over its heads; matrices as in x W, so `weight` transposed."""
+
+    heads: range
+    kv_heads: range
+    queries: range                  # columns of W_Q, and as many of its bias
+    keys: range                     # columns of W_K
+    values: range                   # columns of W_V
+    rows: range                     # of W_O
+
+    @property
+    def kept(self) -> int:
+        """Numbers that this machine's cache holds of a token."""
+        return len(self.keys) + len(self.values)
+
+
+def split(layer: MultiHeadAttention, machines: int) -> list[Held]:
+    """Which part of a layer each machine holds: as many adjacent heads each, and the KV heads that they use."""
+    h, group = layer.num_heads, layer.num_heads // layer.num_kv_heads
+    if machines < 1 or h % machines:
+        raise ValueError(f"{h} heads cannot be split over {machines} machines: each holds as many whole heads")
+    if layer.num_kv_heads % machines and machines % layer.num_kv_heads:
+        raise ValueError(f"{layer.num_kv_heads} KV heads cannot be split over {machines} machines: each needs as many "
+                         "whole ones, or all of them the copies of one")
+    each, found = h // machines, []
+    for first in range(0, h, each):
+        heads = range(first, first + each)
+        kv_heads = range(first // group, heads[-1] // group + 1)
+        columns = (range(of[0] * width, (of[-1] + 1) * width) for of, width in (
+            (heads, layer.d_k), (kv_heads, layer.d_k), (kv_heads, layer.d_v), (heads, layer.d_v)))
+        found.append(Held(heads, kv_heads, *columns))
+    return found
+
+
+def slices(layer: MultiHeadAttention, machines: int) -> dict[str, list[str]]:
+    """The same in words, a row for each machine: for `viz.columns`."""
+    parts = zip(*split(layer, machines))
+    names = ("heads", "KV heads", "W_Q columns", "W_K columns", "W_V columns", "W_O rows")
+    return {name: [f"{one[0]}" if len(one) == 1 else f"{one[0]} to {one[-1]}" for one in column]
+            for name, column in zip(names, parts)}
 
 
 # --- Which kernel ---------------------------------------------------------------------------------------------------

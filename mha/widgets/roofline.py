@@ -38,6 +38,5 @@ class Roofline(LiveFigure):
         rows = [self.numbers(**{**setting, "layer": i}) for i in range(len(fast.LAYERS))]
         percent = [100 * float(row["busy"]) for row in rows]
         n, name = QUERIES[self.queries], MACHINES[self.machine].name
-        picture = viz.bars([one.name for one in fast.LAYERS], digits=1, percent_of_its_arithmetic_in_use=percent)
-        picture.text = f"{name}, {n} queries at once.\n\n" + picture.text.split("\n\n", 1)[1]
-        return picture
+        told = f"{name}, {n} {'query' if n == 1 else 'queries at once'}."
+        return viz.bars([one.name for one in fast.LAYERS], digits=1, alt=told, percent_of_its_arithmetic_in_use=percent)

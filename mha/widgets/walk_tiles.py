@@ -39,4 +39,5 @@ class WalkTiles(LiveFigure):
     def picture(self):
         shown = {name: float(number[0]) for name, number in self.numbers(**self.setting()).items()}
         names = {"out": "of the keys so far", "part": "of this tile alone", "all": "of all keys"}
-        return viz.bars(list(names.values()), digits=3, output=[shown[name] for name in names])
+        return viz.bars(list(names.values()), digits=3, alt="One query's output, part of the keys by part.",
+                        output=[shown[name] for name in names])

@@ -27,7 +27,7 @@ def join(out_a, lse_a, out_b, lse_b):
             "The two logarithms are added, which multiplies the two sums. The sum over all keys is the sum of both.",
             WHOLE),
         "torch.maximum(lse_a, lse_b)": Mistake("larger-kept",
-            "The larger log-sum-exp is kept, and the other part's keys do not count. Each part adds to the sum.",
+            "The larger log-sum-exp is kept, so the other part's keys are missing from the sum.",
             WHOLE),
         "(lse_a + lse_b) / 2": Mistake("logarithms-averaged",
             "The two logarithms are averaged. More keys make a larger sum, not one in between.",

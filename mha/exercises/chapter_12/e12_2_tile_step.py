@@ -26,7 +26,7 @@ def tile_step(top, total, acc, scores, v):
             "The maximum is that of the tile alone, and the maximum so far is forgotten.",
             "May the largest score lie in an earlier tile?"),
         "torch.maximum(top, scores.amax())": Mistake("one-maximum-for-all",
-            "All queries share one maximum. Each query has scores of its own, and its own maximum.",
+            "The tile's maximum is taken over all queries. Each query has scores of its own, and its own maximum.",
             "Whose scores does a softmax compare?"),
         "torch.maximum(top, scores.amax(-2))": Mistake("maximum-over-queries",
             "The maximum is taken over the queries.",

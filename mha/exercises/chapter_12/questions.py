@@ -16,7 +16,7 @@ decode_bytes = Number(
         (1, Mistake("one-query-head-each", "That is MHA: here four query heads use each key that is read.")),
         (HEADS / KV_HEADS / 2, Mistake("operations-halved", "A multiplication and an addition are two operations.")),
         (2 * HEADS / KV_HEADS, Mistake("bytes-halved", "Each number has two bytes. Are keys and values both read?")),
-        (KV_HEADS / HEADS, Mistake("turned-over", "That is bytes for each operation, up to units.")),
+        (KV_HEADS / HEADS, Mistake("turned-over", "That is bytes for each operation.")),
         (HEADS, Mistake("one-kv-head", "That would be MQA, where all query heads share one KV head.")),
         (D_K, Mistake("width", "The width cancels: it counts in the operations and in the bytes.")),
     ),
@@ -26,8 +26,8 @@ decode_bytes = Number(
 )
 
 why_fast = Choice(
-    id="12.4", title="Why is FlashAttention faster?", chapter=HERE, stars=1, minutes=3, after="section 1", core=True,
-    statement="Training with FlashAttention takes less time than with the plain code. Why?",
+    id="12.4", title="Why is FlashAttention faster?", chapter=HERE, stars=1, minutes=3, after="section 2", core=True,
+    statement="Every query sees every key. Training with FlashAttention takes less time than with the plain code. Why?",
     options=(
         Option("It does fewer operations.",
                "It does more: backward makes the scores again, 10 n² d operations instead of 8.", "fewer"),
@@ -36,10 +36,10 @@ why_fast = Choice(
         Option("It moves fewer numbers to and from slow memory.",
                "The scores and weights stay in fast memory, one tile at a time."),
         Option("It skips keys with small weights.",
-               "Every visible key is read, and counts.", "skips"),
+               "Every key is read, and counts.", "skips"),
     ),
-    hints=("Which of operations and bytes does the plain code spend on scores that it writes and reads again?",),
-    note="With tiles of fewer than about d / 2 queries it would move more numbers than the plain code.",
+    hints=("Both compute every score. What else does the plain code do with each?",),
+    note="Under a causal mask it may do fewer operations, too: it can skip tiles that are hidden altogether.",
 )
 
 N, D, ROWS = 65536, 64, 16
@@ -63,12 +63,12 @@ explain_decode = Explanation(
     id="12.6", title="Explain it: why is decoding slow?", chapter=LAB, stars=2, minutes=5, after="the chapter",
     statement="In an interview: \"Our GPU is idle most of the time when it decodes. Why, and what would help?\" Answer "
               "in a minute, then open the checklist.",
-    checklist=("A step reads the whole KV cache and does a few operations with each number.",
-               "With 16 bits that is h / h_kv operations for each byte: 1 for MHA.",
+    checklist=("A step reads all weights and the whole KV cache, and does few operations with each number.",
+               "With 16 bits, attention does h / h_kv operations for each byte of its cache: 1 for MHA.",
                "An H100 could do about 295 in the time that it reads a byte, so it waits for memory.",
-               "A larger batch helps the projections, and not attention: each text has its own cache.",
-               "Fewer KV heads help twice: fewer bytes, and each is used by more heads.",
-               "An absorbed latent with 128 heads reaches about 242, by doing more operations."),
+               "A larger batch uses each weight more often, but not the cache, since each text has its own.",
+               "Fewer KV heads help twice: a step reads fewer bytes, and the cache leaves room for a larger batch.",
+               "An absorbed latent with 128 heads reaches about 242, with fewer bytes and more operations than MHA."),
     hints=(), note="Prefill is another matter: there each key that is read meets many queries.",
 )
 
