@@ -4,7 +4,7 @@ from mha.exercises.engine.report import Mistake
 
 HERE = "12_fast_heads"
 LAB = HERE + "_lab"
-HEADS, KV_HEADS, D_K = 32, 8, 128
+HEADS, KV_HEADS, D_K = 48, 8, 128
 
 decode_bytes = Number(
     id="12.3", title="Operations for each byte", chapter=HERE, stars=2, minutes=4, after="section 2", core=True,
@@ -13,7 +13,7 @@ decode_bytes = Number(
               "operations does attention do for each byte of the cache that it reads?",
     answer=HEADS / KV_HEADS,
     mistakes=(
-        (1, Mistake("one-query-head-each", "That is MHA: here four query heads use each key that is read.")),
+        (1, Mistake("one-query-head-each", f"That is MHA. Here {HEADS // KV_HEADS} query heads use each key read.")),
         (HEADS / KV_HEADS / 2, Mistake("operations-halved", "A multiplication and an addition are two operations.")),
         (2 * HEADS / KV_HEADS, Mistake("bytes-halved", "Each number has two bytes. Are keys and values both read?")),
         (KV_HEADS / HEADS, Mistake("turned-over", "That is bytes for each operation.")),
@@ -42,7 +42,7 @@ why_fast = Choice(
     note="Under a causal mask it may do fewer operations, too: it can skip tiles that are hidden altogether.",
 )
 
-N, D, ROWS = 65536, 64, 16
+N, D, ROWS = 65536, 96, 8
 
 traffic = Number(
     id="12.5", title="Tiles that are too small", chapter=LAB, stars=2, minutes=5, after="section 2",
@@ -51,7 +51,7 @@ traffic = Number(
               "Two digits suffice.",
     answer=(2 * N * D + 2 * N * N * D / ROWS) / (4 * N * D + 4 * N * N),
     mistakes=(
-        (0.5, Mistake("turned-over", "That is the plain code's traffic over that of the tiles.")),
+        (2 * ROWS / D, Mistake("turned-over", "That is the plain code's traffic over that of the tiles.")),
         (D / ROWS, Mistake("four-not-two", "Scores and weights are each written and read: 4 n², not 2 n².")),
         (1, Mistake("break-even", f"They break even at {D // 2} queries.")),
     ),
