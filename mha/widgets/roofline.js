@@ -18,7 +18,7 @@ export default figure(({ cached, queries: counts, layers, machines }) => {
   const names = machines.map(([name]) => add("text", { "text-anchor": "end" }, name));
   const drop = add("line", { class: "drop", y2: TALL - FOOT });
   const others = layers.map(() => add("circle", { r: 4, class: "other" }));
-  const otherNames = layers.map(([name], i) => add("text", { class: `tick ${i % 2 ? "end" : "start"}` }, name));
+  const otherNames = layers.map((_, i) => add("text", { class: `tick ${i % 2 ? "end" : "start"}` }));
   const dot = add("circle", { r: 7, class: "here" });
   const label = add("text", { class: "label" });
 
@@ -60,7 +60,8 @@ export default figure(({ cached, queries: counts, layers, machines }) => {
       const place = [x(its.per_byte), y(its.reached)];
       set(others[i], { cx: place[0], cy: place[1], r: i === setting.layer ? 0 : 4 });
       const [right, down] = i % 2 ? [-7, -6] : [8, 16]; // beside the slope
-      set(otherNames[i], { x: place[0] + right, y: place[1] + down, opacity: i === setting.layer ? 0 : 0.65 });
+      set(otherNames[i], { x: place[0] + right, y: place[1] + down });
+      write(otherNames[i], i === setting.layer ? "" : layers[i][0]);
     });
     const at = [x(here.per_byte), y(here.reached)];
     set(dot, { cx: at[0], cy: at[1] });
