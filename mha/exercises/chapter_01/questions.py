@@ -131,7 +131,7 @@ explain_lookup = Explanation(
     checklist=("A query is compared with every key, by a dot product.",
                "A softmax turns the scores into weights that sum to 1.",
                "The output is the mean of the values with these weights.",
-               "It cannot fail, and with finite scores no key gets all the weight.",
+               "It cannot fail, and on paper every key gets some weight.",
                "The temperature leads from choosing the best key to the plain mean.",
                "The weights change smoothly, so an error can say how query and keys should move."),
     hints=(), note="If you missed one, read its section again tomorrow and explain it once more.",
