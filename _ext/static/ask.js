@@ -222,12 +222,13 @@
     const count = (how) => hows.filter((one) => one === how).length;
     const judged = count("right") + count("wrong");
     const sum = judged ? [`${count("right")} of ${judged} came as you said`] : [];
-    for (const how of ["thought", "shown", ""]) if (count(how)) sum.push(`${count(how)} ${TOLD[how]}`);
+    const told = { ...TOLD, ...(isOff() && { "": "read without a bet" }) };
+    for (const how of ["thought", "shown", ""]) if (count(how)) sum.push(`${count(how)} ${told[how]}`);
     panel.querySelector(".bet-sum").textContent = `${sum.join(", ")}.`;
     panel.querySelectorAll(".bet-dots a").forEach((dot, i) => {
       dot.className = hows[i];
-      dot.title = TOLD[hows[i]];
-      dot.ariaLabel = `Bet ${i + 1}: ${TOLD[hows[i]]}`;
+      dot.title = told[hows[i]];
+      dot.ariaLabel = `Bet ${i + 1}: ${told[hows[i]]}`;
     });
     panel.querySelector(".bet-again").hidden = count("") === hows.length;
   }
@@ -238,6 +239,7 @@
     root.classList.toggle("bets", on);
     root.classList.toggle("bets-off", !on);
     bets.forEach(show);
+    tally();
     dispatchEvent(new Event("uncovered"));
   }
 

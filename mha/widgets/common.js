@@ -204,8 +204,8 @@ function plane(title, note, reach, size = 330) {
     if (tick === 0) continue;
     svg.append(
       h("text", { x: x(tick), y: size - 6, class: "tick" }, signed(tick, 0)), // at the edge, where no point lies
-      h("text", { x: 6, y: y(tick) + 4, class: "tick start" }, signed(tick, 0)),
     );
+    if (y(tick) < size - 26) svg.append(h("text", { x: 6, y: y(tick) + 4, class: "tick start" }, signed(tick, 0)));
   }
   return { box: h("div", { class: "plane" }, planeTitle(title, note), svg), svg, x, y };
 }
@@ -352,7 +352,7 @@ function mapsUnder(svg) {
   function paint() {
     pen.clearRect(0, 0, canvas.width, canvas.height);
     pen.imageSmoothingEnabled = false;
-    if (!canvas.width || !shown.places.length) return;
+    if (!canvas.width || !shown.places.length || !shown.weights.length) return;
     pixelOf ??= pixelsIn(canvas);
     if (!pixelOf) return;
     fillCells(shown);

@@ -29,6 +29,11 @@ export default figure(({ titles, told, maps }, { change: put }) => {
   const columns = (name) => tabulate(n, (j) => add("rect", { x: j * step + 2, width: step - 4, class: name }));
   const [filled, outlined] = [columns("share now"), columns("share before")];
   add("line", { x1: 0, x2: WIDE, y1: HIGH, y2: HIGH, class: "axis" });
+  for (const weight of [0.5, 1]) {
+    const y = HIGH * (1 - weight);
+    add("line", { x1: 0, x2: WIDE, y1: y, y2: y, class: "rule" });
+    add("text", { x: WIDE - 2, y: y + 14, class: "tick end" }, weight);
+  }
   const rowName = h("span");
   const barsBox = h("div", { class: "plane row" },
     h("div", { class: "plane-title" }, h("b", {}, rowName), ", outlined as before"), bars);
@@ -49,7 +54,7 @@ export default figure(({ titles, told, maps }, { change: put }) => {
     return {
       numbers: { before: rows[0], after: rows[1], total },
       tables: () => [[`Row ${row}`, ["before", "after"],
-        rows[0].map((weight, j) => [`token ${j + 1}`, weight, rows[1][j]])]],
+        [...rows[0].map((weight, j) => [`token ${j + 1}`, weight, rows[1][j]]), ["together", sum(rows[0]), total]]]],
     };
   }
   return { parts: [h("div", { class: "planes" }, before.box, after.box, barsBox), colourKey(), status], draw };

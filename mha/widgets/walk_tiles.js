@@ -62,7 +62,7 @@ export default figure(({ scores: given, values, loud: louds }, { when }) => {
     say(status, sentenceFor(here));
     const mean = sum(parts) / parts.length;
     return {
-      numbers: { tile: [from, to], largest: [largest], total: [total], out: [out], part: [parts.at(-1)],
+      numbers: { tile: [from + 1, to], largest: [largest], total: [total], out: [out], part: [parts.at(-1)],
         mean: [mean], all: [all] },
       tables: () => [["The walk", ["here"], [["first key of the tile", from + 1], ["its last", to],
         ["largest score", largest], ["sum of powers", total], ["output so far", out],

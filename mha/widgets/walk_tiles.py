@@ -13,9 +13,9 @@ LOUD = [1, 10, 300]
 class WalkTiles(LiveFigure):
     """Twelve keys of fixed scores and values, read in tiles of a width, forwards or backwards.
 
-    `numbers()` gives tile (2), the keys of the tile that was read last, from and behind; largest, total and out (1
-    each), after it; part (1), the output over this tile alone; mean (1), of the tiles' outputs so far, which is wrong;
-    all (1), the output over all keys.
+    `numbers()` gives tile (2), the first and the last key, from 1, of the tile that was read last; largest, total and
+    out (1 each), after it; part (1), the output over this tile alone; mean (1), of the tiles' outputs so far, which is
+    wrong; all (1), the output over all keys.
     """
 
     label = "Attention of one query to twelve keys, read tile by tile, with its running maximum, sum and output."
@@ -32,8 +32,9 @@ class WalkTiles(LiveFigure):
         parts = torch.stack([fast.walk(q, scores[i:j], values[i:j], 12)[0].out[0, 0]
                              for i, j in (step.keys for step in steps)])
         last = steps[-1]
-        return {"tile": torch.tensor(last.keys, dtype=torch.float64), "largest": last.largest, "total": last.total,
-                "out": last.out[0], "part": parts[-1:], "mean": parts.mean()[None],
+        return {"tile": torch.tensor([last.keys[0] + 1, last.keys[1]], dtype=torch.float64),
+                "largest": last.largest, "total": last.total, "out": last.out[0], "part": parts[-1:],
+                "mean": parts.mean()[None],
                 "all": torch.nn.functional.scaled_dot_product_attention(q, scores, values)[0]}
 
     def picture(self):
