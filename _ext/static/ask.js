@@ -222,7 +222,7 @@
     const count = (how) => hows.filter((one) => one === how).length;
     const judged = count("right") + count("wrong");
     const sum = judged ? [`${count("right")} of ${judged} came as you said`] : [];
-    const told = { ...TOLD, ...(isOff() && { "": "read without a bet" }) };
+    const told = isOff() ? { ...TOLD, "": TOLD.shown } : TOLD;
     for (const how of ["thought", "shown", ""]) if (count(how)) sum.push(`${count(how)} ${told[how]}`);
     panel.querySelector(".bet-sum").textContent = `${sum.join(", ")}.`;
     panel.querySelectorAll(".bet-dots a").forEach((dot, i) => {
@@ -233,7 +233,7 @@
     panel.querySelector(".bet-again").hidden = count("") === hows.length;
   }
 
-  // As the reader wants it: with bets or without
+  // With bets or without
   function turn() {
     const on = store.get("settings").bets !== "off";
     root.classList.toggle("bets", on);
