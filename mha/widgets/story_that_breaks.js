@@ -381,20 +381,40 @@ export default figure((data, { root, now, change, when, redraw, model }) => {
   let engine = null;
   let live = null; // its view
   let [isMine, isWriting, isBusy] = [false, false, false];
-  const plan = { ids: [], given: 0, off: new Map(), hidden: new Map(), lends: [] };
+  // What the model is to read, and how it is changed. It isNew until the model has read it; `change` is its name.
+  const plan = { ids: [], given: 0, off: new Map(), hidden: new Map(), lends: [], change: 0, isNew: false };
 
-  // Do one thing after the other, and say what went wrong
-  let last = Promise.resolve();
-  function inTurn(act) {
-    last = last.then(act).catch((error) => {
-      isWriting = false;
-      told(`That did not work: ${error.message}.`);
-    });
-    return last;
-  }
+  // Acts change the plan, one after the other. When none waits, the model reads it: of many choices, the newest.
+  const waiting = [];
+  let working = null;
   let note = "";
-  function told(text) {
-    note = text;
+  function inTurn(act) {
+    waiting.push(act);
+    working ??= work();
+    return working;
+  }
+  async function work() {
+    set(status, { "aria-busy": "true" }); // what is said is said once, at the end
+    while (waiting.length) {
+      try {
+        note = "";
+        await waiting.shift()();
+        showStale();
+        if (!waiting.length) await readPlan();
+        if (!waiting.length) nameIt();
+      } catch (error) {
+        isWriting = false;
+        note = `That did not work: ${error.message}.`;
+      }
+      if (isWriting && !waiting.length) waiting.push(step);
+    }
+    working = null;
+    status.removeAttribute("aria-busy");
+    redraw();
+  }
+  // What is shown is no longer what was asked for
+  function showStale() {
+    [story.box, planes].forEach((box) => box.classList.toggle("stale", plan.isNew));
     redraw();
   }
 
@@ -424,34 +444,41 @@ export default figure((data, { root, now, change, when, redraw, model }) => {
     redraw();
   }
   let toTheEnd = false;
-  const again = (tokens = plan.ids) => inTurn(() => begin(tokens));
-  async function begin(tokens) {
+  async function readPlan() {
+    if (!plan.isNew) return;
     const kind = controls.kind.selectedIndex === 1 ? MEAN : ZERO;
-    const answer = await engine.ask("begin", { tokens, off: [...plan.off.keys()].map((i) => [i, kind]),
+    const answer = await engine.ask("begin", { tokens: plan.ids, off: [...plan.off.keys()].map((i) => [i, kind]),
       hidden: [...plan.hidden], seed: Number(controls.seed.value),
       lends: plan.lends.map((one) => ({ ...one, heads: one.numbers.map(pairOf) })) });
+    plan.isNew = false;
     take(answer);
+    showStale();
   }
   function clear() {
     plan.off.clear();
     plan.hidden.clear();
     plan.lends = [];
+    Object.assign(plan, { change: 0, isNew: true });
   }
-  // The control says what is changed, where it has a name for it
-  function nameIt() {
+  // A change of the reader's own: the control says what it is, where it has a name for it
+  function changed() {
     const one = plan.off.size === 1 && controls.kind.selectedIndex === 0 ? [...plan.off.keys()][0] : null;
     const isOther = plan.lends.length || plan.hidden.size || (plan.off.size && one === null);
-    const wanted = isOther ? own : one === null ? 0 : firstOff + one;
+    Object.assign(plan, { change: isOther ? own : one === null ? 0 : firstOff + one, isNew: true });
+  }
+  function nameIt() {
+    if (now().change === plan.change) return;
     isMine = true;
-    change({ change: wanted, asks: -1 });
+    change({ change: plan.change, asks: -1 });
     isMine = false;
   }
 
   async function readText(text) {
+    isWriting = false;
     const { ids, unknown } = await engine.ask("encode", { text });
-    plan.given = Math.min(ids.length, LONGEST);
+    plan.ids = ids.slice(0, LONGEST);
+    plan.given = plan.ids.length;
     clear();
-    await begin(ids.slice(0, LONGEST));
     controls.text.value = text;
     note = unknown.length ? `The model has no piece for ${unknown.map(quoted).join(", ")}: it reads an unknown token, `
       + `\u25a1, in its place.` : "";
@@ -461,13 +488,14 @@ export default figure((data, { root, now, change, when, redraw, model }) => {
     const before = plan.ids.length - 1;
     const places = plan.ids.map((id, j) => [id, j]).filter(([id, j]) => id === own.id && j < before).map(([, j]) => j);
     const missing = [[own, from], [other, to]].find(([{ id }]) => id === null);
-    if (missing) return told(`${quoted(missing[1])} is more than one piece; lending takes a word that is one.`);
-    if (!places.length) return told(`${quoted(from)} stands nowhere in the cache.`);
+    if (missing) note = `${quoted(missing[1])} is more than one piece; lending takes a word that is one.`;
+    else if (!places.length) note = `${quoted(from)} stands nowhere in the cache.`;
+    if (note) return;
     plan.lends.push({ before, from: own.id, to: other.id, what, numbers, places });
-    await begin(plan.ids);
-    const changed = places.length * what.length * numbers.length * (size.d / heads);
+    changed();
+    const lent = places.length * what.length * numbers.length * (size.d / heads);
     const all = plan.ids.length * 2 * layers * size.d;
-    return told(`${comma(changed)} of the ${comma(all)} numbers in the cache are now those of a text about ${to}.`);
+    note = `${comma(lent)} of the ${comma(all)} numbers in the cache are now those of a text about ${to}.`;
   }
   // The controls ask for an opening or a change that has a name
   async function obey({ opening, change: wanted }) {
@@ -478,10 +506,10 @@ export default figure((data, { root, now, change, when, redraw, model }) => {
     Object.assign(controls.to, { value: other });
     if (wanted >= firstOff && wanted < own) {
       plan.off.set(wanted - firstOff, ZERO);
-      await begin(plan.ids);
     } else if (wanted && wanted < own) {
       await lendTo(word, other, [wanted === 3 ? "keys" : "values"], wanted === 1 ? [NAME_HEAD] : [...allHeads()]);
     }
+    plan.change = wanted % own;
   }
   when(["opening", "change"], (setting) => {
     if (isMine) return { asks: -1 };
@@ -491,48 +519,43 @@ export default figure((data, { root, now, change, when, redraw, model }) => {
   });
 
   async function step() {
+    await readPlan();
     if (plan.ids.length >= LONGEST || (plan.ids.length > 1 && plan.ids.at(-1) === 1)) {
       isWriting = false;
-      return told("The story is at its end.");
+      note = "The story is at its end.";
+      return;
     }
-    note = "";
-    return take(await engine.ask("step", { temperature: Number(controls.temperature.value) }));
+    take(await engine.ask("step", { temperature: Number(controls.temperature.value) }));
   }
   const act = {
-    readText: (text) => inTurn(() => readText(text).then(nameIt)),
-    again: () => again(),
+    readText: (text) => inTurn(() => readText(text)),
+    again: () => inTurn(changed),
     step: () => inTurn(step),
-    takeBack: () => {
+    takeBack: () => inTurn(() => {
       isWriting = false;
+      plan.ids = plan.ids.slice(0, plan.given);
       plan.lends = plan.lends.filter(({ before }) => before < plan.given);
       plan.hidden.forEach((_, j) => j >= plan.given && plan.hidden.delete(j));
-      return again(plan.ids.slice(0, plan.given));
-    },
-    allOn: () => {
-      clear();
-      nameIt();
-      return again();
-    },
+      changed();
+    }),
+    allOn: () => inTurn(clear),
     lend: () => {
       const what = LENT[controls.what.value];
       const numbers = controls.what.selectedIndex ? [...allHeads()] : [now().head];
-      return inTurn(() => lendTo(controls.from.value.trim(), controls.to.value.trim(), what, numbers).then(nameIt));
+      return inTurn(() => lendTo(controls.from.value.trim(), controls.to.value.trim(), what, numbers));
     },
     hide: () => {
       const token = now().asks;
-      if (token < 0 || token >= plan.ids.length - 1) return told("Choose a token before the last one, in the text.");
-      if (plan.hidden.has(token)) plan.hidden.delete(token);
-      else plan.hidden.set(token, plan.ids.length - 1);
-      nameIt();
-      return again();
+      return inTurn(() => {
+        if (token < 0 || token >= plan.ids.length - 1) {
+          note = "Choose a token before the last one, in the text.";
+          return;
+        }
+        if (!plan.hidden.delete(token)) plan.hidden.set(token, plan.ids.length - 1);
+        changed();
+      });
     },
-    async writeOn() {
-      isWriting = !isWriting;
-      set(status, { "aria-busy": isWriting }); // what is said is said once, at the end
-      while (isWriting) await inTurn(step);
-      status.removeAttribute("aria-busy");
-      redraw();
-    },
+    writeOn: () => inTurn(() => { isWriting = !isWriting; }),
   };
 
   // ---- the drawing --------------------------------------------------------------------------------------------------
@@ -579,10 +602,10 @@ export default figure((data, { root, now, change, when, redraw, model }) => {
       const wanted = firstOff + head;
       return change({ change: now().change === wanted ? 0 : wanted, head });
     }
-    if (plan.off.has(head)) plan.off.delete(head);
-    else plan.off.set(head, ZERO);
-    nameIt();
-    return again();
+    return inTurn(() => {
+      if (!plan.off.delete(head)) plan.off.set(head, ZERO);
+      changed();
+    });
   }
 
   // Stored maps are those of the whole model, whatever is changed
@@ -611,8 +634,9 @@ export default figure((data, { root, now, change, when, redraw, model }) => {
     const top = view.next.reduce((best, one) => (one.p > best.p ? one : best));
     const before = view.next.reduce((best, one) => (one.before > best.before ? one : best));
     const most = indexOfLargest(full);
-    say(status, `${note} ${sentenceOf(plainly(top.piece), top.p, plainly(before.piece), nameOf(setting.head, heads),
-      word(most), full[most], word(asks), !live && setting.change % own)}`.trim());
+    const sentence = sentenceOf(plainly(top.piece), top.p, plainly(before.piece), nameOf(setting.head, heads),
+      word(most), full[most], word(asks), !live && setting.change % own);
+    say(status, plan.isNew ? "Computing \u2026" : `${note} ${sentence}`.trim());
     return {
       numbers: { next: view.next.map(({ p }) => p), whole: view.next.map((one) => one.before), weight: full },
       tables: () => [

@@ -188,6 +188,62 @@ def test_the_controls_of_the_page_change_the_model_that_runs(running):
     assert change.evaluate("(el) => el.selectedOptions[0].text") == "nothing"
 
 
+# Of what the worker is to read nothing goes out while `isHeld`; how often it was asked to read stands in `begins`
+HELD = """(() => {
+  const post = Worker.prototype.postMessage;
+  Object.assign(window, { isHeld: false, begins: 0, letGo: () => null });
+  Worker.prototype.postMessage = function (message) {
+    const send = () => post.call(this, message);
+    if (message.act !== "begin") return send();
+    window.begins += 1;
+    if (!window.isHeld) return send();
+    window.letGo = () => { window.isHeld = false; send(); };
+  };
+})();"""
+
+
+@with_model
+def test_of_many_choices_the_model_reads_the_newest_and_until_then_it_says_that_it_computes(visit):
+    story = Story(visit(PAGE, script=HELD)).start()
+    before = story.said()
+    change = story.page.locator(".live-figure").filter(has=story.figure).get_by_label("changed", exact=True)
+    story.page.evaluate("window.isHeld = true; window.begins = 0")
+    change.select_option("head 0.0 is off")
+    story.until(lambda: story.page.evaluate("window.begins") == 1)
+    for wanted in ("head 0.1 is off", "head 1.3 is off", "head 2.2 is off", "values of head 5.1 are lent"):
+        change.select_option(wanted)
+        story.page.wait_for_timeout(50)
+    assert story.said() == "Computing …" != before
+    assert story.figure.locator(".stale").count() == 2
+    story.page.evaluate("window.letGo()")
+    story.until(lambda: story.chances().get("Lucy", [0])[0] > 0.8)
+    story.until(lambda: story.figure.locator(".stale, .status[aria-busy]").count() == 0)
+    assert story.page.evaluate("window.begins") == 2
+    assert change.evaluate("(el) => el.selectedOptions[0].text") == "values of head 5.1 are lent"
+
+
+@with_model
+def test_what_is_switched_while_the_model_reads_its_first_text_is_not_lost(visit):
+    story = Story(visit(PAGE, script=HELD))
+    story.page.evaluate("window.isHeld = true")
+    story.figure.get_by_role("button", name="Let the model run here").click()
+    story.until(lambda: story.page.evaluate("window.begins") == 1)
+    story.press("Switch head 5.1 off")
+    story.page.evaluate("window.letGo()")
+    story.figure.locator(".own").last.wait_for(timeout=90000)
+    story.until(lambda: story.figure.locator(".head.off").count() == 1 and story.chances()["Anna"][0] < 0.2)
+    assert story.visit.errors == []
+
+
+@with_model
+def test_a_note_does_not_outlive_what_it_was_said_of(running):
+    running.press("Lend")
+    running.until(lambda: "are now those of" in running.said())
+    running.press("All as it was")
+    running.until(lambda: running.figure.locator(".token.lent").count() == 0)
+    running.until(lambda: running.said().startswith("Next comes"))
+
+
 @with_model
 def test_the_second_time_it_comes_from_the_browser_s_own_store(running):
     running.page.route("**/story_model-*.bin", lambda route: route.abort())
