@@ -1,5 +1,6 @@
 const TALL = 250;
 const [LEFT, FOOT, TOP] = [44, 44, 16];
+const WIDE = 36; // px of a layer's name
 const SPAN = [-1, 13]; // powers of two, operations for each byte
 const X_TICKS = [1, 8, 64, 512, 4096];
 const Y_TICKS = [0.1, 1, 10, 100, 1000]; // million million operations a second
@@ -16,11 +17,11 @@ export default figure(({ cached, queries: counts, layers, machines }) => {
   add("text", { x: 0, y: 10 }, "million million operations a second");
   const roofs = machines.map(() => add("path", {}));
   const names = machines.map(([name]) => add("text", { "text-anchor": "end" }, name));
+  const balances = machines.map(([, speed, memory]) => add("text", { class: "tick" }, (speed / memory).toFixed(0)));
   const drop = add("line", { class: "drop", y2: TALL - FOOT });
   const others = layers.map(() => add("circle", { r: 4, class: "other" }));
-  const otherNames = layers.map((_, i) => add("text", { class: `tick ${i % 2 ? "end" : "start"}` }));
   const dot = add("circle", { r: 7, class: "here" });
-  const label = add("text", { class: "label" });
+  const labels = layers.map(([name]) => add("text", {}, name));
 
   function workOf({ layer, machine, queries }) {
     const [[, heads, kept, width], [, speed, memory]] = [layers[layer], machines[machine]];
@@ -53,21 +54,23 @@ export default figure(({ cached, queries: counts, layers, machines }) => {
       const look = i === setting.machine ? "roof chosen" : "roof";
       set(roofs[i], { class: look, d: `M${x(low)},${y(low * memory)}L${x(speed / memory)},${y(speed)}H${x(high)}` });
       set(names[i], { x: x(high), y: y(speed) - 8 });
+      set(balances[i], { x: x(speed / memory), y: y(speed) - 8 });
     });
-    const here = workOf(setting);
-    layers.forEach((_, i) => {
-      const its = workOf({ ...setting, layer: i });
-      const place = [x(its.per_byte), y(its.reached)];
-      set(others[i], { cx: place[0], cy: place[1], r: i === setting.layer ? 0 : 4 });
-      const [right, down] = i % 2 ? [-7, -6] : [8, 16]; // beside the slope
-      set(otherNames[i], { x: place[0] + right, y: place[1] + down });
-      write(otherNames[i], i === setting.layer ? "" : layers[i][0]);
+    const works = layers.map((_, layer) => workOf({ ...setting, layer }));
+    const here = works[setting.layer];
+    let [end, line] = [-Infinity, 0]; // of the name before it: where it ends, and how many stand above
+    [...works.keys()].sort((a, b) => works[a].per_byte - works[b].per_byte).forEach((i) => {
+      const [at, isHere] = [[x(works[i].per_byte), y(works[i].reached)], i === setting.layer];
+      if (isHere) {
+        set(dot, { cx: at[0], cy: at[1] });
+        set(drop, { x1: at[0], x2: at[0], y1: at[1] });
+      }
+      set(others[i], { cx: at[0], cy: at[1], r: isHere ? 0 : 4 });
+      const from = Math.min(at[0] + 8, wide - WIDE);
+      line = from < end ? line + 1 : 0;
+      end = from + WIDE;
+      set(labels[i], { class: isHere ? "label" : "tick start", x: from, y: at[1] + 18 + 16 * line });
     });
-    const at = [x(here.per_byte), y(here.reached)];
-    set(dot, { cx: at[0], cy: at[1] });
-    set(drop, { x1: at[0], x2: at[0], y1: at[1] });
-    set(label, { x: Math.min(at[0] + 12, wide - 40), y: at[1] + 18 });
-    write(label, layers[setting.layer][0]);
     say(status, sentenceFor(setting));
     const { operations, bytes, per_byte: ratio, seconds, reached, busy } = here;
     return {

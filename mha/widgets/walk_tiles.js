@@ -1,21 +1,26 @@
-const HIGH = 120; // px of the largest power
-const BASE = 150; // where the bars stand
+const HIGH = 100; // px of the largest power
+const BASE = 130; // where the bars stand
+const [VALUES, UNIT] = [BASE + 68, 20]; // where the values stand, and px of a value of 1
+const OUTPUTS = BASE + 114;
 const NAMES = 62; // px of the names of both outputs
 
 export default figure(({ scores: given, values, loud: louds }, { when }) => {
   const m = given.length;
   const tilesOf = (width) => Math.ceil(m / width);
   when(["width"], ({ width, read }) => ({ read: Math.min(read, tilesOf(width)), read_max: tilesOf(width) }));
-  const svg = drawing({ height: 262, class: "tiles" });
+  const svg = drawing({ height: 306, class: "tiles" });
   const add = into(svg);
   add("text", { x: 0, y: 14, class: "name" }, "e to the power of score \u2212 maximum");
   const frame = add("rect", { class: "frame", y: BASE - HIGH - 8, height: HIGH + 12 });
   const bars = given.map(() => add("rect", {}));
   const ticks = given.map((_, i) => add("text", { y: BASE + 18, "text-anchor": "middle" }, String(i + 1)));
-  add("text", { x: 0, y: BASE + 48, class: "name" }, "output");
+  add("text", { x: 0, y: BASE + 40, class: "name" }, "value");
+  const middle = add("path", { class: "axis" });
+  const ofValues = values.map(() => add("rect", {}));
+  add("text", { x: 0, y: OUTPUTS, class: "name" }, "output");
   const axis = add("path", { class: "axis" });
   const outs = ["so far", "all keys"].map((name, i) => [add("rect", { class: i ? "all" : "hue-value",
-    y: BASE + 60 + 24 * i, height: 16 }), add("text", { x: 0, y: BASE + 73 + 24 * i }, name)]);
+    y: OUTPUTS + 12 + 24 * i, height: 16 }), add("text", { x: 0, y: OUTPUTS + 25 + 24 * i }, name)]);
 
   function walk({ width, read, loud, backwards }) {
     const scores = given.map((score) => score * louds[loud]);
@@ -43,7 +48,7 @@ export default figure(({ scores: given, values, loud: louds }, { when }) => {
   function draw(setting, wide) {
     const here = walk(setting);
     const { scores, seen, parts, largest, total, out, all } = here;
-    set(svg, { viewBox: `0 0 ${wide} 262` });
+    set(svg, { viewBox: `0 0 ${wide} 306` });
     const step = wide / m;
     const isRead = (i) => seen.some(([from, to]) => from <= i && i < to);
     bars.forEach((bar, i) => {
@@ -51,12 +56,15 @@ export default figure(({ scores: given, values, loud: louds }, { when }) => {
       const look = isRead(i) ? "hue-weight" : "unread";
       set(bar, { x: i * step + 3, width: step - 6, y: BASE - high, height: high, class: look });
       set(ticks[i], { x: (i + 0.5) * step });
+      set(ofValues[i], { x: i * step + 3, width: step - 6, y: VALUES - UNIT * Math.max(0, values[i]),
+        height: UNIT * Math.abs(values[i]), class: isRead(i) ? "hue-value" : "unread" });
     });
     const [from, to] = seen.at(-1);
     set(frame, { x: from * step + 0.5, width: (to - from) * step - 1 });
+    set(middle, { d: `M0,${VALUES}H${wide}` });
     const zero = Math.min(wide / 2, 260);
     const reach = zero - NAMES; // px from 0 to an output of 1
-    set(axis, { d: `M${zero},${BASE + 56}v52` });
+    set(axis, { d: `M${zero},${OUTPUTS + 8}v52` });
     [out, all].forEach((value, i) => set(outs[i][0], { x: zero + Math.min(0, value) * reach,
       width: Math.abs(value) * reach }));
     say(status, sentenceFor(here));

@@ -81,6 +81,9 @@ def tile_step(top, total, acc, scores, v):
         "(old[:, None] * acc + powers @ v) / new_total[:, None]": Mistake("divided-too-early",
             "The output is divided by the sum in each step. It is divided once, after the last tile.",
             "By what would the values of the first tile be divided after two steps?"),
+        "(old[:, None] * total[:, None] * acc + powers @ v) / new_total[:, None]": Mistake("acc-is-not-the-output",
+            "acc is taken for the output of the keys so far. It is not divided yet: acc / total is that output.",
+            "What does the statement call acc?"),
     }),
 })
 
@@ -119,12 +122,12 @@ def measure(answer):
 EXERCISE = Exercise(
     id="12.2", name="tile_step", chapter="12_fast_heads", stars=3, minutes=14, after="section 1", core=True,
     signature="tile_step(top, total, acc, scores, v)",
-    statement="A head reads its keys tile by tile. Of the keys so far it knows for each of n queries: top `(n,)`, the "
-              "largest score; total `(n,)`, the sum of e to the power of score less top; acc `(n, d_v)`, the sum of "
-              "the values times these powers. A query that has seen no key has top minus infinity, total 0 and acc 0. "
-              "Now comes a tile: scores `(n, tile)`, with minus infinity where a key is hidden, and v `(tile, d_v)`. "
-              "Write `tile_step(top, total, acc, scores, v)`: return the three after this tile. A tile may be hidden "
-              "from a query altogether, and scores may be in the thousands.",
+    statement="A head reads its keys tile by tile. Of the keys so far it knows for each of n queries: top `(n,)`, the"
+              " largest score; total `(n,)`, the sum of e to the power of score less top; acc `(n, d_v)`, the sum of "
+              "the values times these powers, so acc / total is the output. A query that has seen no key has top "
+              "minus infinity, total 0 and acc 0. Now comes a tile: scores `(n, tile)`, with minus infinity where a "
+              "key is hidden, and v `(tile, d_v)`. Write `tile_step(top, total, acc, scores, v)`: return the three "
+              "after this tile. A tile may be hidden from a query altogether, and scores may be in the thousands.",
     stub="# one = torch.ones(1)\n"
          "# tile_step(one, one, one[None], 1 * one[None], 3 * one[None])[2] -> 4\n"
          "def tile_step(top, total, acc, scores, v):\n    ...\n",

@@ -27,7 +27,8 @@ decode_bytes = Number(
 
 why_fast = Choice(
     id="12.4", title="Why is FlashAttention faster?", chapter=HERE, stars=1, minutes=3, after="section 2", core=True,
-    statement="Every query sees every key. Training with FlashAttention takes less time than with the plain code. Why?",
+    statement="Every query sees every key. On an H100, training with FlashAttention takes less time than with the "
+              "plain code. Why?",
     options=(
         Option("It does fewer operations.",
                "It does more: backward makes the scores again, 10 n² d operations instead of 8.", "fewer"),
@@ -46,9 +47,9 @@ N, D, ROWS = 65536, 96, 8
 
 traffic = Number(
     id="12.5", title="Tiles that are too small", chapter=LAB, stars=2, minutes=5, after="section 2",
-    statement=f"The plain code moves 4 n d + 4 n² numbers for one head; with tiles of r queries it is 2 n d + 2 n² d / "
-              f"r. How many times the plain code's traffic do tiles of {ROWS} queries move, for n = {N} and d = {D}? "
-              "Two digits suffice.",
+    statement="The plain code moves 4 n d + 4 n² numbers for one head; with tiles of r queries it is "
+              f"2 n d + 2 n² d / r. How many times the plain code's traffic do tiles of {ROWS} queries move, for "
+              f"n = {N} and d = {D}? Give it to the nearest whole number.",
     answer=(2 * N * D + 2 * N * N * D / ROWS) / (4 * N * D + 4 * N * N),
     mistakes=(
         (2 * ROWS / D, Mistake("turned-over", "That is the plain code's traffic over that of the tiles.")),
@@ -63,10 +64,10 @@ explain_decode = Explanation(
     id="12.6", title="Explain it: why is decoding slow?", chapter=LAB, stars=2, minutes=5, after="the chapter",
     statement="In an interview: \"Our GPU is idle most of the time when it decodes. Why, and what would help?\" Answer "
               "in a minute, then open the checklist.",
-    checklist=("A step reads all weights and the whole KV cache, and does few operations with each number.",
+    checklist=("A step reads all parameters and the whole KV cache, and does few operations with each number.",
                "With 16 bits, attention does h / h_kv operations for each byte of its cache: 1 for MHA.",
                "An H100 could do about 295 in the time that it reads a byte, so it waits for memory.",
-               "A larger batch uses each weight more often, but not the cache, since each text has its own.",
+               "A larger batch uses each parameter more often, but not the cache, since each text has its own.",
                "Fewer KV heads help twice: a step reads fewer bytes, and the cache leaves room for a larger batch.",
                "An absorbed latent with 128 heads reaches about 242, with fewer bytes and more operations than MHA."),
     hints=(), note="Prefill is another matter: there each key that is read meets many queries.",
