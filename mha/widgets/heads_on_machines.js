@@ -1,0 +1,102 @@
+const [NAMES, FRAME, QUERIES, KVS, BLOCK] = [14, 24, 34, 98, 30]; // of the machines, their frames, both rows of heads
+const [CACHE, HIGH] = [166, 20]; // of the bars of the cache
+const [SUM, TALL] = [222, 252]; // where the outputs meet
+const GAP = 8; // px between machines
+
+export default figure(({ heads, d_model: width, machines: counts, kv: kvCounts }) => {
+  const svg = drawing({ viewBox: `0 0 700 ${TALL}`, height: TALL, class: "held" });
+  const add = into(svg);
+  const most = counts.at(-1);
+  const names = tabulate(most, () => add("text", { class: "tick", y: NAMES }));
+  const frames = tabulate(most, () => add("rect", { class: "machine", rx: 6 }));
+  const threads = add("path", { class: "thread" });
+  const block = (hue) => ({ hue, rect: add("rect", { rx: 4, height: BLOCK }),
+    text: add("text", { "text-anchor": "middle", class: "number" }) });
+  const queries = tabulate(heads, () => block("query"));
+  const kvs = tabulate(heads, () => block("key"));
+  add("text", { class: "tick start", x: 1, y: CACHE - 6 }, "how much of the cache it keeps");
+  const bars = tabulate(most, () => ["whole", "kept"].map((look) => add("rect", { class: look, height: HIGH })));
+  const parts = add("path", { class: "sum" });
+  const ofSum = add("text", { class: "stream", "text-anchor": "middle", y: TALL - 2 });
+
+  function split({ kv, machines }) {
+    const [P, shared] = [counts[machines], kvCounts[kv]];
+    const [each, group, d_k] = [heads / P, heads / shared, width / heads];
+    const held = tabulate(P, (machine) => {
+      const own = tabulate(each, (i) => machine * each + i);
+      const [from, to] = [own[0], own.at(-1)].map((head) => Math.floor(head / group));
+      return { heads: own, kv: tabulate(to - from + 1, (i) => from + i) };
+    });
+    return { P, shared, group, held, kept: 2 * held[0].kv.length * d_k, whole: 2 * shared * d_k,
+      sent: ((2 * (P - 1)) / P) * width };
+  }
+  const many = (count, what) => `${count} ${what}${count === 1 ? "" : "s"}`;
+  function sentenceFor({ P, shared, held, kept, whole, sent }) {
+    const copies = (P * held[0].kv.length) / shared;
+    const has = `${many(held[0].heads.length, "query head")} and ${many(held[0].kv.length, "KV head")}`;
+    if (P === 1) return `One machine holds ${has}, and ${whole} numbers a token in its cache. It sends nothing.`;
+    const copied = copies === 1 ? "" : ` Each KV head is there ${copies} times.`;
+    return `Each of ${P} machines holds ${has}, and ${kept} of ${whole} numbers a token in its cache.${copied} `
+      + `In a ring, each sends ${sent} numbers a token for the sum.`;
+  }
+  const status = statusLine(sentenceFor(split({ kv: 3, machines: 3 })));
+
+  function put({ hue, rect, text }, [x, its], y, number, look = "") {
+    set(rect, { class: `head hue-${hue} ${look}`, x, y, width: its });
+    set(text, { x: x + its / 2, y: y + 20 });
+    write(text, String(number));
+  }
+  const show = (el, isThere) => set(el, { visibility: isThere ? null : "hidden" });
+  function draw(setting, wide) {
+    const here = split(setting);
+    const { P, held, shared, group, kept, whole, sent } = here;
+    set(svg, { viewBox: `0 0 ${wide} ${TALL}` });
+    const room = (wide - 2 - GAP * (P - 1)) / P;
+    const left = (machine) => 1 + machine * (room + GAP);
+    const of = (index, among, machine) => { // where a block of a machine stands, among so many
+      const its = (room - 8) / among;
+      return [left(machine) + 4 + index * its + its * 0.08, its * 0.84];
+    };
+    const lines = [];
+    let used = 0;
+    held.forEach((one, machine) => {
+      one.heads.forEach((head, i) => put(queries[head], of(i, one.heads.length, machine), QUERIES, head));
+      one.kv.forEach((head, i) => {
+        const [x, its] = of(i, one.kv.length, machine);
+        put(kvs[used], [x, its], KVS, head, P * one.kv.length > shared ? "copy" : "");
+        used += 1;
+        one.heads.forEach((query, k) => {
+          const [from, wideOf] = of(k, one.heads.length, machine);
+          const line = `M${from + wideOf / 2},${QUERIES + BLOCK}L${x + its / 2},${KVS}`;
+          if (Math.floor(query / group) === head) lines.push(line);
+        });
+      });
+    });
+    kvs.forEach(({ rect, text }, i) => [rect, text].forEach((el) => show(el, i < used)));
+    set(threads, { d: lines.join("") });
+    tabulate(most, (i) => {
+      [frames[i], ...bars[i]].forEach((el) => show(el, i < P));
+      set(frames[i], { x: left(i), y: FRAME, width: room, height: KVS + BLOCK + 10 - FRAME });
+      set(names[i], { x: left(i) + room / 2 });
+      const name = room < 70 ? String(i) : `machine ${i}`;
+      write(names[i], i < P ? name : "");
+      bars[i].forEach((bar, k) => set(bar, { x: left(i), y: CACHE, width: room * (k ? kept / whole : 1) }));
+    });
+    const middles = tabulate(P, (i) => left(i) + room / 2);
+    const down = middles.map((x) => `M${x},${CACHE + HIGH + 8}V${SUM}`).join("");
+    set(parts, { d: P === 1 ? "" : `${down}M${middles[0]},${SUM}H${middles.at(-1)}M${wide / 2},${SUM}v8` });
+    set(ofSum, { x: wide / 2 });
+    write(ofSum, P === 1 ? "the output" : "the sum of the outputs, on every machine");
+    say(status, sentenceFor(here));
+    return {
+      numbers: { heads: held.flatMap((one) => [one.heads[0], one.heads.at(-1)]),
+        kv_heads: held.flatMap((one) => [one.kv[0], one.kv.at(-1)]), kept: [kept], whole: [whole], sent: [sent] },
+      tables: () => [
+        ["Held", ["first query head", "last", "first KV head", "last"],
+          held.map((one, i) => [`machine ${i}`, one.heads[0], one.heads.at(-1), one.kv[0], one.kv.at(-1)])],
+        ["Numbers a token", ["here"], [["in the cache of each machine", kept], ["of all KV heads", whole],
+          ["sent by each, in a ring", sent]]]],
+    };
+  }
+  return { parts: [svg, status], draw };
+});
