@@ -11,14 +11,16 @@ export default figure(({ titles, told, maps }, { change: put }) => {
     const map = mapsUnder(svg);
     const frame = svg.appendChild(h("rect", { x: 0, width: SIDE, height: cell, class: "framed" }));
     const rowUnder = (y) => 1 + Math.max(0, Math.min(n - 1, Math.floor(y / cell)));
-    svg.append(grip("rect", "row", ([, y]) => put({ row: rowUnder(y) }), place));
+    const held = svg.appendChild(grip("rect", "row", ([, y]) => put({ row: rowUnder(y) }),
+      { x: 0, width: SIDE, height: cell }));
+    svg.addEventListener("click", (event) => put({ row: rowUnder(pointOf(event, svg)[1]) }));
     const title = roomFor(longestOf(titles), "b");
     say(title, name);
     const box = h("div", { class: "plane" }, h("div", { class: "plane-title" }, title), map.box);
     const inside = { ...place, x: 1, y: 1 };
     return { box, title, show(weights, row) {
       map.show(SIDE + 2, weights, n, [inside], 1);
-      set(frame, { y: (row - 1) * cell });
+      [frame, held].forEach((el) => set(el, { y: (row - 1) * cell }));
     } };
   }
 

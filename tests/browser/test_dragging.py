@@ -244,3 +244,18 @@ def test_a_press_in_the_plane_brings_the_query_there(visit, touch):
     hand.release()
     hand.tab.wait_for_function("() => { flushFrames(); return hand(0).said()['query, first coordinate'] === -2.5; }")
     assert hand.setting() == setting | {"query_x": -2.5, "query_y": 2}
+
+
+def test_a_press_on_a_map_chooses_its_row(visit):
+    hand = Hand(visit, "chapters/11b_heads_since_2024.html", 0)
+    hand.ask("bring", 0)
+    x, y, high = hand.tab.evaluate("""() => {
+      const map = document.querySelector(".live-figure .grip").ownerSVGElement;
+      const { x, y, width, height } = map.getBoundingClientRect();
+      return [x + width / 2, y, height];
+    }""")
+    before = hand.setting()
+    hand.press((x, y + 3.5 / 16 * high))
+    hand.release()
+    hand.tab.evaluate("flushFrames()")
+    assert before["row"] != 4 and hand.setting() == before | {"row": 4}
