@@ -79,12 +79,12 @@ SENT = 2 * 2 * (MACHINES - 1) * VECTOR // MACHINES
 
 all_reduce_bytes = Number(
     id="12.8", title="Bytes of an all-reduce", chapter=LAB, stars=2, minutes=6, after="section 5",
-    statement="Eight machines split a decoder of 32 blocks, each an attention layer and an MLP, so that "
-              f"every one of these {2 * 32} layers ends in a sum over all machines of a vector for each token, "
-              f"{D_MODEL} numbers in bfloat16. A ring sums it: each machine cuts its vector into as many pieces as there are "
-              f"machines, and hands a piece on at each of {2 * (MACHINES - 1)} steps. In the first half of the steps "
-              "the pieces are summed, and in the second the sums go to all. How many bytes does a machine send for a "
-              "token in one block?",
+    statement="Eight machines split a decoder of 32 blocks, each an attention layer and an MLP, so that every one of "
+              f"these {2 * 32} layers ends in a sum over all machines of a vector for each token, {D_MODEL} numbers in "
+              "bfloat16. A ring sums it: each machine cuts its vector into as many pieces as there are machines, and "
+              f"hands a piece on at each of {2 * (MACHINES - 1)} steps. In the first half of the steps the pieces are "
+              "summed, and in the second the sums go to all. How many bytes does a machine send for a token in one "
+              "block?",
     answer=SENT,
     mistakes=(
         (2 * MACHINES * VECTOR, Mistake("p-times", f"That is {MACHINES} whole vectors for each sum. A step sends a "
