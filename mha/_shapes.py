@@ -22,6 +22,12 @@ def concat_heads(y: Tensor) -> Tensor:
     return y.transpose(-3, -2).flatten(-2)  # (..., n, h, d), then (..., n, h d)
 
 
+def heads_of(rank: int, processes: int, num_heads: int) -> range:
+    """Which heads stand on one of several processes: as many adjacent ones on each, in the order of their ranks."""
+    each = num_heads // processes
+    return range(rank * each, (rank + 1) * each)
+
+
 def to_bhnd(t, lead) -> Tensor | None:
     """One batch axis, one head axis, whatever stood there: (..., h, n, d) -> (B, h, n, d)."""
     if t is None or t.ndim == 4:

@@ -20,6 +20,7 @@ from torch.distributed.tensor import DTensor, Partial, Replicate, Shard
 from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
 
 from mha import _check as check
+from mha._shapes import heads_of
 from mha.latent import MultiHeadLatentAttention
 from mha.multihead import MultiHeadAttention
 
@@ -121,8 +122,7 @@ class HeadShard:
 
     def __init__(self, mesh: DeviceMesh, num_heads: int):
         self.mesh, self.processes, self.rank = mesh, mesh.size(), mesh.get_local_rank()
-        self.num_heads, here = num_heads, num_heads // mesh.size()
-        self.heads = list(range(self.rank * here, (self.rank + 1) * here))
+        self.num_heads, self.heads = num_heads, list(heads_of(self.rank, self.processes, num_heads))
 
     def __deepcopy__(self, memo) -> "HeadShard":
         return self  # a copy of a layer is split as it is

@@ -14,6 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from mha import MultiHeadAttention, attention, merge
+from mha._shapes import heads_of
 
 
 @dataclass(frozen=True)
@@ -201,10 +202,10 @@ def split(layer: MultiHeadAttention, machines: int) -> list[Held]:
     if layer.num_kv_heads % machines and machines % layer.num_kv_heads:
         raise ValueError(f"{layer.num_kv_heads} KV heads cannot be split over {machines} machines: each needs as many "
                          "whole ones, or all of them the copies of one")
-    each, found = h // machines, []
-    for first in range(0, h, each):
-        heads = range(first, first + each)
-        kv_heads = range(first // group, heads[-1] // group + 1)
+    found = []
+    for machine in range(machines):
+        heads = heads_of(machine, machines, h)
+        kv_heads = range(heads[0] // group, heads[-1] // group + 1)
         columns = (range(of[0] * width, (of[-1] + 1) * width) for of, width in (
             (heads, layer.d_k), (kv_heads, layer.d_k), (kv_heads, layer.d_v), (heads, layer.d_v)))
         found.append(Held(heads, kv_heads, *columns))

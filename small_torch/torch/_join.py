@@ -94,7 +94,10 @@ def split(tensor, split_size_or_sections, dim=0):
     total = tensor.shape[axis]
     if isinstance(size, (list, tuple)):
         sizes = [whole(n) for n in size]
-        if builtins.sum(sizes) != total or min(sizes, default=0) < 0:
+        if min(sizes, default=0) < 0:
+            raise error(RuntimeError, "split_with_sizes expects split_sizes have only non-negative entries, but got "
+                        f"split_sizes={sizes}")
+        if builtins.sum(sizes) != total:
             raise error(RuntimeError, f"split_with_sizes expects split_sizes to sum exactly to {total} (input "
                         f"tensor's size at dimension {dim}), but got split_sizes={sizes}")
     else:

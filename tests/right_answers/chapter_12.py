@@ -52,3 +52,48 @@ def tile_step__key_by_key(top, total, acc, scores, v):
         fade, p = (top - safe).exp(), (s - safe).exp()
         top, total, acc = new, fade * total + p, fade[:, None] * acc + p[:, None] * value
     return top, total, acc
+
+
+# --- 12.7 my_slice ---------------------------------------------------------------------------------------------------
+
+def my_slice__slices(W_Q, W_K, W_V, W_O, b_O, h, h_kv, P, rank):
+    d_k, d_v, size = W_Q.shape[1] // h, W_O.shape[0] // h, h_kv // P
+    kv = slice(rank * size, h_kv if rank + 1 == P else (rank + 1) * size)
+    q = slice(kv.start * h // h_kv, kv.stop * h // h_kv)
+
+    def of(heads, d):
+        return slice(heads.start * d, heads.stop * d)
+    return (W_Q[:, of(q, d_k)], W_K[:, of(kv, d_k)], W_V[:, of(kv, d_v)], W_O[of(q, d_v), :],
+            b_O * (rank == 0))
+
+
+def my_slice__an_axis_of_heads(W_Q, W_K, W_V, W_O, b_O, h, h_kv, P, rank):
+    here = list(range(h_kv))[rank * (h_kv // P):]
+    if rank < P - 1:
+        here = here[: h_kv // P]
+    Q = W_Q.unflatten(1, (h_kv, h // h_kv, -1))[:, here].flatten(1)
+    K, V = (W.reshape(len(W), h_kv, -1)[:, here].flatten(1) for W in (W_K, W_V))
+    O = W_O.unflatten(0, (h_kv, -1))[here].flatten(0, 1)
+    return Q, K, V, O, b_O.clone() if rank == 0 else b_O.new_zeros(b_O.shape)
+
+
+def my_slice__split_by_sizes(W_Q, W_K, W_V, W_O, b_O, h, h_kv, P, rank):
+    each = h_kv // P
+    heads = [each] * (P - 1) + [h_kv - each * (P - 1)]
+
+    def mine(W, dim):
+        width = W.shape[dim] // h_kv
+        return torch.split(W, [n * width for n in heads], dim)[rank]
+    bias = torch.zeros_like(b_O)
+    if rank == 0:
+        bias += b_O
+    return mine(W_Q, 1), mine(W_K, 1), mine(W_V, 1), mine(W_O, 0), bias
+
+
+def my_slice__a_mask_of_columns(W_Q, W_K, W_V, W_O, b_O, h, h_kv, P, rank):
+    machine = (torch.arange(h_kv) // max(h_kv // P, 1)).clamp(max=P - 1)
+
+    def held(count):
+        return (machine.repeat_interleave(count // h_kv) == rank).nonzero().flatten()
+    return (W_Q.index_select(1, held(W_Q.shape[1])), W_K[:, held(W_K.shape[1])], W_V[:, held(W_V.shape[1])],
+            W_O[held(len(W_O))], b_O if not rank else 0 * b_O)

@@ -73,4 +73,37 @@ explain_decode = Explanation(
     hints=(), note="Prefill is another matter: there each key that is read meets many queries.",
 )
 
-QUESTIONS = [decode_bytes, why_fast, traffic, explain_decode]
+MACHINES, D_MODEL = 8, 4096
+VECTOR = 2 * D_MODEL                     # bytes, in bfloat16
+SENT = 2 * 2 * (MACHINES - 1) * VECTOR // MACHINES
+
+all_reduce_bytes = Number(
+    id="12.8", title="Bytes of an all-reduce", chapter=LAB, stars=2, minutes=6, after="section 5",
+    statement="Eight machines split a decoder of 32 blocks, each an attention layer and an MLP, so that every one of "
+              f"these {2 * 32} layers ends in a sum over all machines of a vector for each token, {D_MODEL} numbers in "
+              "bfloat16. A ring sums it: each machine cuts its vector into as many pieces as there are machines, and "
+              f"hands a piece on at each of {2 * (MACHINES - 1)} steps. In the first half of the steps the pieces are "
+              "summed, and in the second the sums go to all. How many bytes does a machine send for a token in one "
+              "block?",
+    answer=SENT,
+    mistakes=(
+        (2 * MACHINES * VECTOR, Mistake("p-times", f"That is {MACHINES} whole vectors for each sum. A step sends a "
+                                                   f"piece, 1/{MACHINES} of a vector.")),
+        (2 * (MACHINES - 1) * VECTOR, Mistake("sent-to-all", "That sends the whole vector to every other machine. In "
+                                                             "the ring a step sends a piece.")),
+        (2 * 2 * VECTOR, Mistake("a-step-too-many", f"Each half has {MACHINES - 1} steps, not {MACHINES}: a machine "
+                                                    "begins with pieces of its own.")),
+        (SENT / 2, Mistake("half", "Half of it. A block has two sums, and each takes both halves of the steps.")),
+        (SENT / 4, Mistake("quarter", "A quarter of it. A block has two sums, and each takes both halves of the "
+                                      "steps.")),
+        (2 * SENT, Mistake("four-bytes", "Twice too many. A number in bfloat16 has two bytes; four are float32.")),
+        (32 * SENT, Mistake("whole-model", "That is for all 32 blocks.")),
+        (2 * VECTOR, Mistake("one-way", "That sends each vector once. Which part of it does a machine send, and how "
+                                        "often?")),
+    ),
+    hints=(f"A piece is 1/{MACHINES} of {VECTOR} bytes. How many pieces does a machine send for one sum?",
+           f"{2 * (MACHINES - 1)} pieces for each sum, and two sums: one after attention, one after the MLP."),
+    note="For P machines a sum costs each 2 (P - 1) / P vectors: hardly more for 64 machines than for 8.",
+)
+
+QUESTIONS = [decode_bytes, why_fast, traffic, explain_decode, all_reduce_bytes]
