@@ -97,3 +97,26 @@ def my_slice__a_mask_of_columns(W_Q, W_K, W_V, W_O, b_O, h, h_kv, P, rank):
         return (machine.repeat_interleave(count // h_kv) == rank).nonzero().flatten()
     return (W_Q.index_select(1, held(W_Q.shape[1])), W_K[:, held(W_K.shape[1])], W_V[:, held(W_V.shape[1])],
             W_O[held(len(W_O))], b_O if not rank else 0 * b_O)
+
+
+# --- 12.9 zigzag -----------------------------------------------------------------------------------------------------
+
+def zigzag__slices(x, machines, rank):
+    size = x.size(0) // (2 * machines)
+    return torch.cat((x[rank * size : (rank + 1) * size], x[len(x) - (rank + 1) * size : len(x) - rank * size]), dim=0)
+
+
+def zigzag__a_mask_of_tokens(x, machines, rank):
+    chunk = torch.arange(x.shape[0]) // (x.shape[0] // machines // 2)
+    return x[(chunk == rank) | (chunk == 2 * machines - 1 - rank)]
+
+
+def zigzag__an_axis_of_chunks(x, machines, rank):
+    return x.unflatten(0, (2 * machines, -1))[[rank, -1 - rank]].flatten(0, 1)
+
+
+def zigzag__token_by_token(x, machines, rank):
+    each = len(x) // machines // 2
+    places = [*range(rank * each, rank * each + each)]
+    places += [len(x) - 1 - place for place in reversed(places)]
+    return torch.stack([x[place] for place in places])
