@@ -310,3 +310,15 @@ def test_where_nothing_is_on_the_page_to_be_shown_nothing_offers_to_show_it():
     for page in served.pages():
         html = (served.HTML / page).read_text("utf8")
         assert ('id="__toc"' in html) == ('class="toc-tree"' in html), page
+
+
+@pytest.mark.parametrize("width", [1200, 390])
+def test_the_text_stays_where_it_is_while_the_focus_is_in_what_is_always_in_sight(visit, width):
+    page = visit("chapters/02_one_head.html", width=width).page
+    page.evaluate("scrollTo({ top: 3000, behavior: 'instant' })")
+    places = []
+    for _ in range(4):
+        page.keyboard.press("Tab")
+        page.wait_for_timeout(100)
+        places.append(page.evaluate("scrollY"))
+    assert places == [3000] * 4
