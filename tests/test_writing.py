@@ -135,6 +135,22 @@ def test_16_0_makes_induction_heads_by_their_keys():
     assert other["all"].mean() < 1.4 * other["whole"].mean()
 
 
+def test_16_0_is_the_costliest_head_but_for_two_of_the_first_layers():
+    kept, small = decoder_heads("smollm2"), decoder_heads("stories15m")
+    assert kept.each_off.shape == (2, 30, 9) and small.each_off.shape == (2, 6, 6)
+    for each, used in zip(kept.each_off, kept.used.mean(-1) - kept.pairs_twice[TURNED.index("none")].mean()):
+        best = [divmod(int(k), 9) for k in each.flatten().topk(3).indices]
+        assert best[0] == (0, 5) and (16, 0) in best and all(layer < 2 for layer, h in best if (layer, h) != (16, 0))
+        torch.testing.assert_close(torch.stack([each[tuple(head)] for head in kept.used_heads.long().tolist()]), used,
+                                   atol=2e-2, rtol=2e-3)
+
+
+def test_16_0_needs_the_fastest_pair_and_so_do_others():
+    loss, weight = decoder_heads("smollm2").fastest.mean(-1).T
+    assert loss.argsort().tolist() == [0, 3, 2, 1] and weight[2] < 0.2 and weight[3] > 0.8
+    assert decoder_heads("smollm2").one_coordinate > 0.95
+
+
 def test_sinks_are_of_the_position_in_one_model_and_none_in_the_other():
     large, small = decoder_heads("smollm2"), decoder_heads("stories15m")
     assert (large.sink[0] > 0.5).sum() > 50 and (large.sink[1].mean() - large.sink[0].mean()).abs() < 0.05

@@ -2,7 +2,7 @@
 their induction heads, what these are needed for, their sinks and the pairs that turn, and takes scores apart.
 
 The weights are found by `mha.lab.real.load`. PART is one of PARTS, MODEL one of MODELS, to make that part again and
-keep what is stored of the others; all of them take about a quarter of an hour on two cores. All is in float32.
+keep what is stored of the others; all of them take about an hour on two cores. All is in float32.
 """
 import sys
 from functools import cached_property
@@ -48,9 +48,9 @@ class Found:
     def read(self, ids, change=None, **options):
         return causes.read(self.model, ids, change, **options)
 
-    def losses(self, ids, change=None, behind=P + 1):
+    def losses(self, ids, change=None, behind=P + 1, **options):
         """(B,), the mean loss of the tokens behind the first `behind`."""
-        rows = [F.cross_entropy(self.read(some, change).logits[:, :-1].mT, some[:, 1:], reduction="none")
+        rows = [F.cross_entropy(self.read(some, change, **options).logits[:, :-1].mT, some[:, 1:], reduction="none")
                 for some in ids.split(4)]
         return torch.cat(rows)[:, behind - 1 if behind > P else behind:].mean(-1)
 
@@ -133,6 +133,49 @@ def used(found):
     losses = [torch.stack([found.losses(few, causes.off({head: make(head)})) for head in chosen])
               for make in (lambda head: 0.0, lambda head: means[head])]
     return {"used_heads": torch.tensor(chosen), "used": torch.stack(losses)}
+
+
+def each_off(found, kinds=("zero", "mean"), layers=slice(None)):
+    """By how much the loss of the second half rises with each head of the model off, by zero and by its mean: means of
+    the texts.
+    """
+    few, whole = found.twice[:FEW], found.losses(found.twice[:FEW]).mean()
+    streams, means = found.read(few, see=("into keys",), last=True).seen["into keys"], found.mean(found.twice)
+
+    def loss(kind, l, h):
+        change = causes.off({(l, h): 0.0 if kind == "zero" else means[l, h]})
+        return found.losses(few, change, begin=(l, streams[l])).mean() - whole
+    return {"each_off": torch.stack([torch.stack([torch.stack([loss(kind, l, h) for h in range(found.h)])
+                                                  for l in range(found.layers)[layers]]) for kind in kinds])}
+
+
+def fastest(found):
+    """smollm2: the loss of the second half, and what 16.0 gives to the token before, where the fastest pair turns in
+    all layers, in none, in all but 16, and in 16 alone; of each text.
+    """
+    if found.name != "smollm2":
+        return {}
+    few, rows, ropes = found.twice[:FEW], [], [layer.attention.on_qk for layer in found.model.layers]
+    for stopped in ([], range(30), [16], [l for l in range(30) if l != 16]):
+        for l in stopped:
+            turn = frequencies(found.model.layers[l].attention.d_k, ropes[l].base)
+            turn[0] = 0
+            found.model.layers[l].attention.on_qk = Rope(frequencies=turn, interleaved=ropes[l].interleaved)
+        maps = found.read(few, see=("weights",), last=True).seen["weights"][16]
+        rows.append(torch.stack([found.losses(few), on(maps[None], torch.arange(P + 2, 2 * P), 1)[:, 0, 0]]))
+        for layer, rope in zip(found.model.layers, ropes):
+            layer.attention.on_qk = rope
+    return {"fastest": torch.stack(rows)}
+
+
+def longest(found):
+    """The share of the largest coordinate in the square of the first token's vector, in the layer where it is longest
+    against other tokens.
+    """
+    streams = found.read(found.texts[:4], see=("into keys",), last=True).seen["into keys"]
+    layer = max(streams, key=lambda x: x[:, 0].norm(dim=-1).mean() / x[:, BEHIND:].norm(dim=-1).median())
+    squares = layer[:, 0].square()
+    return {"one_coordinate": (squares.amax(-1) / squares.sum(-1)).mean()[None]}
 
 
 def paths(found):
@@ -239,8 +282,8 @@ def apart(found):
             "apart_spread": rows.sum((1, 2))}
 
 
-PARTS = {"scores": scores, "off": groups_off, "used": used, "paths": paths, "sinks": sinks, "pairs": pairs,
-         "apart": apart}
+PARTS = {"scores": scores, "off": groups_off, "used": used, "each": each_off, "paths": paths, "sinks": sinks,
+         "longest": longest, "pairs": pairs, "fastest": fastest, "apart": apart}
 
 
 def main(*asked):

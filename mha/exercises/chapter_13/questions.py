@@ -61,7 +61,7 @@ explain_the_cache = Explanation(
               "in a minute, then open the checklist.",
     checklist=("A map of weights shows where a head attends, and not whether anything depends on it.",
                "Switch the head off and measure what the model then writes, on many texts that were not chosen for it.",
-               "By its mean as well as by zero: a zero may only remove a constant that later layers count on.",
+               "By its mean as well as by zero: a zero may only remove a constant that the model counts on.",
                "Beside it the same for other heads, and for another opening or shuffled words.",
                "Keys and values are exchanged apart: keys decide where weight goes, values what is carried.",
                "Exchange with what differs in one respect only, and say in which: a name for a name, or for a thing.",
@@ -71,16 +71,16 @@ explain_the_cache = Explanation(
 
 the_second_comma = Choice(
     id="13.7", title="The comma that stands twice", chapter=LAB, stars=2, minutes=5, after="section 1",
-    statement="You write a reader for stories15M. Its list of 32,000 pieces begins with one piece for each of 256 "
-              "bytes, and the pieces that were learned follow; so \",\" and \".\" stand in it twice. You build a "
-              "dictionary from piece to number that keeps the first it sees. Nothing fails, and stories look right. "
-              "What do you notice?",
+    statement="You write a reader for stories15M. Its list of 32,000 pieces has one piece for each of 256 bytes, and "
+              "behind them those that were learned; so single characters such as \",\" and \".\" stand in it twice. "
+              "You build a dictionary from piece to number that keeps the first it sees. Nothing fails, and stories "
+              "look right. What do you notice?",
     options=(
         Option("Nothing: both numbers stand for the same text.",
                "They decode to the same text, but each has an embedding of its own, and that of the byte was hardly "
                "ever trained.",
                "same-text"),
-        Option("The loss is far too high, and nearly all of it at commas and full stops.",
+        Option("The loss is far too high, and more than half of the rise is at commas and full stops.",
                "The model has never learned to expect the byte pieces, so it is surprised by each, and by what "
                "follows. The later number must win."),
         Option("Decoding fails for bytes above 127.",
@@ -90,7 +90,7 @@ the_second_comma = Choice(
                "A comma is one token either way.",
                "longer"),
         Option("The model repeats itself, since it never sees an end of a sentence.",
-               "It may write worse, but the plain sign is the loss on those two tokens.",
+               "It may write worse, but the plain sign is the loss on those tokens.",
                "repeats"),
     ),
     hints=("What does the model compute from a token's number before anything else?",),

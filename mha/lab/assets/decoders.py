@@ -18,8 +18,8 @@ class DecoderHeads:
     """What the heads of one model do, float16. Random tokens: eight texts of 40 that come twice, behind a start token.
 
     Texts: 16 stories, 100 tokens of each. Losses in nats per token, one for each text; those of random tokens are of
-    the second 40: of all of them in `off`, `off_others`, `used` and `pairs_twice`, of all but the first, which nothing
-    foretells, in `loss`, `first` and `path_loss`.
+    the second 40: of all but the first, which nothing foretells, in `loss`, `first` and `path_loss`, and of all of them
+    elsewhere.
     """
     induction: Tensor
     """(8, layers, h), the mean weight on the token after the one before, where that came last."""
@@ -43,6 +43,8 @@ class DecoderHeads:
     """(24, 2), eight heads of the highest induction score, then of the token before, then others: layer and head."""
     used: Tensor
     """(2, 24, 4), with each off, by zero and by the mean; four texts."""
+    each_off: Tensor
+    """(2, layers, h), by how much the mean loss rises with each head off, by zero and by the mean; four texts."""
     path_loss: Tensor
     """(2, PATHS_KEPT, 4), with each of two heads that look at the token before kept from what later layers read."""
     path_looks: Tensor
@@ -53,6 +55,9 @@ class DecoderHeads:
     """(2, layers, h), in stories the mean weight on the first token, with the start token and without it."""
     stream: Tensor
     """(2, layers, 2), the length of the stream that each layer reads: at the first token, and the median of others."""
+    one_coordinate: Tensor
+    """(1,), the share of one coordinate in the square of the first token's vector, in the layer where it is longest
+    against others; four stories."""
     sink_loss: Tensor
     """(2, 16), of the last 80 tokens of stories, with the start token and without it."""
     apart_same: Tensor
@@ -63,6 +68,9 @@ class DecoderHeads:
     """(TURNED, 8), of stories, where some pairs of rotary positions do not turn."""
     pairs_twice: Tensor
     """(TURNED, 4), of random tokens."""
+    fastest: Tensor | None = None
+    """smollm2: (4, 2, 4), of random tokens, the loss and what 16.0 gives to the token before: whole, and where the
+    fastest pair does not turn in any layer, in layer 16, and in any other; four texts."""
     apart: Tensor | None = None
     """stories15m: (3, 36, 36), where the lead of the name's score in 5.1 comes from, three openings: the query's parts
     in rows, the key's in columns (embedding, then six heads and the network of each layer below)."""

@@ -49,6 +49,16 @@ def used_by_mean(name: str = "smollm2") -> viz.Table:
                        rise_by_zero=rows[0], rise_by_mean=rows[1])
 
 
+def costliest(name: str = "smollm2") -> str:
+    """Of all heads, the four that cost most by zero and by the mean, with what each costs."""
+    lines = []
+    for kind, each in zip(("zero", "the mean"), decoder_heads(name).each_off):     # (layers, h)
+        best = each.flatten().topk(4)
+        lines.append(f"by {kind}: " + ", ".join(f"{name_of(divmod(i, each.shape[1]))} {cost:.2f}" for i, cost in zip(
+            best.indices.tolist(), best.values.tolist())))
+    return "\n".join(lines)
+
+
 def together() -> viz.Table:
     """The loss of the second half without the 1, 3 and 9 best induction heads of smollm2, and of as many others."""
     kept = decoder_heads("smollm2")
@@ -121,6 +131,18 @@ def pairs() -> viz.Table:
     small, large = decoder_heads("stories15m"), decoder_heads("smollm2")
     return viz.columns(TURNED, corner="pairs that do not turn", stories15m_stories=small.pairs_texts.mean(-1),
                        smollm2_stories=large.pairs_texts.mean(-1), smollm2_twice=large.pairs_twice.mean(-1))
+
+
+def fastest() -> viz.Table:
+    """Random tokens that come twice where the fastest pair does not turn in some layers of smollm2."""
+    loss, weight = decoder_heads("smollm2").fastest.mean(-1).T
+    return viz.columns(("none", "all", "16", "all but 16"), corner="stopped in layers", loss_the_second_time=loss,
+                       **{"weight of 16.0 one back": weight})
+
+
+def one_coordinate() -> str:
+    """The share of one coordinate in the square of the longest first vector."""
+    return ", ".join(f"{decoder_heads(name).one_coordinate.item():.2f} in {name}" for name in ("stories15m", "smollm2"))
 
 
 def groups() -> str:

@@ -24,8 +24,8 @@ def worse_by_zero():
     zero, mean, _ = writing().name_off[:, :, at("0.5")].mean((1, 2))
     whole = writing().name_whole.mean()
     return (f"Set to zero, head 0.5 of stories15M lowers the probability of a name from {whole:.2f} to {zero:.2f}. Set "
-            f"to its mean, it leaves {mean:.2f}. So later layers count on its constant, and hardly anything of this "
-            "job hangs on what it says of a token.", zero < 0.3 < 0.8 < mean)
+            f"to its mean, it leaves {mean:.2f}. So the model counts on its constant, and hardly anything of this job "
+            "hangs on what it says of a token.", zero < 0.3 < 0.8 < mean)
 
 
 @claim("writing", "A head that attends to the token before is what induction heads need.", SOME, THIRTEEN)
