@@ -127,5 +127,5 @@ EXERCISE = Exercise(
            "In the middle stands M W_K'^T. It should be what stood there before, W_K^T. Solve for W_K'.",
            "return W_K @ torch.linalg.inv(M).T"),
     note="Only the product of W_Q and W_K transposed can be seen from outside. So a single column of W_Q means "
-         "nothing by itself: any M mixes it with the others.",
+         "nothing by itself: M may mix it with the others.",
 )
