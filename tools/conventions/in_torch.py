@@ -117,7 +117,7 @@ def hugging_face_doors():
              "eager_attention_forward", axes="(B, h, n, d)", out="(B, n, h, d)", call=eager,
              mask="attention_mask", bias="attention_mask", scale="scaling",
              default_scale="must be given" if asks_for_scale else "", grouped="num_key_value_groups of the layer",
-             dropout="dropout", dropped=eager_with_dropout, weights="output_attentions",
+             dropout="dropout", dropped=eager_with_dropout, weights="always",
              line="swap(eager_attention_forward(layer, q, k, v, ~mask * -1e9, d ** -0.5)[0])", names=lambda: module),
         Door(name="HF · sdpa", package="transformers", calls="transformers.integrations.sdpa_attention."
              "sdpa_attention_forward", axes="(B, h, n, d)", out="(B, n, h, d)", call=sdpa, mask="attention_mask",

@@ -27,5 +27,5 @@ class Convention:
 
 @functools.cache
 def conventions() -> tuple[Convention, ...]:
-    """Eleven doors of eight libraries."""
+    """Eleven functions and layers of eight libraries."""
     return tuple(Convention(**entry) for entry in json.loads(CONVENTIONS.read_text(encoding="utf-8")))

@@ -1,4 +1,4 @@
-"""The tables of appendix C: one question, put to every door of `mha.lab.assets.conventions`."""
+"""The tables of appendix C: one question, put to every function and layer of `mha.lab.assets.conventions`."""
 from mha import viz
 from mha.lab.assets.conventions import conventions
 
@@ -6,34 +6,39 @@ NONE = "–"
 
 
 def _table(corner, **tell):
-    """A row for each door; `tell` says of each column what it shows of a door."""
-    return viz.columns([door.name for door in conventions()], corner=corner,
-                       **{name: [say(door) or NONE for door in conventions()] for name, say in tell.items()})
+    """A row for each function or layer; `tell` says of each column what it shows of one."""
+    return viz.columns([one.name for one in conventions()], corner=corner,
+                       **{name: [say(one) or NONE for one in conventions()] for name, say in tell.items()})
 
 
 def _argument(name):
-    return lambda door: door.arguments[name]
+    return lambda one: one.arguments[name]
 
 
 def _found(name):
-    return lambda door: door.found[name]
+    return lambda one: one.found[name]
 
 
-def doors():
+def called():
     """What is called, in which version, and whether it was run here or read in its release."""
-    return _table("door", calls=lambda door: door.calls.rpartition(".")[2], version=lambda door: door.version,
-                  how=lambda door: door.how)
+    return _table("name", calls=lambda one: one.calls.rpartition(".")[2], version=lambda one: one.version,
+                  how=lambda one: one.how)
 
 
 def shapes():
     """Axes of the queries, of the output, and the order of the first three arguments."""
-    return _table("axes", queries=lambda door: door.axes, out=lambda door: door.out or "the same",
-                  order=lambda door: door.order)
+    return _table("axes", queries=lambda one: one.axes, out=lambda one: one.out or "the same",
+                  order=lambda one: one.order)
 
 
 def masks():
-    """What a boolean True means, and what floats do."""
-    return _table("a mask", argument=_argument("mask"), True_means=_found("true"), floats=_found("floats"))
+    """What a boolean True means, and what floats do; the name of their argument, if it is another."""
+    def floats(one):
+        mask, bias = one.arguments["mask"], one.arguments["bias"]
+        return bias and one.found["floats"] + (f", as {bias}" if bias != mask else "")
+
+    return _table("a mask", argument=_argument("mask"),
+                  True_means=lambda one: one.arguments["mask"] and one.found["true"], floats=floats)
 
 
 def scales():
@@ -43,8 +48,8 @@ def scales():
 
 def dropout():
     """Whether weights are lost in evaluation, if somebody has asked for dropout."""
-    def evaluated(door):
-        return door.arguments["dropout"] and ("still drops" if door.found["drops_in_eval"] else "off")
+    def evaluated(one):
+        return one.arguments["dropout"] and ("still drops" if one.found["drops_in_eval"] else "off")
 
     return _table("dropout", argument=_argument("dropout"), in_evaluation=evaluated)
 
@@ -57,8 +62,8 @@ def weights():
 def groups():
     """Which query heads share a KV head, of four query heads and two KV heads."""
     of = {"interleaved": "0 0 1 1", "tiled": "0 1 0 1"}
-    return _table("groups", order=lambda door: door.found["groups"],
-                  KV_head_of_query_heads_0_to_3=lambda door: of.get(door.found["groups"]))
+    return _table("groups", order=lambda one: one.found["groups"],
+                  KV_heads_read=lambda one: of.get(one.found["groups"]))
 
 
 def causal():
@@ -67,7 +72,7 @@ def causal():
     alone = {"upper left": "1", "lower right": "5"}
 
     def told(name, words):
-        return lambda door: door.arguments["is_causal"] and words.get(door.found[name], door.found[name])
+        return lambda one: one.arguments["is_causal"] and words.get(one.found[name], one.found[name])
 
     return _table("causal", argument=_argument("is_causal"), three_queries=told("causal", seen),
                   one_query=told("causal_one_query", alone))
@@ -81,5 +86,11 @@ class Lines(str):
 
 
 def lines():
-    """For each door the line that gives the answer of mha."""
-    return Lines("\n".join(f"{door.name}\n    {door.line}" for door in conventions()))
+    """For each the line that gives the answer of mha."""
+    return Lines("\n".join(f"{one.name}\n    {one.line}" for one in conventions()))
+
+
+def read():
+    """File and line of what was read and not run."""
+    rows = [(one, about, place) for one in conventions() for about, place in (one.where or {}).items()]
+    return viz.columns([f"{one.name}: {about}" for one, about, _ in rows], corner="read", at=[row[2] for row in rows])
