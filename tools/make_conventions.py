@@ -15,8 +15,8 @@ from mha.lab.assets.conventions import CONVENTIONS
 from tools.conventions import in_jax, in_torch
 from tools.conventions.read import READ
 
-ORDER = ("torch · function", "torch · layer", "HF · eager", "HF · sdpa", "flash-attn", "xformers", "Keras", "jax", "flax",
-         "x-transformers", "ONNX")
+ORDER = ("torch · function", "torch · layer", "HF · eager", "HF · sdpa", "flash-attn", "xformers", "Keras", "jax",
+         "flax", "x-transformers", "ONNX")
 NEEDS = {                                       # what makes the doors -> what must be installed
     in_torch.torch_doors: ("torch",), in_torch.hugging_face_doors: ("transformers",),
     in_torch.x_transformers_doors: ("x-transformers",), in_jax.jax_doors: ("jax",), in_jax.flax_doors: ("flax",),

@@ -61,7 +61,8 @@ def flax_with_dropout(q, k, v, training):
 
 def flax_doors():
     return [Door(name="flax", package="flax", calls="flax.nnx.MultiHeadAttention", axes="(B, n, d_model)", call=by_flax,
-                 mask="mask", bias="mask", is_causal="is_causal", grouped="num_kv_heads", dropout="dropout_rate", dropped=flax_with_dropout, weights="sow_weights",
+                 mask="mask", bias="mask", is_causal="is_causal", grouped="num_kv_heads",
+                 dropout="dropout_rate", dropped=flax_with_dropout, weights="sow_weights",
                  line="split(layer(merge(q), merge(k), merge(v), mask=mask))",
                  arrays=True, names=lambda: dict(SHAPES, layer=flax_layer(deterministic=True)))]
 
@@ -98,7 +99,8 @@ def keras_with_dropout(q, k, v, training):
 def keras_doors():
     return [Door(name="Keras", package="keras", calls="keras.layers.MultiHeadAttention", axes="(B, n, d_model)",
                  call=by_keras, order="q, v, k", mask="attention_mask", bias="attention_mask",
-                 is_causal="use_causal_mask", grouped="GroupQueryAttention", dropout="dropout", dropped=keras_with_dropout, weights="return_attention_scores",
+                 is_causal="use_causal_mask", grouped="GroupQueryAttention", dropout="dropout",
+                 dropped=keras_with_dropout, weights="return_attention_scores",
                  line="split(layer(merge(q), merge(v), merge(k), attention_mask=mask))",
                  arrays=True, names=lambda: dict(SHAPES, layer=lambda *x, **more: keras_layer()(*x, **more).detach()))]
 
@@ -134,6 +136,7 @@ def by_onnx(q, k, v, *, mask=None, bias=None, causal=False, scale=None, weights=
 
 def onnx_doors():
     return [Door(name="ONNX", package="onnxruntime", calls="Attention of opset 24", axes="(B, h, n, d)", call=by_onnx,
-                 mask="attn_mask", bias="attn_mask", scale="scale", is_causal="is_causal", weights="qk_matmul_output_mode=3",
+                 mask="attn_mask", bias="attn_mask", scale="scale", is_causal="is_causal",
+                 weights="qk_matmul_output_mode=3",
                  line="session.run(None, dict(Q=q, K=k, V=v, mask=mask[None, None]))[0]",
                  arrays=True, names=lambda: dict(SHAPES, session=onnx_session(back(True).numpy())))]

@@ -122,7 +122,8 @@ def hugging_face_doors():
         Door(name="HF · sdpa", package="transformers", calls="transformers.integrations.sdpa_attention."
              "sdpa_attention_forward", axes="(B, h, n, d)", out="(B, n, h, d)", call=sdpa, mask="attention_mask",
              bias="attention_mask", scale="scaling", is_causal="is_causal", grouped="num_key_value_groups of the layer",
-             dropout="dropout", dropped=sdpa_with_dropout, line="swap(sdpa_attention_forward(layer, q, k, v, mask)[0])", names=lambda: module),
+             dropout="dropout", dropped=sdpa_with_dropout,
+             line="swap(sdpa_attention_forward(layer, q, k, v, mask)[0])", names=lambda: module),
     ]
 
 
@@ -141,7 +142,7 @@ def attend_with_dropout(q, k, v, training):
 def x_transformers_doors():
     from x_transformers.attend import Attend
     return [Door(name="x-transformers", package="x-transformers", calls="x_transformers.attend.Attend",
-                 axes="(B, h, n, d)", call=attend, mask="mask", bias="attn_bias", scale="scale", dropout="dropout", dropped=attend_with_dropout,
-                 is_causal="causal",
+                 axes="(B, h, n, d)", call=attend, mask="mask", bias="attn_bias", scale="scale",
+                 dropout="dropout", dropped=attend_with_dropout, is_causal="causal",
                  weights="always: post_softmax_attn", line="Attend()(q, k, v, mask=mask[None, None])[0]",
                  names=lambda: {"Attend": Attend, **SHAPES})]

@@ -1,4 +1,7 @@
-"""What eight libraries take and give where they compute attention: `conventions.json`, by `tools/make_conventions.py`."""
+"""What eight libraries take and give where they compute attention: `conventions.json`.
+
+`tools/make_conventions.py` makes it.
+"""
 import functools
 import json
 from dataclasses import dataclass
