@@ -46,8 +46,8 @@ HEADS, KV_HEADS, HEAD = 8, 2, 3
 tiled = Number(
     id="C.3", title="Whose keys?", chapter=HERE, stars=2, minutes=4, after="section 2",
     statement=f"A layer was trained with {HEADS} query heads and {KV_HEADS} KV heads, interleaved as in `mha`. Its "
-              "queries, keys and values are passed to `Attend` of x-transformers as they are. Which KV head does query "
-              f"head {HEAD} read there? Heads are counted from 0.",
+              "queries, keys and values are passed to `Attend` of `x-transformers` as they are. Which KV head does "
+              f"query head {HEAD} read there? Heads are counted from 0.",
     answer=HEAD % KV_HEADS,
     mistakes=(
         (HEAD * KV_HEADS // HEADS, Mistake("interleaved", "That is the one it was trained with. Attend tiles.")),

@@ -21,8 +21,8 @@ def _found(name):
 
 def called():
     """What is called, in which version, and whether it was run here or read in its release."""
-    return _table("name", calls=lambda one: one.calls.rpartition(".")[2], version=lambda one: one.version,
-                  how=lambda one: one.how)
+    return _table("name", version=lambda one: one.version, how=lambda one: one.how,
+                  calls=lambda one: one.calls.rpartition(".")[2])
 
 
 def shapes():
@@ -92,5 +92,7 @@ def lines():
 
 def read():
     """File and line of what was read and not run."""
-    rows = [(one, about, place) for one in conventions() for about, place in (one.where or {}).items()]
-    return viz.columns([f"{one.name}: {about}" for one, about, _ in rows], corner="read", at=[row[2] for row in rows])
+    words = {"true": "booleans", "drops": "dropout"}
+    rows = {f"{one.name}: {words.get(about, about)}": place
+            for one in conventions() for about, place in (one.where or {}).items()}
+    return viz.columns([*rows], corner="read", at=[*rows.values()])
