@@ -62,8 +62,8 @@ def name_of(path):
 
 
 def exercises_of(number):
-    """The modules that hold the exercises of a chapter, "4" or "B"; "*" for all."""
-    folder = {"B": "zoo", "*": "*"}.get(number) or f"chapter_{number.zfill(2)}"
+    """The modules that hold the exercises of a chapter, "4", or of an appendix, "B"; "*" for all."""
+    folder = {"B": "zoo", "*": "*"}.get(number) or f"chapter_{number.zfill(2) if number[0].isdigit() else number}"
     return [f"mha.exercises.{path.parent.name}.{path.stem}" for path in sorted(EXERCISES.glob(f"{folder}/*.py"))]
 
 

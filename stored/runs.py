@@ -39,7 +39,7 @@ def python_of(code):
     """
     source = "\n".join(TransformerManager().transform_cell(cell.source) for cell in code)
     named = {"*"} if re.search(r"\b(EXERCISES|progress)\b", source) else set(
-        re.findall(r"""\b(?:check|predict|show|hint|solution|find)\(\s*["'](\d+[a-z]?|B)\.\d+["']""", source))
+        re.findall(r"""\b(?:check|predict|show|hint|solution|find)\(\s*["'](\d+[a-z]?|[A-Z])\.\d+["']""", source))
     exercises = [name for number in sorted(named) for name in imports.exercises_of(number)]
     return source, exercises + imports.figures_in(source)
 

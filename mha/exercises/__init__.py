@@ -5,6 +5,7 @@
 """
 import difflib
 import importlib
+import math
 import pkgutil
 import re
 from dataclasses import replace
@@ -18,19 +19,20 @@ from mha.exercises.engine.report import Report
 
 def _all():
     """Every exercise in order. In a chapter's folder each module whose name starts as e1_2_ has one in code, and
-    `questions` the others; the specimens of the zoo come last.
+    `questions` the others; the appendices come last.
     """
     names = [module.name for module in pkgutil.walk_packages(__path__, f"{__name__}.") if ".chapter_" in module.name]
     code = [importlib.import_module(name).EXERCISE for name in names if re.search(r"\.e\d+[a-z]?_\d+_", name)]
     asked = [importlib.import_module(name).QUESTIONS for name in names if name.endswith(".questions")]
-    return {item.id: item for item in sorted(code + sum(asked, []), key=_place)
-            + importlib.import_module(f"{__name__}.zoo").SPECIMENS}
+    zoo = importlib.import_module(f"{__name__}.zoo").SPECIMENS
+    return {item.id: item for item in sorted([*code, *zoo, *sum(asked, [])], key=_place)}
 
 
 def _place(item):
-    """Where an exercise stands: 11.9, 11.10, 11b.1, 12.1."""
+    """Where an exercise stands: 11.9, 11.10, 11b.1, 12.1, then the appendices, in the order that they tell."""
     chapter, number = item.id.split(".")
-    return int(re.match(r"\d+", chapter)[0]), chapter, int(number)
+    of_chapter = re.match(r"\d+", chapter)
+    return (int(of_chapter[0]), chapter, int(number)) if of_chapter else (math.inf, chapter, 0)
 
 
 REPLACED = ("A cell of this notebook, or something that it imports, has replaced {}. The answer was judged with the "

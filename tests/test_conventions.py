@@ -1,0 +1,107 @@
+"""What appendix C tells of eight libraries: asked again where the library is installed, and held to `mha`."""
+import importlib.util
+
+import pytest
+import torch
+
+from mha import attention, masks
+from mha.lab.assets.conventions import conventions
+from mha.lab.findings import appendix_c
+from tools.conventions import door, in_torch
+from tools.make_conventions import NEEDS, ORDER, installed, version
+
+STORED = {one.name: one for one in conventions()}
+TORCHS = {"torch · function", "torch · layer"}
+here = pytest.mark.parametrize("asked", installed(), ids=lambda asked: asked.name)
+
+
+def test_each_of_the_eight_libraries_is_told_and_those_at_hand_are_asked():
+    assert list(STORED) == list(ORDER)
+    assert {one.package for one in STORED.values()} == {"torch", "transformers", "flash-attn", "xformers", "keras",
+                                                        "jax", "flax", "x-transformers", "onnxruntime"}
+    assert TORCHS <= {asked.name for asked in installed()}
+
+
+@here
+def test_what_is_stored_is_what_comes_out(asked):
+    told = asked.told(version(asked.package))
+    stored = STORED[asked.name]
+    same = told.pop("version") == stored.version
+    assert {**vars(stored), "version": None, "where": None} == {**told, "version": None, "where": None} or not same
+
+
+@pytest.mark.parametrize("one", [one for one in STORED.values() if one.how == "run"], ids=lambda one: one.name)
+def test_the_line_that_is_told_gave_the_output_of_mha(one):
+    assert one.found["line_holds"] and one.found["scale_given"] in ("factor", "refused") and not one.where
+
+
+@pytest.mark.parametrize("one", [one for one in STORED.values() if one.how == "read"], ids=lambda one: one.name)
+def test_what_was_read_says_where(one):
+    assert {"axes", "true", "scale", "drops", "weights", "groups", "causal"} <= set(one.where)
+
+
+@pytest.mark.parametrize("true, seen", [("may attend", "1 to 5 of 5"), ("masked", "0 to 4 of 5")])
+def test_explain_tells_the_two_polarities_apart(true, seen):
+    """A library that takes True for masked is handed the causal mask of mha: this is what it then sees."""
+    mask = masks.causal(5)
+    taken = mask if true == "may attend" else masks.from_torch(mask)
+    assert f"A query sees {seen} keys" in masks.explain(taken)
+    assert ("nothing leaks from the future" in masks.explain(taken)) == (true == "may attend")
+    assert any(one.found["true"] == true for one in STORED.values())
+
+
+def test_floats_cast_to_booleans_are_the_inverted_mask():
+    mask = masks.causal(5)
+    assert masks.explain((~mask * -1e9).bool()) == masks.explain(~mask)
+    assert {one.name for one in STORED.values() if one.found["floats"] == "cast to booleans"} == {"Keras", "flax"}
+
+
+@pytest.mark.parametrize("order, reads", [("interleaved", [0, 0, 1, 1]), ("tiled", [0, 1, 0, 1])])
+def test_the_heads_that_the_table_names_are_those_that_are_read(order, reads):
+    q, k, v = door.inputs(kv_heads=2)
+    tensors = (k, v) if order == "interleaved" else [tensor.repeat(1, 2, 1, 1) for tensor in (k, v)]
+    picked = attention(q, k[:, reads], v[:, reads])[0]
+    torch.testing.assert_close(attention(q, *tensors)[0], picked)
+    shown = {row[0]: row[2] for row in appendix_c.groups().rows[1:] if row[1] == order}
+    assert shown and set(shown.values()) == {" ".join(map(str, reads))}
+
+
+@pytest.mark.parametrize("corner, seen", [("upper left", "1 2 3"), ("lower right", "3 4 5")])
+def test_the_keys_that_the_table_counts_are_those_that_are_seen(corner, seen):
+    mask = masks.causal(3, 5, offset=0 if corner == "upper left" else 2)
+    assert " ".join(map(str, mask.sum(-1).tolist())) == seen
+    shown = {row[0]: row[2] for row in appendix_c.causal().rows[1:]}
+    assert {shown[one.name] for one in STORED.values() if one.found["causal"] == corner} == {seen}
+
+
+def test_torchs_layer_gives_each_heads_weights_if_it_is_told_so():
+    x = torch.randn(2, 5, door.H * door.D)
+    weights = in_torch.torch_layer()(x, x, x, average_attn_weights=False)[1]
+    assert weights.shape == (2, door.H, 5, 5)
+
+
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_torchs_layer_fills_a_blind_row_with_nan_or_with_zeros(need_weights):
+    x = torch.randn(1, 5, door.H * door.D)
+    with torch.no_grad():
+        row = in_torch.torch_layer()(x, x, x, attn_mask=masks.causal(5), need_weights=need_weights)[0][0, -1]
+    assert row.isnan().all() if need_weights else (row == 0).all()
+
+
+@pytest.mark.skipif(importlib.util.find_spec("transformers") is None, reason="transformers is not installed")
+def test_a_model_of_hugging_face_makes_the_mask_that_its_function_wants():
+    from transformers import LlamaConfig
+    from transformers.masking_utils import create_causal_mask
+    made = {}
+    for kind in ("eager", "sdpa"):
+        config = LlamaConfig(hidden_size=8, num_attention_heads=2, num_hidden_layers=1, vocab_size=9)
+        config._attn_implementation = kind
+        made[kind] = create_causal_mask(config=config, inputs_embeds=torch.zeros(1, 3, 8), cache=None,
+                                        attention_mask=torch.tensor([[0, 1, 1]]))
+    seen = masks.causal(3) & torch.tensor([[[[False, True, True]]]])
+    assert torch.equal(made["sdpa"], seen) and torch.equal(made["eager"] == 0, seen)
+
+
+def test_what_asks_names_only_packages_that_the_table_has():
+    assert {package for packages in NEEDS.values() for package in packages} - {"onnx"} <= {
+        one.package for one in STORED.values()}
