@@ -1,0 +1,182 @@
+"""A board with rules of evidence and no server: an entry is one file, and the baseline is run again beside it."""
+import json
+import math
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+import mha
+from mha.lab.journeys.model import Config, Model
+from mha.lab.journeys.training import fit_journeys, tests
+
+SEEDS, FEWEST, LEVEL, MARGIN = 8, 4, 0.01, 0.02
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What one configuration came to from each of its seeds: a line of the board."""
+
+    config: Config
+    cached: int
+    """Numbers that each token adds to the cache."""
+    parameters: int
+    seeds: tuple[int, ...]
+    right: tuple[tuple[float, float], ...]
+    """For each seed, the share of right answers in "from" and in "to", on 256 fresh documents."""
+    version: str
+    """Of mha and of torch."""
+
+    @property
+    def scores(self) -> Tensor:
+        """(seeds,), the mean of both boxes."""
+        return torch.tensor(self.right, dtype=torch.float64).mean(-1)
+
+    def save(self, path) -> None:
+        """Write the entry as one line of JSON."""
+        Path(path).write_text(json.dumps(self.told()) + "\n", encoding="utf-8")
+
+    def told(self) -> dict:
+        """As JSON keeps it."""
+        return asdict(self)
+
+    @classmethod
+    def read(cls, told) -> "Entry":
+        """An entry from what `told` gave, or from the path of a file that `save` wrote."""
+        told = told if isinstance(told, dict) else json.loads(Path(told).read_text(encoding="utf-8"))
+        pairs = tuple(tuple(pair) for pair in told["right"])
+        return cls(**{**told, "config": Config.read(told["config"]), "seeds": tuple(told["seeds"]), "right": pairs})
+
+    def __repr__(self):
+        scores = self.scores
+        return (f"{self.config.name}: {self.cached} numbers a token, {scores.mean():.2f} right "
+                f"({scores.min():.2f} to {scores.max():.2f}, {len(scores)} seeds)")
+
+
+def play(config: Config, seeds=SEEDS) -> Entry:
+    """Train a configuration from several seeds and test it: an entry of the board.
+
+    Args:
+        config: see `mha.lab.journeys.config`.
+        seeds: how many, from 0 on; or which.
+    """
+    chosen = tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds)
+    right = fit_journeys(config, chosen).right
+    pairs = tuple(tuple(round(x, 4) for x in pair) for pair in right.tolist())
+    return Entry(config, config.cached, config.parameters, chosen, pairs,
+                 f"mha {mha.__version__}, torch {torch.__version__}")
+
+
+# --- Rules of evidence ---------------------------------------------------------------------------------------------
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether an entry is accepted, and why, in one sentence; p is None where no run was needed."""
+
+    accepted: bool
+    reason: str
+    p: float | None = None
+    baseline: Entry | None = None
+
+    def __repr__(self):
+        return f"{'Accepted' if self.accepted else 'Refused'}: {self.reason}"
+
+
+def challenge(entry: Entry, baseline: Entry | Config) -> Verdict:
+    """Compare an entry with a baseline, which is run again here, from the entry's seeds, by the call that made it.
+
+    The baseline's numbers cached a token and its steps are the budget. An entry that caches as many has to be right
+    more often. One that caches fewer may be up to 0.02 less right. Either is judged by Welch's test, one-sided, at a
+    level of 0.01.
+    """
+    rules = baseline if isinstance(baseline, Config) else baseline.config
+    refused = out_of_budget(entry, rules) or picked(entry) or leaking(entry)
+    if refused:
+        return Verdict(False, refused)
+    again = play(rules, entry.seeds)
+    allowed = MARGIN if entry.cached < again.cached else 0.0
+    p = welch(entry.scores + allowed, again.scores)
+    means = f"{entry.scores.mean():.3f} right beside {again.scores.mean():.3f} of the baseline, run again"
+    wanted = f"no more than {MARGIN} less" if allowed else "more"
+    return Verdict(p < LEVEL, f"{means}; that it is {wanted} has p = {p:.2g}, and p must be below {LEVEL}.", p, again)
+
+
+def out_of_budget(entry: Entry, rules: Config) -> str | None:
+    """Why an entry does not fit the budget, and does not say what it costs; None where it does."""
+    if (entry.cached, entry.parameters) != (entry.config.cached, entry.config.parameters):
+        return (f"the entry says {entry.cached} numbers a token and {entry.parameters} parameters; its configuration "
+                f"has {entry.config.cached} and {entry.config.parameters}.")
+    if entry.config.cached > rules.cached:
+        return f"it caches {entry.config.cached} numbers a token, and the baseline {rules.cached}."
+    if entry.config.steps > rules.steps:
+        return f"it was trained for {entry.config.steps} steps, and the baseline for {rules.steps}."
+    if entry.config.d_model > rules.d_model:
+        return f"its model is {entry.config.d_model} wide, and the baseline's {rules.d_model}."
+    return None
+
+
+def picked(entry: Entry) -> str | None:
+    """Why the seeds of an entry are no evidence; None where they are 0, 1, 2 and so on, each with its score."""
+    seeds, fewest = list(entry.seeds), FEWEST
+    if seeds != list(range(len(seeds))):
+        return f"its seeds are {', '.join(map(str, seeds))}; they must be 0, 1, 2 and so on, so that none is picked."
+    if len(seeds) < fewest or len(seeds) != len(entry.right):
+        return f"it has {len(seeds)} seeds and {len(entry.right)} scores; it needs {fewest} seeds or more, all scored."
+    return None
+
+
+def leaking(entry: Entry) -> str | None:
+    """Why the model of an entry may not cache what it says it does; None where no past depends on the future."""
+    at = leak(Model(entry.config))
+    if at is None:
+        return None
+    return f"the output at token {at} changes with later tokens, so what is cached of it would be wrong by then."
+
+
+@torch.no_grad()
+def leak(model, tokens: Tensor | None = None) -> int | None:
+    """The first token whose output depends on a later one, counted from 0; None where there is none.
+
+    For each place it changes all tokens behind, and watches the outputs up to there.
+
+    Args:
+        model: tokens (B, n) -> (B, n, ...). tokens: documents to try it with; four of the tests by default.
+    """
+    tokens = tests(4)[0] if tokens is None else tokens
+    before = model(tokens)
+    for i in range(tokens.shape[1] - 1):
+        changed = tokens.clone()
+        changed[:, i + 1:] = tokens[:, i + 1:].flip(0).roll(1, 1)
+        if not torch.allclose(model(changed)[:, :i + 1], before[:, :i + 1], atol=1e-5):
+            return i
+    return None
+
+
+def welch(a: Tensor, b: Tensor) -> float:
+    """Welch's one-sided test: how likely means as far apart as these are, a above b, if a's mean is not above b's.
+
+    Source:
+        Welch 1947, "The generalization of 'Student's' problem when several different population variances are
+        involved", with the degrees of freedom of Satterthwaite.
+    """
+    a, b = a.double(), b.double()
+    parts = [x.var().item() / len(x) for x in (a, b)]
+    apart = (a.mean() - b.mean()).item()
+    if sum(parts) == 0:
+        return 0.0 if apart > 0 else 1.0
+    freedom = sum(parts) ** 2 / sum(part ** 2 / (len(x) - 1) for part, x in zip(parts, (a, b)))
+    return student_tail(apart / sum(parts) ** 0.5, freedom)
+
+
+def student_tail(t: float, freedom: float) -> float:
+    """The probability that a variable of Student's distribution is above t, by Simpson's rule on its angle.
+
+    With t = sqrt(f) tan(u) the density is proportional to cos(u)^(f - 1), for u from -pi / 2 to pi / 2.
+    """
+    u = torch.linspace(math.atan(t / freedom ** 0.5), math.pi / 2, 2001, dtype=torch.float64)
+    heights = u.cos().clamp(min=0) ** (freedom - 1)
+    weights = torch.ones_like(u)
+    weights[1:-1:2], weights[2:-1:2] = 4, 2
+    scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.pi ** 0.5
+    return float((weights * heights).sum() * (u[1] - u[0]) / 3 * scale)
