@@ -10,13 +10,13 @@ from mha.record import record
 
 @torch.no_grad()
 def without_each_head(model: Model, size=256) -> dict[str, Tensor]:
-    """What each box has right with all heads, and with one switched off: "head 1.2" is the second of layer 1."""
+    """What each box has right with all heads, and with one switched off: "head 0.1" is the second of layer 0."""
     heads, found = [layer.h for layer in model.config.layers], {"all heads": right_answers(model, size)}
     for i, h in enumerate(heads):
         for k in range(h):
             masks = [torch.ones(other) for other in heads]
             masks[i][k] = 0
-            found[f"head {i + 1}.{k + 1}"] = right_answers(model, size, masks)
+            found[f"head {i}.{k}"] = right_answers(model, size, masks)
     return found
 
 
@@ -26,7 +26,7 @@ ASKS = ("from a question to the name", "from a question to box 1", "from a quest
 
 @torch.no_grad()
 def looks(model: Model, size=128) -> dict[str, Tensor]:
-    """The mean weights of each head where a job would show: "head 1.1" -> (6,), in the order of LOOKS and ASKS.
+    """The mean weights of each head where a job would show: "head 0.0" -> (6,), in the order of LOOKS and ASKS.
 
     The first three are within a fact; the last three go from a question to the fact that it asks for.
     """
@@ -40,5 +40,5 @@ def looks(model: Model, size=128) -> dict[str, Tensor]:
         for k, map_ in enumerate(layer.unbind(1)):  # (B, n, n)
             within = [map_[:, first + 1, first], map_[:, first + 2, first], map_[:, first + 2, first + 1]]
             asked = [map_[:, -QUESTIONS:, first + box][told] for box in range(3)]
-            found[f"head {i + 1}.{k + 1}"] = torch.stack([part.mean() for part in within + asked])
+            found[f"head {i}.{k}"] = torch.stack([part.mean() for part in within + asked])
     return found

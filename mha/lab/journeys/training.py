@@ -18,6 +18,7 @@ from mha.multihead import merge_heads, split_heads
 from mha.position import rope
 
 RATE, BETAS, WARM_UP, LONGEST, BATCH, EVERY = 0.003, (0.9, 0.98), 50, 1.0, 32, 25
+ENOUGH = 0.95  # right, in the mean of both boxes: what counts as learned
 DOCUMENTS, TESTS = 1_000_000, 2_000_000  # what is added to a seed for its documents; the seed of the tests
 
 
@@ -116,6 +117,17 @@ class Trained:
     """(T, R, 2), the share right in each box in these tests, of 64 documents."""
     right: Tensor
     """(R, 2), at the end, on 256 documents."""
+
+    @property
+    def reached(self) -> list[int | None]:
+        """For each run, the step of the first test in which it was ENOUGH right; None if there was none."""
+        return first_enough(self.at, self.history)
+
+
+def first_enough(at: Tensor, history: Tensor) -> list[int | None]:
+    """at (T,) and history (T, R, 2) -> the first step at which each run was ENOUGH right, or None."""
+    enough = history.mean(-1) >= ENOUGH  # (T, R)
+    return [int(at[run.int().argmax()]) if run.any() else None for run in enough.T]
 
 
 def fit_journeys(config: Config, seeds=range(8), steps: int | None = None) -> Trained:
