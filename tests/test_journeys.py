@@ -165,12 +165,12 @@ def test_the_past_of_a_causal_model_does_not_depend_on_its_future():
 
 def test_switching_off_all_heads_leaves_what_the_question_says_of_itself():
     model = journeys.Model(config(2, 1), 3)
-    assert list(journeys.without_each_head(model, 8)) == ["all heads", "head 1.1", "head 1.2", "head 2.1"]
+    assert list(journeys.without_each_head(model, 8)) == ["all heads", "head 0.0", "head 0.1", "head 1.0"]
     tokens, _ = journeys.draw(torch.Generator().manual_seed(8), 3)
     off = model(tokens, [torch.zeros(2), torch.zeros(1)])
     torch.testing.assert_close(off, model(tokens.flip(0), [torch.zeros(2), torch.zeros(1)]).flip(0))
     seen = journeys.looks(model, 8)
-    assert list(seen) == ["head 1.1", "head 1.2", "head 2.1"]
+    assert list(seen) == ["head 0.0", "head 0.1", "head 1.0"]
     assert all(row.shape == (6,) and (row > 0).all() for row in seen.values())
 
 

@@ -1,6 +1,7 @@
 """A board with rules of evidence and no server: an entry is one file, and the baseline is run again beside it."""
 import json
 import math
+import textwrap
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -92,7 +93,7 @@ class Verdict:
     baseline: Entry | None = None
 
     def __repr__(self):
-        return f"{'Accepted' if self.accepted else 'Refused'}: {self.reason}"
+        return textwrap.fill(f"{'Accepted' if self.accepted else 'Refused'}: {self.reason}", 80)
 
 
 def challenge(entry: Entry, baseline: Entry | Config) -> Verdict:
