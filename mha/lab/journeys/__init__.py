@@ -4,7 +4,7 @@
 `training` trains one, or many at once from different seeds; `roles` says what each head is for; `board` compares what
 came of it, by rules of evidence.
 """
-from mha.lab.journeys.board import Entry, Verdict, challenge, leak, play, welch
+from mha.lab.journeys.board import LEVEL, Entry, Verdict, challenge, leak, play, welch
 from mha.lab.journeys.model import Config, Heads, Model, config
 from mha.lab.journeys.roles import ASKS, LOOKS, looks, without_each_head
 from mha.lab.journeys.training import Runs, Trained, fit_journeys, learn, right_answers
@@ -18,5 +18,5 @@ __all__ = [
     "Heads", "Config", "config", "Model",
     "Runs", "Trained", "fit_journeys", "learn", "right_answers",
     "LOOKS", "ASKS", "looks", "without_each_head",
-    "Entry", "Verdict", "play", "challenge", "leak", "welch",
+    "LEVEL", "Entry", "Verdict", "play", "challenge", "leak", "welch",
 ]
