@@ -112,6 +112,16 @@ def test_neither_does_one_that_was_trained_for_it():
         assert right_in_squares(model, 2).max() <= 3
 
 
+def test_a_square_is_right_as_a_whole_where_the_model_is():
+    class Knows(torch.nn.Module):
+        def forward(self, tokens):
+            facts = tokens[:, :3 * FACTS].unflatten(1, (FACTS, 3))
+            town = (facts[..., 1] * (facts[..., 0] == tokens[:, -1:])).sum(-1) - len(NAMES)
+            return torch.nn.functional.one_hot(town, len(TOWNS)).float()[:, None, None].expand(-1, 1, 2, -1)
+
+    assert (journeys.right_in_squares(Knows(), 20) == 4).all()
+
+
 def test_one_layer_without_positions_sees_a_set():
     model = journeys.Model(config(3, positions="none"), 5)
     tokens, _ = journeys.draw(torch.Generator().manual_seed(5), 4)

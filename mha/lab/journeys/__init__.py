@@ -6,7 +6,7 @@ came of it, by rules of evidence.
 """
 from mha.lab.journeys.board import LEVEL, Entry, Verdict, challenge, leak, play, welch
 from mha.lab.journeys.model import Config, Heads, Model, config
-from mha.lab.journeys.roles import ASKS, LOOKS, looks, without_each_head
+from mha.lab.journeys.roles import ASKS, LOOKS, looks, right_in_squares, without_each_head
 from mha.lab.journeys.training import Runs, Trained, fit_journeys, learn, right_answers
 from mha.lab.journeys.world import (
     FACTS, NAMES, QUESTIONS, TOKENS, TOWNS, VOCABULARY, best_possible, draw, known, squares, words,
@@ -17,6 +17,6 @@ __all__ = [
     "best_possible",
     "Heads", "Config", "config", "Model",
     "Runs", "Trained", "fit_journeys", "learn", "right_answers",
-    "LOOKS", "ASKS", "looks", "without_each_head",
+    "LOOKS", "ASKS", "looks", "right_in_squares", "without_each_head",
     "LEVEL", "Entry", "Verdict", "play", "challenge", "leak", "welch",
 ]

@@ -4,7 +4,7 @@ from torch import Tensor
 
 from mha.lab.journeys.model import Model
 from mha.lab.journeys.training import right_answers, tests
-from mha.lab.journeys.world import FACTS, QUESTIONS
+from mha.lab.journeys.world import FACTS, QUESTIONS, squares
 from mha.record import record
 
 
@@ -42,3 +42,11 @@ def looks(model: Model, size=128) -> dict[str, Tensor]:
             asked = [map_[:, -QUESTIONS:, first + box][told] for box in range(3)]
             found[f"head {i}.{k}"] = torch.stack([part.mean() for part in within + asked])
     return found
+
+
+@torch.no_grad()
+def right_in_squares(model: Model, size=200, box=0) -> Tensor:
+    """How many of the four documents of each square (size,) a model has right, in one box; see `squares`."""
+    tokens, answers = squares(torch.Generator().manual_seed(0), size, box=box)  # (size, 4, n), (size, 4)
+    said = model(tokens.flatten(0, 1))[:, -1, box].argmax(-1).unflatten(0, answers.shape)
+    return (said == answers).sum(-1)
