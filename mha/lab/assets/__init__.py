@@ -22,6 +22,9 @@ Of small models trained for the book:
     sharing.npz        the layers of chapter 11, which share keys and values: `shared_runs`
 Of other libraries:
     conventions.json   what each expects of a mask, of shapes, of grouped heads: `mha.lab.assets.conventions`
+    board.json         what the models of chapter 14 came to, one line for each configuration: `board`
+    journeys.npz       the runs behind it: `journey_runs`; and one configuration's heads: `journey_heads`,
+                       `journey_model`
 
 What a loader returns is a dataclass, with a line under each field that says what it holds. Each file is made again by
 `python -m tools.make_NAME`, all in about two hours on one core; tests make a part of each again, drawn at random.
@@ -33,6 +36,9 @@ from mha.lab.assets.encoder import (
     Special, Surgery, TokenBefore, TrainedQK, real_heads, trained_qk,
 )
 from mha.lab.assets.interventions import INTERVENTIONS, switched_off, without_cls
+from mha.lab.assets.journeys import (
+    BOARD, JOURNEYS, LOOKED_INTO, MODELS, PLAYED, JourneyRuns, board, journey_heads, journey_model, journey_runs,
+)
 from mha.lab.assets.longer import LONGER_RUNS, AlibiRuns, LongerRuns, alibi_runs, longer_runs
 from mha.lab.assets.paths import PATHS, PathRuns, path_runs
 from mha.lab.assets.removal import (MEAN_ORDERS, PRUNING, PRUNING_ORDERS, RANDOM_ORDERS, SCALES, Kept, Means, Pruning,
@@ -46,14 +52,15 @@ from mha.lab.assets.trainings import (
 from mha.lab.assets.writing import WRITING, Writing, writing
 
 __all__ = [
-    "BROWSED", "DECODERS", "FIXED_HEADS", "FIXED_VALUES", "FIXED_WIDTHS", "HEADS", "INDUCTION", "INTERVENTIONS",
-    "KINDS", "LONGER_RUNS", "LONG_HEADS", "LONG_PAIRS", "LONG_SHARING", "LOOKUP_FILE", "LOOKUP_POWERS",
-    "LOOKUP_RATES", "LOOKUP_WIDTHS", "MEAN_ORDERS", "MINILM", "PAIRS", "PAIRS_FILE", "PATHS", "POOLED",
-    "POSITION_RUNS", "PRUNING", "PRUNING_ORDERS", "RANDOM_ORDERS", "REAL_HEADS", "RELATIONS", "SCALES", "SHARING",
-    "SHARING_FILE", "TRAINED_HEADS", "UNTRAINED", "WRITING", "Agreement", "AlibiRuns", "Browsed", "DecoderHeads",
-    "InductionRuns", "Itself", "Kept", "LongerRuns", "LookedAt", "Means", "PathRuns", "Places", "Pooled",
-    "PositionRuns", "PronounRows", "Pruning", "RealHeads", "Retrieval", "Special", "Surgery", "TokenBefore",
-    "TrainedQK", "Writing", "alibi_runs", "decoder_heads", "induction_runs", "longer_runs", "lookup_runs",
-    "pair_runs", "path_runs", "pooled", "position_runs", "pruning", "real_heads", "shared_runs", "switched_off",
-    "trained_heads", "trained_qk", "trained_samples", "without_cls", "writing",
+    "BOARD", "BROWSED", "DECODERS", "FIXED_HEADS", "FIXED_VALUES", "FIXED_WIDTHS", "HEADS", "INDUCTION",
+    "INTERVENTIONS", "JOURNEYS", "KINDS", "LONGER_RUNS", "LONG_HEADS", "LONG_PAIRS", "LONG_SHARING", "LOOKED_INTO",
+    "LOOKUP_FILE", "LOOKUP_POWERS", "LOOKUP_RATES", "LOOKUP_WIDTHS", "MEAN_ORDERS", "MINILM", "MODELS", "PAIRS",
+    "PAIRS_FILE", "PATHS", "PLAYED", "POOLED", "POSITION_RUNS", "PRUNING", "PRUNING_ORDERS", "RANDOM_ORDERS",
+    "REAL_HEADS", "RELATIONS", "SCALES", "SHARING", "SHARING_FILE", "TRAINED_HEADS", "UNTRAINED", "WRITING",
+    "Agreement", "AlibiRuns", "Browsed", "DecoderHeads", "InductionRuns", "Itself", "JourneyRuns", "Kept", "LongerRuns",
+    "LookedAt", "Means", "PathRuns", "Places", "Pooled", "PositionRuns", "PronounRows", "Pruning", "RealHeads",
+    "Retrieval", "Special", "Surgery", "TokenBefore", "TrainedQK", "Writing", "alibi_runs", "board", "decoder_heads",
+    "induction_runs", "journey_heads", "journey_model", "journey_runs", "longer_runs", "lookup_runs", "pair_runs",
+    "path_runs", "pooled", "position_runs", "pruning", "real_heads", "shared_runs", "switched_off", "trained_heads",
+    "trained_qk", "trained_samples", "without_cls", "writing",
 ]

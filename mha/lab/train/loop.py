@@ -12,7 +12,8 @@ import torch
 from torch import Tensor
 
 
-def fit(parameters: list[Tensor], loss: Callable[[], Tensor], *, steps=400, rate=0.01, warm_up=50, eps=1e-8) -> Tensor:
+def fit(parameters: list[Tensor], loss: Callable[[], Tensor], *, steps=400, rate=0.01, warm_up=50, eps=1e-8,
+        betas=(0.9, 0.99), falls=True, longest=None) -> Tensor:
     """Adam on R runs at once; the rate climbs for warm_up steps, then falls along a cosine to 2 %.
 
     Args:
@@ -21,17 +22,19 @@ def fit(parameters: list[Tensor], loss: Callable[[], Tensor], *, steps=400, rate
         steps: number of steps.
         rate: the largest learning rate.
         warm_up: number of steps in which the rate climbs; 0 keeps it constant throughout.
-        eps: of Adam.
+        eps, betas: of Adam.
+        falls: False keeps the rate constant after the warm-up.
+        longest: the length to which the gradient of each run, all its parameters together, is cut; None cuts nothing.
     Returns:
         (steps, R), the loss of each run before each step.
     Raises:
         ValueError: the loss is not one number for each run.
     """
-    optimiser, history = torch.optim.Adam(parameters, lr=rate, betas=(0.9, 0.99), eps=eps), []
+    optimiser, history = torch.optim.Adam(parameters, lr=rate, betas=betas, eps=eps), []
     with small_steps():
         for step in range(steps):
             if warm_up:
-                cosine = 0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * step / steps))
+                cosine = 0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * step / steps)) if falls else 1
                 optimiser.param_groups[0]["lr"] = rate * min(1, (step + 1) / warm_up) * cosine
             each = loss()
             if each.shape != parameters[0].shape[:1]:
@@ -39,9 +42,19 @@ def fit(parameters: list[Tensor], loss: Callable[[], Tensor], *, steps=400, rate
                                  f"shape {tuple(each.shape)}")
             optimiser.zero_grad()
             each.sum().backward()
+            if longest is not None:
+                cut(parameters, longest)
             optimiser.step()
             history.append(each.detach())
     return torch.stack(history)
+
+
+def cut(parameters: list[Tensor], longest: float) -> None:
+    """Shorten the gradient of each run to `longest` where it is longer, as torch's clip_grad_norm_ does for one."""
+    length = sum(p.grad.flatten(1).square().sum(1) for p in parameters).sqrt()  # (R,)
+    factor = (longest / (length + 1e-6)).clamp(max=1)
+    for p in parameters:
+        p.grad.mul_(factor.view(-1, *[1] * (p.ndim - 1)))
 
 
 @contextmanager

@@ -1,0 +1,65 @@
+"""The board of chapter 14 (`board.json`), and the runs behind it (`journeys.npz`)."""
+import json
+from dataclasses import dataclass
+from functools import cache
+
+from torch import Tensor
+
+from mha.lab.assets._load import FOLDER, arrays
+from mha.lab.journeys import Config, Entry, Model, config
+
+BOARD, JOURNEYS = FOLDER / "board.json", FOLDER / "journeys.npz"
+PLAYED = (                                                      # of board: each from the seeds 0 to 7
+    config(2, 1), config(1, 2), config(1, 1), config(1, 1, steps=1200), config(2, 2), config(1), config(4),
+    config((2, 1), 1, d_k=8), config(2, 1, d_k=4), config(2, 1, positions="none"),
+)
+LOOKED_INTO, MODELS = PLAYED[0], 2                              # how many of its runs are stored with their parameters
+
+
+@cache
+def board() -> tuple[Entry, ...]:
+    """What was played for the book, in the order of PLAYED."""
+    return tuple(map(Entry.read, json.loads(BOARD.read_text(encoding="utf-8"))))
+
+
+@dataclass(frozen=True)
+class JourneyRuns:
+    """The runs behind one entry of the board."""
+
+    at: Tensor
+    """(T,), the steps before which all were tested, and the last."""
+    history: Tensor
+    """(T, 8, 2), the share right in each box in these tests, of 64 documents."""
+
+
+def journey_runs(played: Config) -> JourneyRuns:
+    """The runs of one configuration in PLAYED.
+
+    Raises:
+        ValueError: it is not one of these.
+    """
+    if played not in PLAYED:
+        raise ValueError(f"nothing is stored for {played.name}; mha.lab.assets.PLAYED lists what is")
+    return JourneyRuns(**arrays(JOURNEYS, start=f"{played.name}: "))
+
+
+def journey_heads() -> tuple[list[str], Tensor, Tensor]:
+    """What the heads of the eight runs of LOOKED_INTO, two heads and then one, are for.
+
+    Returns:
+        names: "all heads", "head 0.0", "head 0.1", "head 1.0".
+        without: (8, 4, 2), the share right in each box, with all heads and without each.
+        looks: (8, 3, 6), as `mha.lab.journeys.looks` has them.
+    """
+    part = arrays(JOURNEYS, start="heads: ")
+    return part["names"], part["without"], part["looks"]
+
+
+def journey_model(run: int = 0) -> Model:
+    """The model of one run of LOOKED_INTO, 0 or 1, as trained; its numbers are rounded to 16 bits."""
+    part = arrays(JOURNEYS, start="model: ")
+    if not 0 <= run < MODELS:
+        raise ValueError(f"run must be 0 to {MODELS - 1}, got {run}")
+    model = Model(LOOKED_INTO)
+    model.load_state_dict({name: values[run] for name, values in part.items()})
+    return model

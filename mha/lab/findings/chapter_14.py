@@ -1,0 +1,135 @@
+"""The tables and pictures of chapter 14: a board of small models, and what the heads of one are for."""
+import math
+
+import torch
+
+from mha import viz
+from mha.lab.assets import board, journey_heads, journey_model, journey_runs
+from mha.lab.journeys import NAMES, QUESTIONS, TOWNS, Config, config, draw, known, words
+from mha.record import record
+
+USUAL = (config(1), config(1, 1), config(1, 2), config(2, 1), config(4), config(2, 2))
+LONG = config(1, 1, steps=1200)
+JOBS = ("binder", "name head")
+
+
+def entry(played: Config):
+    """The stored entry of a configuration."""
+    return next(entry for entry in board() if entry.config == played)
+
+
+def board_dots() -> viz.Picture:
+    """Every seed of seven configurations: right answers after training, by what a token costs in the cache."""
+    nothing = [math.nan] * 8
+    labels = [f"{played.name}\ncache {played.cached}" for played in USUAL]
+    usual = torch.stack([entry(played).scores for played in USUAL])
+    long = torch.tensor([entry(LONG).scores.tolist() if played.layers == LONG.layers else nothing for played in USUAL])
+    lines = ((3 / 4, "one head, one\nlayer: proved"), (known()["the fact"], "no order"),
+             (known()["the towns"], "no fact"))
+    return viz.dots(labels, "right answers", lines, grain=0.05, each="seed",
+                    **{"600 steps": usual, "1200 steps": long})
+
+
+def plateaus() -> viz.Picture:
+    """Right answers on the way, of the soonest and the latest of eight seeds of 2 + 1, and of the latest of 1 + 1."""
+    two, one = journey_runs(config(2, 1)), journey_runs(config(1, 1))
+    order = entry(config(2, 1)).late(600).argsort(stable=True)
+    right = two.history.mean(-1)  # (T, 8)
+    slow = one.history.mean(-1)  # (T, 8)
+    return viz.curves(two.at, "steps", "right answers", points=13,
+                      **{"2 + 1, soonest": right[:, order[0]], "2 + 1, latest": right[:, order[-1]],
+                         "1 + 1, latest": slow[:, slow[-1].argmin()]})
+
+
+def compared(*chosen: Config) -> viz.Table:
+    """Configurations side by side: what they cost, how often they are right, and how many seeds learned it."""
+    rows = [entry(played) for played in chosen]
+    steps = [sorted(row.late(row.config.steps).tolist()) for row in rows]
+    return viz.columns([row.config.name for row in rows], cached=[row.cached for row in rows],
+                       least_right=[row.scores.min() for row in rows], most_right=[row.scores.max() for row in rows],
+                       seeds_at_95=[f"{sum(step is not None for step in row.reached)} of 8" for row in rows],
+                       first=[first_of(each, row) for each, row in zip(steps, rows)],
+                       last=[last_of(each, row) for each, row in zip(steps, rows)])
+
+
+def first_of(steps, row):
+    return f"{steps[0]:.0f}" if steps[0] <= row.config.steps else "never"
+
+
+def last_of(steps, row):
+    return f"{steps[-1]:.0f}" if steps[-1] <= row.config.steps else "never"
+
+
+def jobs() -> tuple[list[int], list[int]]:
+    """For each of the eight runs, which head of layer 0 is the binder, the one that looks most from box 2 to box 1, and
+    which is the other.
+    """
+    _, _, looks = journey_heads()
+    binders = looks[:, :2, 2].argmax(-1)
+    return binders.tolist(), (1 - binders).tolist()
+
+
+def without() -> viz.Table:
+    """Right answers of each run in "from" and "to", with all heads and without each job."""
+    _, lost, _ = journey_heads()
+    binders, others = jobs()
+    columns = {"all heads": [0] * 8, "binder off": [1 + k for k in binders], "name head off": [1 + k for k in others],
+               "layer 1 off": [3] * 8}
+    return viz.columns([f"seed {run}" for run in range(8)], corner="from / to",
+                       **{name: [f"{lost[run, k, 0]:.2f} / {lost[run, k, 1]:.2f}" for run, k in enumerate(which)]
+                          for name, which in columns.items()})
+
+
+def where_heads_look() -> viz.Table:
+    """The mean weights of layer 0 where its jobs show, run by run: of the binder, and of the other head."""
+    _, _, looks = journey_heads()
+    columns = {}
+    for job, heads in zip(JOBS, jobs()):
+        for n, name in enumerate(("1 to name", "2 to name", "2 to 1")):
+            columns[f"{job}, {name}"] = [looks[run, k, n] for run, k in enumerate(heads)]
+    return viz.columns([f"seed {run}" for run in range(8)], corner="from box", **columns)
+
+
+# What a prototype found before: other code, other seeds, eight of each. Configuration -> seeds that got to 0.95
+EXPECTED = {config(2, 1): 8, config(1, 2): 4, config(2, 2): 8, config(1, 1): 0, config(1, 1, steps=1200): 8,
+            config((2, 1), 1, d_k=8): 2, config(2, 1, d_k=4): 0}
+
+
+def expected_and_found() -> viz.Table:
+    """Seeds of eight that got to 0.95: in the prototype from which this chapter was planned, and on the board."""
+    there = [sum(step is not None for step in entry(played).reached) for played in EXPECTED]
+    return viz.columns([played.name for played in EXPECTED], expected=list(EXPECTED.values()), found=there)
+
+
+def clean() -> list[int]:
+    """The runs in which the jobs lie apart: without the binder "from" falls below 1/3 and "to" stays above 2/3, and
+    without the other head both fall below 1/3.
+    """
+    _, lost, _ = journey_heads()
+    found = []
+    for run, (binder, other) in enumerate(zip(*jobs())):
+        from_, to = lost[run, 1 + binder].tolist()
+        if from_ < 1 / 3 and to > 2 / 3 and (lost[run, 1 + other] < 1 / 3).all():
+            found.append(run)
+    return found
+
+
+def read_by(run: int = 0):
+    """One document, and what the stored model says of it: its tokens, and (asked, said, right) for each question."""
+    tokens, answers = draw(torch.Generator().manual_seed(14), 1)
+    with torch.no_grad():
+        said = journey_model(run)(tokens)[0, -QUESTIONS:].argmax(-1)
+    names = [NAMES[token] for token in tokens[0, -QUESTIONS:].tolist()]
+    told = [[[TOWNS[town] for town in pair] for pair in boxes.tolist()] for boxes in (said, answers[0])]
+    return words(tokens[0]), list(zip(names, *told))
+
+
+def maps(run: int = 0) -> viz.Picture:
+    """Where the two heads of layer 0 look, within the facts of one document."""
+    tokens, _ = draw(torch.Generator().manual_seed(14), 1)
+    model = journey_model(run)
+    with record(model) as weights, torch.no_grad():
+        model(tokens)
+    facts = len(tokens[0]) - QUESTIONS
+    titles = [f"head 0.{k}, {JOBS[0] if k == jobs()[0][run] else JOBS[1]}" for k in range(2)]
+    return viz.heatmaps(weights["layers.0"][0, :, :facts, :facts], words(tokens[0])[:facts], titles, columns=2)
