@@ -11,7 +11,7 @@ SMALL = [case for case in bench.cases(quick=True) if case.dtype == torch.float32
 
 @pytest.mark.parametrize("case", SMALL, ids=str)
 def test_every_way_computes_the_same(case):
-    layer = bench.MultiHeadAttention(512, 8, num_kv_heads=case.num_kv_heads, causal=case.causal)
+    layer = bench.layer_of(case)
     x = torch.randn(case.batch, case.n, 512)
     found = bench.ways(layer, case)
     with torch.no_grad():
@@ -47,6 +47,18 @@ def test_with_weights_one_buffer_of_scores_is_allocated():
     scores, tokens = 4 * 8 * 512 * 512, 4 * 512 * 512
     assert bench.peak_bytes(found["mha"], x, case) < scores + 8 * tokens
     assert bench.peak_bytes(found["textbook"], x, case) > 2 * scores
+
+
+def test_of_absorbed_latents_the_kernel_counts_the_turned_part_of_values_too():
+    """They are one tensor with the keys, so what is needed is less by d_r numbers for each pair and head."""
+    case = bench.Case(3, 1, causal=True, kept=11, latent=True)
+    layer = bench.layer_of(case).double()
+    layer.absorbed, cache = True, layer.new_cache(3, 12)
+    with torch.no_grad():
+        layer(torch.randn(3, 11, 512, dtype=torch.float64), cache=cache)
+        with FlopCounterMode(display=False) as seen:
+            layer(torch.randn(3, 1, 512, dtype=torch.float64), cache=cache, need_weights=True)
+    assert bench.needed(case) == seen.get_total_flops() / 2 - 3 * 12 * 8 * layer.d_r
 
 
 def test_what_is_needed_is_what_torch_counts():

@@ -12,7 +12,7 @@ from mha import masks
 from mha.lab import folklore, sentences
 from mha.lab.assets import Agreement, Itself, Places, Special, position_runs, pruning, real_heads
 from mha.lab.findings.heads import number_of
-from mha.lab.folklore import choices, layers, matrices, position, scores, sharing, trained
+from mha.lab.folklore import choices, fast, layers, matrices, position, scores, sharing, trained
 
 CHAPTERS = Path(__file__).resolve().parent.parent / "chapters"
 PAGE = nbformat.read(CHAPTERS / "A_folklore.ipynb", as_version=4)
@@ -49,6 +49,8 @@ LISTED = {  # what the book set out to check: a word of each claim, and how its 
     "absorbed into": "true", "per-sequence": "true",
     "bit-for-bit": "true",
     "Causality": "not found here", "(batch, queries, keys)": "true",
+    "approximates attention": "wrong", "does fewer operations": "true", "head dimension": "true",
+    "waits for memory": "true",
 }
 
 
@@ -229,6 +231,12 @@ def equal_errors(r, h, **options):
     ("per-sequence", sharing, "decoded", lambda layer, x: (x, 4 * x.shape[1])),
     ("bit-for-bit", sharing, "decoded", lambda layer, x: (layer(x, need_weights=True)[0], 0)),
     ("bit-for-bit", sharing, "decoded", lambda layer, x: (x, 0)),
+    ("approximates attention", fast, "attention", lambda q, k, v: (v, None)),
+    ("does fewer operations", fast, "operations", lambda n, d, stored: (4 * n * n * d, 8 * n * n * d)),
+    ("does fewer operations", fast, "unhidden", lambda n, side: 1.0),
+    ("head dimension", fast, "of_half_the_width", lambda layer, x, machine: layer(x)[0] / 2),
+    ("head dimension", fast, "split", lambda layer, machines, real=fast.split: real(layer, machines)[:1]),
+    ("waits for memory", fast, "decoding", lambda layer, real=fast.decoding: real(fast.LAYERS[0])),
     ("subject-verb", trained.findings, "relations",
      lambda real=trained.findings.relations: {name: real()["nsubj"] for name in real()}),
 ])

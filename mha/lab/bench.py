@@ -19,7 +19,17 @@ import torch
 import torch.nn.functional as F
 from torch.profiler import ProfilerActivity, profile
 
-from mha import MultiHeadAttention, MultiHeadLoop, attention, masks, merge, merge_heads, pick_device, split_heads
+from mha import (
+    MultiHeadAttention,
+    MultiHeadLatentAttention,
+    MultiHeadLoop,
+    attention,
+    masks,
+    merge,
+    merge_heads,
+    pick_device,
+)
+from mha.lab.steps import LATENT, decoding, decoding_latents, projected
 
 HEADINGS = ("median time of a call, ratio to the fastest in the row, peak memory of a call, and its multiplications a "
             "second\nas a part of what a product of two large matrices does here")
@@ -30,7 +40,8 @@ class Case:
     """One row: B sentences of n tokens, forward or training, with the weights of every head or without.
 
     padded: every second sentence has padding in its last quarter. biased: each head adds a bias to its scores.
-    kept: tokens that a cache holds when the n tokens come, and num_kv_heads what keys and values are shared by.
+    kept: tokens that a cache holds when the n tokens come, and num_kv_heads what keys and values are shared by; latent:
+    the cache holds latents instead, from which each head makes its own.
     """
 
     batch: int
@@ -43,19 +54,16 @@ class Case:
     biased: bool = False
     kept: int = 0
     num_kv_heads: int = 8
+    latent: bool = False
 
     def __str__(self):
-        parts = [f"B={self.batch} n={self.n}", f"{self.kept} kept, num_kv_heads={self.num_kv_heads}" * bool(self.kept),
+        shared = f"latents of {' + '.join(map(str, LATENT.values()))}" if self.latent else (
+            f"num_kv_heads={self.num_kv_heads}")
+        parts = [f"B={self.batch} n={self.n}", f"{self.kept} kept, {shared}" * bool(self.kept),
                  "causal" * self.causal, "padded" * self.padded, "biased" * self.biased,
                  "forward+backward" if self.training else "forward",
                  "weights" * self.weights, str(self.dtype).removeprefix("torch.")]
         return ", ".join(filter(None, parts))
-
-
-def projected(layer, x):
-    """Queries, keys and values of every head, (B, h or h_kv, n, d_k) each."""
-    heads = (layer.num_heads, layer.num_kv_heads, layer.num_kv_heads)
-    return [split_heads(W(x), h) for W, h in zip((layer.W_Q, layer.W_K, layer.W_V), heads)]
 
 
 def fused(layer, x, mask=None):
@@ -93,7 +101,7 @@ def tiled(layer, x, mask=None, bias=None, tiles=4):
 def ways(layer, case):
     """name -> function from x to (out, weights or None); only the ways that can do what the case asks."""
     if case.kept:
-        return decoding(layer, case)
+        return decoding_latents(layer, case) if case.latent else decoding(layer, case)
     device, dtype, n = layer.W_Q.weight.device, layer.W_Q.weight.dtype, case.n
     torchs = layer.prune(range(layer.num_heads))  # a copy that is not causal: torch's layer has no such option
     torchs.causal = False
@@ -122,38 +130,6 @@ def ways(layer, case):
     for module in (layer, theirs, loop):
         module.train(case.training)
     return found
-
-
-def again(layer, cache, m, x):
-    """The next tokens behind the first m, once more: what was written behind them is written over, and not cleared as
-    `crop` would, which is no part of a step.
-    """
-    cache._length = cache._filled = m
-    return layer(x, cache=cache)
-
-
-def decoding(layer, case):
-    """The next n tokens behind those that are kept: with our cache, with torch's kernel, and without a cache."""
-    layer.eval()
-    weight = layer.W_Q.weight
-    earlier = torch.randn(case.batch, case.kept, layer.d_model, device=weight.device, dtype=weight.dtype)
-    cache = layer.new_cache(case.batch, case.kept + case.n)
-    with torch.no_grad():
-        layer(earlier, cache=cache)
-    m, end = case.kept, case.kept + case.n
-    seen = None if case.n == 1 else masks.causal(case.n, end, m, device=weight.device)
-
-    def cached(x):
-        return again(layer, cache, m, x)
-
-    def kernel(x):
-        Q, K, V = projected(layer, x)
-        cache.K[:, :, m:end], cache.V[:, :, m:end] = K, V
-        out = F.scaled_dot_product_attention(Q, cache.K, cache.V, attn_mask=seen, enable_gqa=True)
-        return layer.W_O(merge_heads(out)), None
-
-    return {"mha": cached, "SDPA": kernel,
-            "without a cache": lambda x: (layer(torch.cat([earlier, x], 1))[0][:, m:], None)}
 
 
 def run(way, x, training):
@@ -203,11 +179,17 @@ def peak_bytes(way, x, case):
     return peak
 
 
+def layer_of(case, device="cpu", d_model=512, num_heads=8):
+    """The layer that a row computes."""
+    kind, options = (MultiHeadLatentAttention, LATENT) if case.latent else (
+        MultiHeadAttention, {"num_kv_heads": case.num_kv_heads})
+    return kind(d_model, num_heads, causal=case.causal, device=device, dtype=case.dtype, **options)
+
+
 def measure(case, device, d_model=512, num_heads=8, rounds=9):
     """One row: name -> (seconds, peak bytes)."""
     torch.manual_seed(0)
-    layer = MultiHeadAttention(d_model, num_heads, num_kv_heads=case.num_kv_heads, causal=case.causal, device=device,
-                               dtype=case.dtype)
+    layer = layer_of(case, device, d_model, num_heads)
     x = torch.randn(case.batch, case.n, d_model, device=device, dtype=case.dtype, requires_grad=case.training)
     found = ways(layer, case)
     times = seconds(found, x, case, rounds)
@@ -225,7 +207,8 @@ def cases(quick=False):
     found += [Case(**long, dtype=torch.bfloat16), Case(**long, dtype=torch.bfloat16, causal=True),
               Case(**wide, dtype=torch.bfloat16, padded=True)]
     kept = 30 if quick else 4096
-    return found + [Case(4, 1, causal=True, kept=kept, num_kv_heads=shared) for shared in (8, 2, 1)]
+    found += [Case(4, 1, causal=True, kept=kept, num_kv_heads=shared) for shared in (8, 2, 1)]
+    return found + [Case(4, 1, causal=True, kept=kept, latent=True)]
 
 
 def product_rate(device, dtype, size=2048, rounds=5):
@@ -236,10 +219,16 @@ def product_rate(device, dtype, size=2048, rounds=5):
 
 
 def needed(case, d_model=512, num_heads=8):
-    """How many multiplications the layer's products ask for; a causal layer's scores need half of them."""
+    """How many multiplications the layer's products ask for; a causal layer's scores need half of them. Of latents:
+    absorbed.
+    """
     shared = case.num_kv_heads / num_heads
     projections = case.batch * case.n * d_model ** 2 * (2 + 2 * shared)
     pairs = case.n * (case.n + 2 * case.kept + 1) / 2 if case.causal else case.n ** 2
+    if case.latent:
+        d_c, d_r = LATENT["d_c"], LATENT["d_r"]
+        projections = case.batch * case.n * d_model * (2 * d_model + 3 * d_c + (num_heads + 1) * d_r)
+        return projections + case.batch * pairs * num_heads * (2 * d_c + d_r)
     return (projections + 2 * case.batch * pairs * d_model) * (3 if case.training else 1)
 
 

@@ -33,7 +33,8 @@ class Specimen(Choice):
 
     Args:
         buggy, sound: functions of no arguments that give the maps, (k, n, m).
-        rows, columns: names. titles: of the maps. sums: whether the sum of a row means something.
+        rows, columns: names. titles: of the maps. sums: whether the sum of a row means something. axes: what rows and
+            columns are, for the text of the maps.
     """
     buggy: Callable | None = field(default=None, repr=False)
     sound: Callable | None = field(default=None, repr=False)
@@ -41,6 +42,7 @@ class Specimen(Choice):
     columns: tuple[str, ...] = ()
     titles: tuple[str, ...] = ("",)
     sums: bool = True
+    axes: str = "Rows are queries or outputs, columns keys or inputs."
     options: tuple[Option, ...] = ()
     chapter: str = "B_bug_zoo"
     hints: tuple[str, ...] = ()
@@ -70,8 +72,8 @@ class Specimen(Choice):
                                named=True, cell=min(0.5, 1.5 / len(self.rows)),
                                alt="yes or no" if all(yes_or_no(map) for _, map in titled) else None)  # no weights
         tables = [self.table(title, map.double()) for title, map in titled]
-        picture.text = (f"Maps of specimen {self.id}: {', '.join(title for title, _ in titled)}. Rows are queries or "
-                        "outputs, columns keys or inputs.\n\n" + "\n\n".join(tables))
+        picture.text = (f"Maps of specimen {self.id}: {', '.join(title for title, _ in titled)}. {self.axes}\n\n"
+                        + "\n\n".join(tables))
         return picture
 
     def table(self, title, map):

@@ -6,9 +6,9 @@ import torch
 
 from mha.exercises.zoo.kinds import Case, Check, WhichBug, WhichPicture, WhichTest
 from mha.exercises.zoo.staged import (
-    CAUSAL, GITHUB, KINDS, LENGTH, N, STEPS, TOKENS, WIDE, equals_with_one_head, hides_the_future,
-    hides_the_future_without_a_cache, influence, keeps_sentences_apart, keeps_the_shape, layer,
-    like_without_a_cache, merge_by_view, own_gradients, reader, run, training,
+    CAUSAL, GITHUB, KINDS, LENGTH, N, STEPS, TOKENS, W_K, W_O, W_Q, W_V, WIDE, WORDS, D, X, attend,
+    equals_with_one_head, hides_the_future, hides_the_future_without_a_cache, influence, keeps_sentences_apart,
+    keeps_the_shape, layer, like_without_a_cache, merge_by_view, numbers, own_gradients, reader, run, training,
 )
 
 ROOM = "section 4"
@@ -46,6 +46,21 @@ def drawn_losses(made):
 def both(plain, asked):
     """Who depends on whom on the two paths of a layer, with the mask that each of them uses."""
     return torch.cat([influence(layer(mask)) for mask in (plain, asked)])
+
+
+HALVES, EVERY_SECOND = (slice(0, 4), slice(4, 8)), (slice(0, 8, 2), slice(1, 8, 2))
+BIAS = 0.4 * numbers(930, D)
+
+
+def apart(columns=HALVES, rows=HALVES, biases=1, machines=(0, 1)):
+    """By how much the sum over two machines, a head on each, is off the layer with its bias, sizes (1, n, d).
+
+    Args:
+        columns: of W_Q, W_K and W_V on each. rows: of W_O. biases: how many of them the sum holds. machines: whose
+            outputs are summed.
+    """
+    parts = [attend(*(X[0] @ W[:, columns[i]] for W in (W_Q, W_K, W_V))) @ W_O[rows[i]] for i in machines]
+    return (sum(parts) + biases * BIAS - (layer()(X)[0] + BIAS)).abs()[None]
 
 
 merged_by_view = layer(CAUSAL, merge=merge_by_view)
@@ -174,4 +189,28 @@ SPECIMENS = [
              "one "
              f"library had the same fault of their own, {GITHUB}lablup/mlxcel/pull/1001 (2026). So compare with and "
              "without a cache in parts of several tokens, not only token by token."),
+    WhichBug(
+        id="B.23", title="A layer on two machines", after=ROOM, rows=WORDS, columns=tuple("12345678"), sums=False,
+        axes="Rows are tokens, columns coordinates of the output.", sound=apart,
+        statement="A layer of two heads is split over two machines, a head on each, and their outputs are summed. The "
+                  "maps show for four tokens how far each of the eight coordinates of the sum is from what the whole "
+                  "layer gives. Which bug is it?",
+        options=(Case("Each machine has every second column of W_Q, W_K and W_V.",
+                      "Then both heads would have other scores, and each token would be off by numbers of its own.",
+                      "strided", makes=lambda: apart(columns=EVERY_SECOND)),
+                 Case("The output of one machine was not added.",
+                      "Then what is missing is that head's output, which differs from token to token.", "not-summed",
+                      makes=lambda: apart(machines=(0,))),
+                 Case("The bias of W_O was added on both machines.",
+                      "Every token is off by the same vector, so it cannot come from a head: it is the bias.",
+                      makes=lambda: apart(biases=2)),
+                 Case("Each machine has the rows of W_O of the other one.",
+                      "Then each head would be read by the wrong rows, and tokens would be off differently.",
+                      "rows-exchanged", makes=lambda: apart(rows=HALVES[::-1]))),
+        hints=("Compare the rows of the map. What in a layer is the same for every token?",),
+        note=f"{GITHUB}PaddlePaddle/Paddle/pull/35186 (2021), "
+             f"{GITHUB}huggingface/text-generation-inference/issues/1036 (2023), and "
+             f"{GITHUB}Wenyueh/MinivLLM/issues/80 (2026), which prints this difference: one bias too many on two "
+             "machines. On one machine it is right, and with a bias of 0 everywhere, so test on two, with a bias that "
+             "is not 0."),
 ]
