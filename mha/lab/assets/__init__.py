@@ -20,11 +20,11 @@ Of small models trained for the book:
     longer.npz         the same on longer sentences: `longer_runs`; with ALiBi, head by head: `alibi_runs`
     pairs.npz          the layers of chapter 6b, which recall pairs: `pair_runs`
     sharing.npz        the layers of chapter 11, which share keys and values: `shared_runs`
-Of other libraries:
-    conventions.json   what each expects of a mask, of shapes, of grouped heads: `mha.lab.assets.conventions`
     board.json         what the models of chapter 14 came to, one line for each configuration: `board`
     journeys.npz       the runs behind it: `journey_runs`; and one configuration's heads: `journey_heads`,
                        `journey_model`
+Of other libraries:
+    conventions.json   what each expects of a mask, of shapes, of grouped heads: `mha.lab.assets.conventions`
 
 What a loader returns is a dataclass, with a line under each field that says what it holds. Each file is made again by
 `python -m tools.make_NAME`, all in about two hours on one core; tests make a part of each again, drawn at random.
