@@ -3,6 +3,7 @@ from mha.exercises.engine.question import Choice, Explanation, Number, Option
 from mha.exercises.engine.report import Mistake
 
 HERE = "14_a_model_of_your_own"
+LAB = HERE + "_lab"
 FACTS, TOWNS = 5, 20
 Q_HEADS, KV_HEADS, SECOND, D_K, D_V = 4, 2, 1, 8, 12
 
@@ -27,7 +28,7 @@ right_fact = Number(
 )
 
 broken_proof = Choice(
-    id="14.2", title="Which step fails for two heads?", chapter=HERE, stars=3, minutes=6, after="section 2", core=True,
+    id="14.2", title="Which step fails for two heads?", chapter=LAB, stars=3, minutes=6, after="section 1",
     statement="The proof says that one head in one layer is at most 3/4 right. With two heads in that layer it no "
               "longer holds. Which step fails?",
     options=(
@@ -103,7 +104,7 @@ evidence = Choice(
 )
 
 explain_roles = Explanation(
-    id="14.6", title="Explain it: how do you know what a head does?", chapter=HERE, stars=2, minutes=5,
+    id="14.6", title="Explain it: how do you know what a head does?", chapter=LAB, stars=2, minutes=5,
     after="the chapter",
     statement="In an interview: \"You say that this head binds two towns to each other. How do you know?\" Answer in a "
               "minute, then open the checklist.",
