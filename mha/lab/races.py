@@ -3,7 +3,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from mha import MultiHeadAttention, MultiHeadLatentAttention, pick_device
-from mha.lab import bench
+from mha.lab import bench, steps
 from mha.position import Rope
 
 
@@ -84,13 +84,13 @@ def race_kept(kept=(256, 1024, 4096), d_model=512, num_heads=8, batch=4, device=
     token = torch.randn(batch, 1, d_model, device=device)
     lines = [bench.machine(device).split(";")[0], "  tokens  layer        a token adds   MiB kept        ms   ratio"]
     for m in kept:
-        steps, caches = {}, {}
+        ways, caches = {}, {}
         for name, layer in layers.items():
             caches[name] = layer.eval().new_cache(batch, m + 1)
             with torch.no_grad():
                 layer(torch.randn(batch, m, d_model, device=device), cache=caches[name])
-            steps[name] = next_token(layer, caches[name], m)
-        times = bench.seconds(steps, token, bench.Case(batch, 1), rounds=9)
+            ways[name] = next_token(layer, caches[name], m)
+        times = bench.seconds(ways, token, bench.Case(batch, 1), rounds=9)
         slowest = times[next(iter(layers))]
         for name, cache in caches.items():
             left = cache.K[0, :, 0].numel() + cache.V[0, :, 0].numel()
@@ -102,5 +102,5 @@ def race_kept(kept=(256, 1024, 4096), d_model=512, num_heads=8, batch=4, device=
 def next_token(layer, cache, m):
     """A function of one more token (B, 1, d_model), that may be called again and again with the same m tokens kept."""
     def step(token):
-        return bench.again(layer, cache, m, token)
+        return steps.again(layer, cache, m, token)
     return step
