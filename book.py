@@ -267,9 +267,10 @@ def check_page(chapter, tests):
     (ROOT / toc).parent.mkdir(parents=True, exist_ok=True)
     pages = f"root: chapters/index\nchapters:\n- file: {chapter.with_suffix('').as_posix()}\n"
     (ROOT / toc).write_text(f"format: jb-book\n{pages}", "utf-8")
+    html = toc.parent / "_build" / "html"
+    shutil.rmtree(ROOT / html, ignore_errors=True)  # it has pages of the chapter before
     python("-m", "stored.runs", "index", chapter.stem, **ONE_THREAD)
     run(PROGRAMS / "jupyter-book", "build", ".", "--all", "--quiet", "--toc", toc, "--path-output", toc.parent)
-    html = toc.parent / "_build" / "html"
     print(f"Its page: {html / chapter.with_suffix('.html')}", flush=True)
     python("-m", "pytest", "-n", WORKERS, "--dist", "loadgroup", "tests/browser", "-k", tests,
            BOOK_HTML=str(html), **ONE_THREAD)
