@@ -80,7 +80,7 @@ HERE = """
 """
 
 
-@pytest.mark.skipif(served.chromium() and len(served.pages()) < 10, reason="the page of a chapter that was built alone lists no others")
+@pytest.mark.skipif(served.chromium() and len(served.pages()) < 10, reason="a chapter built alone lists no others")
 @pytest.mark.parametrize("page", ["chapters/03_query_and_key.html", "chapters/11_sharing_heads.html"])
 @pytest.mark.parametrize("width, heights", [(1200, [420, 900]), (390, [500, 844])])
 def test_the_list_of_chapters_shows_the_one_that_is_read(visit, page, width, heights):
