@@ -6,6 +6,7 @@ first time tells on which page each heading stands, and the contents of the seco
 it. A page's own PDF is cut out of that of the book, which takes no time; it keeps the book's page numbers, but not its
 tags.
 """
+import io
 import re
 import shutil
 import sys
@@ -13,6 +14,7 @@ import time
 from html import escape
 from pathlib import Path
 
+import pikepdf
 import pypdfium2
 import yaml
 from playwright.sync_api import sync_playwright
@@ -201,6 +203,14 @@ def offer(site, path, name, place, words, size):
     (site / path).write_text(text.replace(place, link), "utf8")
 
 
+def packed(pdf):
+    """The same PDF with its objects compressed: the browser writes tens of thousands of tags as they are."""
+    out = io.BytesIO()
+    with pikepdf.open(io.BytesIO(pdf)) as document:
+        document.save(out, object_stream_mode=pikepdf.ObjectStreamMode.generate)
+    return out.getvalue()
+
+
 def size_of(document, path):
     return f"{len(document)} pages, {path.stat().st_size / 1e6:.1f} MB"
 
@@ -215,7 +225,7 @@ def main():
         return print("No PDF of the book: it takes a Chromium. On Debian or Ubuntu: sudo apt-get install chromium")
     start = time.perf_counter()
     pdf = make(site, chromium, numbers=known)
-    target.write_bytes(pdf)
+    target.write_bytes(packed(pdf))
     whole = size_of(pypdfium2.PdfDocument(pdf), target)
     offer(site, "chapters/index.html", NAME, PLACE_OF_PDF, "The whole book as one PDF", whole)
     for stem, own in split_by_page(pdf):

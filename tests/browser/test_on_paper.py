@@ -198,4 +198,4 @@ def test_a_page_offers_itself_as_a_pdf_and_says_how_large_it_is():
 def test_the_front_page_offers_the_pdf(visit):
     link = visit("chapters/index.html").page.locator(f'a[href$="{make_pdf.NAME}"]')
     assert link.is_visible()
-    assert (served.HTML / "_static" / make_pdf.NAME).stat().st_size < 14e6
+    assert (served.HTML / "_static" / make_pdf.NAME).stat().st_size < 10e6
