@@ -103,7 +103,7 @@ all_reduce_bytes = Number(
     ),
     hints=(f"A piece is 1/{MACHINES} of {VECTOR} bytes. How many pieces does a machine send for one sum?",
            f"{2 * (MACHINES - 1)} pieces for each sum, and two sums: one after attention, one after the MLP."),
-    note="For P machines a sum costs each 2 (P - 1) / P vectors: hardly more for 64 machines than for 8.",
+    note="For P machines a sum costs each 2 (P - 1) / P vectors: 1.75 for 8 machines, and less than 2 for any number.",
 )
 
 QUESTIONS = [decode_bytes, why_fast, traffic, explain_decode, all_reduce_bytes]
