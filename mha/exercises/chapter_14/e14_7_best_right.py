@@ -115,5 +115,5 @@ EXERCISE = Exercise(
     hints=("For one k, which answer should a model give, and in how many documents is it right?",
            "Add up the largest count of each row, and divide by the number of all documents.",
            "return counts.amax(-1).sum() / counts.sum()"),
-    note="So the numbers 1/12, 1/8, 1/4 and 1/2 of the chapter were counted, in a smaller world, by a test.",
+    note="A test counts in this way, in a smaller world, what the chapter says of the towns, the box and the fact.",
 )

@@ -35,7 +35,7 @@ broken_proof = Choice(
         Option("The normalisation is a positive factor.",
                "It still is one: it divides all logits by the same positive number.", "normalisation"),
         Option("Multiplying by the normaliser leaves a sum over tokens.",
-               "Each head has its own normaliser, so no single factor clears both fractions."),
+               "Each head has its own normaliser, and multiplying by both leaves products, which see pairs of tokens."),
         Option("Each token sees only itself, its position, and the question.",
                "That holds in any first layer, however many heads it has.", "tokens-see-more"),
         Option("The four documents are equally likely.",
@@ -75,9 +75,9 @@ late_or_unable = Choice(
         Option("That it does not do it in 600 steps, by this recipe.",
                "With twice the steps, seeds of this very model get there."),
         Option("That training is stuck in a local minimum.",
-               "Then more steps would not help. A curve that still rises is late, not stuck.", "stuck"),
+               "Then more steps would not help, but with twice as many, 6 of 8 seeds get there.", "stuck"),
         Option("Nothing, since another seed might do it.",
-               "Eight of eight is evidence of something: of how much 600 steps suffice for.", "nothing"),
+               "None of eight is evidence about 600 steps, though not about more of them.", "nothing"),
     ),
     hints=("What would you have to change to tell \"late\" from \"unable\"?",),
     note="A proof, such as that of section 2, can say \"cannot\". A run can only say \"did not, with this\".",
@@ -85,7 +85,7 @@ late_or_unable = Choice(
 
 evidence = Choice(
     id="14.5", title="Which entry is evidence?", chapter=HERE, stars=2, minutes=4, after="section 6", core=True,
-    statement="Four friends say that their model learns sooner than the baseline, at the same cache. Which claim can "
+    statement="Five friends say that their model learns sooner than the baseline, at the same cache. Which claim can "
               "you accept as it stands?",
     options=(
         Option("Seeds 3, 5 and 11, all faster than the baseline's mean.",
@@ -112,7 +112,7 @@ explain_roles = Explanation(
                "A map alone does not show use, so the head is switched off.",
                "One score falls, and another stays: without it \"from\" is lost and \"to\" is not.",
                "The other head is the control: without it both scores fall.",
-               "It was seen in most of eight seeds; in some the heads share the jobs.",
+               "It was seen in seven of eight seeds; in the other one the heads share the jobs.",
                "It says what these models do in this world, and nothing of larger ones."),
     hints=(), note="Two scores tell more than one: they say which part of the work is missing.",
 )

@@ -24,8 +24,7 @@ def board_dots() -> viz.Picture:
     labels = [f"{played.name}\ncache {played.cached}" for played in USUAL]
     usual = torch.stack([entry(played).scores for played in USUAL])
     long = torch.tensor([entry(LONG).scores.tolist() if played.layers == LONG.layers else nothing for played in USUAL])
-    lines = ((3 / 4, "one head, one\nlayer: proved"), (known()["the fact"], "no order"),
-             (known()["the towns"], "no fact"))
+    lines = ((3 / 4, "one head, one\nlayer: proved"), (known()["the fact"], "1/2"), (known()["the towns"], "1/8"))
     return viz.dots(labels, "right answers", lines, grain=0.05, each="seed",
                     **{"600 steps": usual, "1200 steps": long})
 

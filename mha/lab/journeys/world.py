@@ -58,10 +58,10 @@ def best_possible(layers: int, heads: int, positions: str) -> float:
     the number of heads.
 
     **One layer, one head: 3/4.** The model normalises by the root mean square, with no bias, so the logits at a
-    question x are a positive factor times U (x + N / Z), where N = sum_j e^{s_j} W_O W_V x_j, of normalised x_j, and
-    Z = sum_j e^{s_j} > 0. The winner of the logits is the winner of U (Z x + N), and that is a sum over tokens,
+    question x are a positive factor times (x + N / Z) U, where N = sum_j e^{s_j} x_j W_V W_O, of normalised x_j, and
+    Z = sum_j e^{s_j} > 0. The winner of the logits is the winner of (Z x + N) U, and that is a sum over tokens,
 
-        A(y) = sum_j e^{s_j} [U x + U W_O W_V x_j]_y ,
+        A(y) = sum_j e^{s_j} [x U + x_j W_V W_O U]_y ,
 
     in which each token sees itself, its position, and the question. Let a be asked and b be another name, and let p and
     q be the towns of the two in one box. Take four documents (`squares`): as it is; a and b exchanged; p and q
@@ -72,8 +72,8 @@ def best_possible(layers: int, heads: int, positions: str) -> float:
     but the first and the last have the same sum as the other two. So at most three of the four are right. All four are
     equally likely, and every document lies in such a square.
 
-    With two heads, each sum has a Z of its own, and the first step fails. The proof says nothing about an MLP, or about
-    a LayerNorm with a bias.
+    With two heads, each sum has a Z of its own; multiplying by both leaves a sum over pairs of tokens, and the proof
+    fails. It says nothing about an MLP, or about a LayerNorm with a bias.
     """
     if layers == 1 and positions == "none":
         return known()["the towns"]
