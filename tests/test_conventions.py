@@ -1,4 +1,4 @@
-"""What appendix C tells of eight libraries: asked again where the library is installed, and held to `mha`."""
+"""What appendix C tells of nine libraries: asked again where the library is installed, and held to `mha`."""
 import importlib.util
 
 import pytest
@@ -15,7 +15,7 @@ TORCHS = {"torch · function", "torch · layer"}
 here = pytest.mark.parametrize("asked", installed(), ids=lambda asked: asked.name)
 
 
-def test_each_of_the_eight_libraries_is_told_and_those_at_hand_are_asked():
+def test_each_of_the_nine_libraries_is_told_and_those_at_hand_are_asked():
     assert list(STORED) == list(ORDER)
     assert {one.package for one in STORED.values()} == {"torch", "transformers", "flash-attn", "xformers", "keras",
                                                         "jax", "flax", "x-transformers", "onnxruntime"}
@@ -88,6 +88,25 @@ def test_torchs_layer_fills_a_blind_row_with_nan_or_with_zeros(need_weights):
     assert row.isnan().all() if need_weights else (row == 0).all()
 
 
+@pytest.mark.parametrize("batch_first, bias", [(True, True), (True, False), (False, True), (False, False)])
+def test_the_fast_path_of_torchs_layer_fills_a_blind_row_with_nan(batch_first, bias):
+    layer = torch.nn.MultiheadAttention(32, 4, batch_first=batch_first, bias=bias).eval()
+    x = torch.randn(5, 5, 32)
+    with torch.no_grad():
+        out = layer(x, x, x, attn_mask=masks.causal(5), need_weights=False)[0]
+    row = out[:, -1] if batch_first else out[-1]
+    assert row.isnan().all() if batch_first and bias else (row == 0).all()
+
+
+@pytest.mark.parametrize("h, kv_heads", [(4, 2), (8, 2), (12, 3)])
+def test_the_order_that_the_page_gives_moves_interleaved_heads_to_a_tiled_library(h, kv_heads):
+    q, k, v = torch.randn(h, 5, 8), *torch.randn(2, kv_heads, 5, 8)
+    order = torch.arange(h).view(kv_heads, -1).T.flatten()
+    tiles = [t.repeat(h // kv_heads, 1, 1) for t in (k, v)]
+    torch.testing.assert_close(attention(q[order], *tiles)[0][order.argsort()], attention(q, k, v)[0])
+    torch.testing.assert_close(attention(q[order.argsort()], k, v)[0][order], attention(q, *tiles)[0])
+
+
 @pytest.mark.skipif(importlib.util.find_spec("transformers") is None, reason="transformers is not installed")
 def test_a_model_of_hugging_face_makes_the_mask_that_its_function_wants():
     from transformers import LlamaConfig
@@ -100,6 +119,17 @@ def test_a_model_of_hugging_face_makes_the_mask_that_its_function_wants():
                                         attention_mask=torch.tensor([[0, 1, 1]]))
     seen = masks.causal(3) & torch.tensor([[[[False, True, True]]]])
     assert torch.equal(made["sdpa"], seen) and torch.equal(made["eager"] == 0, seen)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("transformers") is None, reason="transformers is not installed")
+def test_a_model_of_hugging_face_hands_on_a_mask_of_four_axes():
+    from transformers import LlamaConfig
+    from transformers.masking_utils import create_causal_mask
+    config = LlamaConfig(hidden_size=8, num_attention_heads=2, num_hidden_layers=1, vocab_size=9)
+    config._attn_implementation = "eager"
+    mask = masks.causal(3)[None, None]
+    assert torch.equal(mask, create_causal_mask(config=config, inputs_embeds=torch.zeros(1, 3, 8), cache=None,
+                                                attention_mask=mask))
 
 
 def test_what_asks_names_only_packages_that_the_table_has():

@@ -1,1 +1,1 @@
-"""The doors through which eight libraries are asked for attention, for `tools/make_conventions.py`."""
+"""The doors through which nine libraries are asked for attention, for `tools/make_conventions.py`."""

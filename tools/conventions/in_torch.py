@@ -144,5 +144,5 @@ def x_transformers_doors():
     return [Door(name="x-transformers", package="x-transformers", calls="x_transformers.attend.Attend",
                  axes="(B, h, n, d)", call=attend, mask="mask", bias="attn_bias", scale="scale",
                  dropout="dropout", dropped=attend_with_dropout, is_causal="causal",
-                 weights="always: post_softmax_attn", line="Attend()(q, k, v, mask=mask[None, None])[0]",
+                 weights="flash=False: post_softmax_attn", line="Attend()(q, k, v, mask=mask[None, None])[0]",
                  names=lambda: {"Attend": Attend, **SHAPES})]

@@ -1,4 +1,4 @@
-"""What eight libraries take and give where they compute attention: `conventions.json`.
+"""What nine libraries take and give where they compute attention: `conventions.json`.
 
 `tools/make_conventions.py` makes it.
 """
@@ -30,5 +30,5 @@ class Convention:
 
 @functools.cache
 def conventions() -> tuple[Convention, ...]:
-    """Eleven functions and layers of eight libraries."""
+    """Eleven functions and layers of nine libraries."""
     return tuple(Convention(**entry) for entry in json.loads(CONVENTIONS.read_text(encoding="utf-8")))
