@@ -193,7 +193,7 @@
       else options.forEach((option) => (option.checked = before.includes(option.value)));
     }
     if (words ? Array.isArray(judged) : typeof judged === "string") tell(words ? said() : judged, judged);
-    form.addEventListener("change", ({ target }) => {
+    form.addEventListener("input", ({ target }) => {
       if (!place.contains(target)) return keep(data.id, said());
       const ticked = ticks().flatMap((tick, i) => (tick.checked ? [i] : []));
       keep(`${data.id}+`, ticked);
@@ -202,7 +202,6 @@
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       const how = tell(said());
-      keep(data.id, said()); // Enter comes before a change
       if (how !== "refused") keep(`${data.id}+`, words ? [] : said());
       if (how === "right" && !words) solve(data.id);
       place.scrollIntoView({ block: "nearest" });

@@ -382,7 +382,8 @@ export default figure((data, { root, now, change, when, redraw, model }) => {
   let live = null; // its view
   let [isMine, isWriting, isBusy] = [false, false, false];
   // What the model is to read, and how it is changed. It isNew until the model has read it; `change` is its name.
-  const plan = { ids: [], given: 0, off: new Map(), hidden: new Map(), lends: [], change: 0, isNew: false };
+  const plan = { ids: [], given: 0, off: new Map(), hidden: new Map(), lends: [], change: 0, isNew: false,
+    opening: 0, text: "" };
 
   // Acts change the plan, one after the other. When none waits, the model reads it: of many choices, the newest.
   const waiting = [];
@@ -467,14 +468,15 @@ export default figure((data, { root, now, change, when, redraw, model }) => {
     Object.assign(plan, { change: isOther ? own : one === null ? 0 : firstOff + one, isNew: true });
   }
   function nameIt() {
-    if (now().change === plan.change) return;
+    if (now().change === plan.change && now().opening === plan.opening) return;
     isMine = true;
-    change({ change: plan.change, asks: -1 });
+    change({ opening: plan.opening, change: plan.change, asks: -1 });
     isMine = false;
   }
 
-  async function readText(text) {
+  async function readText(text, opening = openings.length) {
     isWriting = false;
+    Object.assign(plan, { opening, text });
     const { ids, unknown } = await engine.ask("encode", { text });
     plan.ids = ids.slice(0, LONGEST);
     plan.given = plan.ids.length;
@@ -499,9 +501,11 @@ export default figure((data, { root, now, change, when, redraw, model }) => {
   }
   // The controls ask for an opening or a change that has a name
   async function obey({ opening, change: wanted }) {
-    const { tokens, word, other } = openings[opening];
-    const text = tokens.map((id) => pieces[id]).slice(1).join("").replace(/^ /, "");
-    await readText(text);
+    const isOwn = opening === openings.length && plan.opening === opening;
+    const { tokens, word, other } = isOwn ? { word: controls.from.value, other: controls.to.value }
+      : openings[opening % openings.length];
+    const text = isOwn ? plan.text : tokens.map((id) => pieces[id]).slice(1).join("").replace(/^ /, "");
+    await readText(text, isOwn ? opening : opening % openings.length);
     Object.assign(controls.from, { value: word });
     Object.assign(controls.to, { value: other });
     if (wanted >= firstOff && wanted < own) {
@@ -616,7 +620,7 @@ export default figure((data, { root, now, change, when, redraw, model }) => {
   }
 
   function draw(setting) {
-    const view = live ?? storedView(setting.opening, setting.change);
+    const view = live ?? storedView(setting.opening % openings.length, setting.change);
     const { n } = view;
     const asks = setting.asks < 0 || setting.asks >= n ? n - 1 : setting.asks;
     const row = view.rows[setting.head][asks];

@@ -14,6 +14,7 @@ NAMES = ["Anna has a friend named Max", "Ben is sad", "The dogs near the big tre
 LENT = ["values of head 5.1 are lent", "values of all heads are lent", "keys of all heads are lent"]
 CHANGES = ["nothing", *LENT, *(f"head {layer}.{head} is off" for layer, head in ALL_HEADS)]
 OWN = "what you did yourself"                       # in the model that runs, where it is none of the above
+OWN_TEXT = "your own text"                          # in the model that runs; before, the first of the stored ones
 MEGABYTES = 7.3
 
 
@@ -37,7 +38,7 @@ class StoryThatBreaks(LiveFigure):
     """
 
     label = "A story that a small model writes, the maps of its 36 heads, the next token's chances and the cache."
-    opening = Dropdown("the story begins", NAMES)
+    opening = Dropdown("the story begins", [*NAMES, OWN_TEXT])
     change = Dropdown("changed", [*CHANGES, OWN])
     head = State(ALL_HEADS.index(NAME_HEAD))        # the one whose weights are shown, 6 layer + head
     asks = State(-1)                                # the token whose row that is; -1 is the last
@@ -62,7 +63,7 @@ class StoryThatBreaks(LiveFigure):
             canvas.send({"error": str(missing)})
 
     def numbers(self, opening, change, head=ALL_HEADS.index(NAME_HEAD)):
-        stored = told()
+        stored, opening = told(), opening % len(NAMES)
         chance = stored.chance[opening, change % len(CHANGES)].double()
         return {"next": chance[0], "whole": chance[1],
                 "weight": stored.weights[opening].flatten(0, 1)[head, -1]}
@@ -70,7 +71,8 @@ class StoryThatBreaks(LiveFigure):
     def picture(self):
         stored, setting = told(), self.setting()
         shown, change = self.numbers(**setting), setting["change"] % len(CHANGES)
-        listed = [readable(stored.pieces[i]) for i in stored.next[setting["opening"], change].tolist()]
+        opening = setting["opening"] % len(NAMES)
+        listed = [readable(stored.pieces[i]) for i in stored.next[opening, change].tolist()]
         picture = viz.bars(listed, chance=shown["next"], of_the_whole_model=shown["whole"])
         picture.text = picture.text.replace(picture.text.splitlines()[0],
                                             f"{self.label} The table: what comes next, changed: {CHANGES[change]}.", 1)

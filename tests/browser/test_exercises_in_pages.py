@@ -64,7 +64,7 @@ ANSWER = """
       if (/radio|checkbox/.test(field.type)) field.checked = field.value === "AB"[i % 2];
       else if (field.tagName === "SELECT") field.selectedIndex = 1 + (i % 2);
       else field.value = field.name === "number" ? "-1.5" : "my words";
-      field.dispatchEvent(new Event("change", { bubbles: true }));
+      for (const name of ["input", "change"]) field.dispatchEvent(new Event(name, { bubbles: true })); // as a hand does
     }
     form.requestSubmit();
     const tick = form.querySelector(".ask-checklist input");
@@ -305,3 +305,12 @@ def test_without_javascript_the_answer_of_a_question_unfolds_and_is_not_printed(
 
 def test_with_javascript_no_answer_is_there_to_read(visit):
     assert "Turn on JavaScript" not in visit("chapters/01_soft_lookup.html").page.locator("article").inner_text()
+
+
+def test_words_are_kept_as_they_are_typed(visit):
+    page = visit("chapters/01_soft_lookup.html").page
+    box = page.locator("form textarea").first
+    box.fill("a weighted mean")
+    page.reload(wait_until="load")
+    page.wait_for_function("() => !document.querySelector('form fieldset').disabled")
+    assert page.locator("form textarea").first.input_value() == "a weighted mean"

@@ -159,6 +159,21 @@ def test_own_words_are_read_and_letters_without_a_piece_are_said(running):
 
 
 @with_model
+def test_a_text_of_ones_own_has_a_name_keeps_its_changes_and_leads_back_to_a_story(running):
+    story, change = (running.page.locator(".live-figure").filter(has=running.figure).get_by_label(name, exact=True)
+                     for name in ("the story begins", "changed"))
+    running.figure.get_by_label("The beginning of a story").fill("The cats in the house")
+    running.press("Read it")
+    running.until(lambda: "house" in running.text())
+    assert story.evaluate("(el) => el.selectedOptions[0].text") == "your own text"
+    change.select_option("head 5.1 is off")
+    running.until(lambda: running.figure.locator(".head.off").count() == 1)
+    assert "house" in running.text()
+    story.select_option(index=0)
+    running.until(lambda: "Anna" in running.text() and "house" not in running.text())
+
+
+@with_model
 def test_a_seed_settles_a_story(running):
     temperature = running.figure.locator("input[type=range]")
     temperature.focus()
