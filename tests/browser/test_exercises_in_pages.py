@@ -58,6 +58,7 @@ ANSWERED = """
     [...form.querySelectorAll("input, select, textarea")].map((field) => [field.value, field.checked]),
     form.querySelector(".ask-reply").innerText])
 """
+KEPT = "() => [...Object.keys(localStorage), ...Object.keys(JSON.parse(localStorage.mha ?? '{}'))]"
 ANSWER = """
   () => document.querySelectorAll("form.ask:not(.write-here)").forEach((form, i) => {
     for (const field of form.querySelectorAll("input, select, textarea")) {
@@ -85,7 +86,7 @@ def test_answers_and_replies_survive_a_reload_until_all_is_forgotten(opened, pag
     one.page.evaluate(served.SETTLED)
     assert one.page.evaluate(ANSWERED) == answered and one.page.evaluate("window.layoutShift") < 0.05
     one.page.evaluate("mha.store.forget()")
-    assert one.page.evaluate("Object.keys(localStorage)") == []
+    assert set(one.page.evaluate(KEPT)) <= {"mha", "place", "version"}    # where one reads is noted anew, at any time
     one.page.reload()
     assert one.page.evaluate(ANSWERED) == blank and one.errors == []
 
