@@ -177,7 +177,7 @@ def find_item(id):
     named = {item.name: item for item in EXERCISES.values() if isinstance(item, Exercise)}
     known = {**EXERCISES, **{item.id.lower(): item for item in EXERCISES.values()}, **named}
     if wanted not in known:
-        near = difflib.get_close_matches(wanted, known, 3)
+        near = difflib.get_close_matches(wanted, [*EXERCISES, *named], 3)
         chapters = dict.fromkeys(item.id.split(".")[0] for item in EXERCISES.values())
         last = {c: sum(item.id.split(".")[0] == c for item in EXERCISES.values()) for c in chapters}
         raise ValueError(f"no exercise has the id {id!r}. " + (f"Near it: {', '.join(near)}. " if near else "")
