@@ -132,7 +132,7 @@ def half_a_code(monkeypatch):
 
 
 def in_a_page(monkeypatch):
-    """tests/browser provokes the two that only a browser says."""
+    """tests/browser/test_running_in_pages.py provokes the two that only a browser says."""
     for name in ("host.js", "write_here.js"):
         print((ROOT / "_ext/static" / name).read_text("utf-8"))
 
