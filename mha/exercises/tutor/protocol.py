@@ -14,15 +14,15 @@ from mha.exercises.classroom.replay import one_line
 from mha.exercises.tutor import tools
 
 REVISIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
-LONGEST = 20_000                            # characters of a reply
+LONGEST = 50_000                            # characters of a reply
 NO_JSON, NO_REQUEST, NO_METHOD, NO_PARAMETERS = -32700, -32600, -32601, -32602      # of JSON-RPC
 
 
 def serve(limit):
     """Answer until stdin ends; the exit status."""
-    asked, answers = alone_with_the_client()
     if sys.stdin.isatty():
         print("An editor starts this and talks to it in JSON (MCP over stdio). Ctrl-C ends it.", file=sys.stderr)
+    asked, answers = alone_with_the_client()
     tutor = tools.Tutor(limit)
     try:
         for line in asked:
@@ -37,7 +37,7 @@ def serve(limit):
 
 def alone_with_the_client():
     """(lines that the client writes, where it reads), which no other code and no process begun here can reach."""
-    asked, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "w", encoding="utf-8")
+    asked, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.dup2(2, 1)                           # what anything prints goes where an editor keeps its log
