@@ -70,7 +70,7 @@ def test_seeds_leave_the_chance_of_others_alone(text):
 
 
 @pytest.mark.parametrize("bytes_, said", [(b"too short", "9 letters"), (b"\xff\xfe" * 4000, "byte 0 is 0xff"),
-                                          (b"", "0 letters")])
+                                          (b"", "0 letters")], ids=["short", "no text", "empty"])
 def test_a_file_that_cannot_be_learned_is_refused_in_a_sentence(tmp_path, bytes_, said):
     (tmp_path / "mine.txt").write_bytes(bytes_)
     with pytest.raises(ValueError, match=said):

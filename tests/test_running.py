@@ -141,7 +141,8 @@ FAILURES = [old_python, no_venv, no_network, no_index, port, no_chromium, no_cha
             dtypes, float_mask, replaced, endless, half_a_code, in_a_page, in_a_page]
 
 
-@pytest.mark.parametrize("message, failure", [*zip(MESSAGES, FAILURES)], ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize("message, failure", [*zip(MESSAGES, FAILURES)],
+                         ids=lambda value: getattr(value, "__name__", value)[:40])
 def test_each_message_of_the_page_is_what_is_said(monkeypatch, capsys, tmp_path, message, failure):
     monkeypatch.setenv("MHA_PROGRESS", str(tmp_path / "progress.json"))
     said = ""
