@@ -1,32 +1,17 @@
 """The tables and pictures of chapter 14: a board of small models, and what the heads of one are for."""
-import math
 
 import torch
 
 from mha import viz
 from mha.lab.assets import board, journey_heads, journey_model, journey_runs
-from mha.lab.journeys import NAMES, QUESTIONS, TOWNS, Config, config, draw, known, words
-from mha.record import record
+from mha.lab.journeys import NAMES, QUESTIONS, TOWNS, Config, config, draw, words
 
-USUAL = (config(1), config(1, 1), config(1, 2), config(2, 1), config(4), config(2, 2))
-LONG = config(1, 1, steps=1200)
 JOBS = ("binder", "name head")
 
 
 def entry(played: Config):
     """The stored entry of a configuration."""
     return next(entry for entry in board() if entry.config == played)
-
-
-def board_dots() -> viz.Picture:
-    """Every seed of seven configurations: right answers after training, by what a token costs in the cache."""
-    nothing = [math.nan] * 8
-    labels = [f"{played.name}\ncache {played.cached}" for played in USUAL]
-    usual = torch.stack([entry(played).scores for played in USUAL])
-    long = torch.tensor([entry(LONG).scores.tolist() if played.layers == LONG.layers else nothing for played in USUAL])
-    lines = ((3 / 4, "one head, one\nlayer: proved"), (known()["the fact"], "1/2"), (known()["the towns"], "1/8"))
-    return viz.dots(labels, "right answers", lines, grain=0.05, each="seed",
-                    **{"600 steps": usual, "1200 steps": long})
 
 
 def plateaus() -> viz.Picture:
@@ -121,14 +106,3 @@ def read_by(run: int = 0):
     names = [NAMES[token] for token in tokens[0, -QUESTIONS:].tolist()]
     told = [[[TOWNS[town] for town in pair] for pair in boxes.tolist()] for boxes in (said, answers[0])]
     return words(tokens[0]), list(zip(names, *told))
-
-
-def maps(run: int = 0) -> viz.Picture:
-    """Where the two heads of layer 0 look, within the facts of one document."""
-    tokens, _ = draw(torch.Generator().manual_seed(14), 1)
-    model = journey_model(run)
-    with record(model) as weights, torch.no_grad():
-        model(tokens)
-    facts = len(tokens[0]) - QUESTIONS
-    titles = [f"head 0.{k}, {JOBS[0] if k == jobs()[0][run] else JOBS[1]}" for k in range(2)]
-    return viz.heatmaps(weights["layers.0"][0, :, :facts, :facts], words(tokens[0])[:facts], titles, columns=2)
