@@ -67,6 +67,11 @@ def test_a_number_beyond_all_floats_is_told_so(item, answer):
     assert not report.ok and report.text.splitlines()[1:] == [TOO_FAR]
 
 
+def test_letters_may_stand_one_by_one():
+    assert check("3.6", "A", "D", "F").text == check("3.6", "ADF").text
+    assert "this is (1, 2)" in check("14.1", 1, 2).text
+
+
 @pytest.mark.parametrize("answer, letters", [("b", "B"), ("CA", "AC"), ("a, c", "AC"), ("A and C", "AC"),
                                              ({"A", "C"}, "AC"), (["c"], "C"), ("AA", "A"), ("", None), ("E", None),
                                              (3, None), ("A?", None)])

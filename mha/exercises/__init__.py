@@ -56,7 +56,7 @@ def find(name):
     return functions[name]
 
 
-def check(id, answer=...):
+def check(id, answer=..., *more):
     """Say whether an answer is right, and if not, what is wrong. Never raises for what the answer does.
 
     A function is called many times; what it prints is shown once, for the call that the report is about. A call that
@@ -67,6 +67,7 @@ def check(id, answer=...):
         id: of the exercise, such as "2.1"; `find` knows it by the function's name.
         answer: the function itself; for a question its number (0.25 or "1/4"), its letter or letters ("B", "AC"), or
             your words.
+        more: letters may stand one by one, as in check("3.6", "A", "C").
     Returns:
         Report with ok, mistakes (ids, most likely first) and text, which is what a notebook shows.
     Raises:
@@ -74,7 +75,7 @@ def check(id, answer=...):
     """
     item = _item(id)
     with on_the_cpu(), own_torch() as replaced:
-        report = item.examine(answer)
+        report = item.examine((answer, *more) if more else answer)
     if not report.started:
         return replace(report, exercise=item.id)
     if TOO_EARLY and item.in_code:

@@ -310,6 +310,16 @@ const named = (name, control) => h("label", {}, h("span", {}, name), control);
 const chooser = (name, options) => field("select", { "aria-label": name },
   ...options.map((text) => h("option", {}, text)));
 
+// Fields and the button that does what they say, as Enter does in each of them
+function formThat(act, name, ...fields) {
+  const form = h("form", { class: "act" }, ...fields, h("button", { type: "submit", class: "do" }, name));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    act();
+  });
+  return form;
+}
+
 // The rows of controls of a model that runs
 function controlRows(act) {
   const text = field("input", { type: "text", "aria-label": "The beginning of a story", spellcheck: false });
@@ -325,19 +335,15 @@ function controlRows(act) {
   temperature.addEventListener("input", () => write(shown, temperature.value));
   seed.addEventListener("change", () => act.again());
   kind.addEventListener("change", () => act.again());
-  const form = h("form", { class: "act" }, text, h("button", { type: "submit", class: "do" }, "Read it"));
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
-    act.readText(text.value);
-  });
+  const form = formThat(() => act.readText(text.value), "Read it", text);
+  const lending = formThat(() => act.lend(), "Lend", h("span", {}, "In the cache,"), from, h("span", {}, "gets"), what,
+    h("span", {}, "of"), to);
   const first = h("div", { class: "act own" }, button("Write a token", () => act.step()), writing,
     button("Take back what was written", () => act.takeBack()), named("temperature", temperature), shown,
     named("seed", seed));
   const box = h("div", { class: "own" }, form,
-    h("div", { class: "act" }, button("All as it was", () => act.allOn()), named("a head that is off gives", kind),
-      hide),
-    h("div", { class: "act" }, h("span", {}, "In the cache,"), from, h("span", {}, "gets"), what,
-      h("span", {}, "of"), to, button("Lend", () => act.lend())));
+    h("div", { class: "act" }, button("Undo every change", () => act.allOn()), named("a head that is off gives", kind),
+      hide), lending);
   return { box, first, text, temperature, seed, writing, kind, from, to, what, hide };
 }
 

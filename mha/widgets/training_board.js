@@ -37,8 +37,8 @@ export default figure(({ names, cached, every, enough, tests, lines, numbers }) 
   const curvesName = h("b");
   plane.box.querySelector(".plane-title").replaceChildren(curvesName, ", seed by seed");
 
-  const sentenceFor = (i, done, count, low, high) => `After ${done} steps ${count} of ${SEEDS} seeds of ${names[i]} are `
-    + `0.95 right or more; all are between ${low.toFixed(2)} and ${high.toFixed(2)}.`;
+  const sentenceFor = (i, done, count, low, high) => `After ${done} steps ${count} of ${SEEDS} seeds of ${names[i]} `
+    + `are 0.95 right or more; all are between ${low.toFixed(2)} and ${high.toFixed(2)}.`;
   const status = statusLine(sentenceFor(2, 1200, 8, 0.88, 0.88));
 
   function draw({ steps, boxes, chosen }) {

@@ -126,10 +126,10 @@ def test_values_of_one_head_rename_the_hero_and_all_keys_do_not(running):
     running.press("Lend")
     running.until(lambda: "are now those of" in running.said())
     assert running.chances()["Anna"][0] > 0.8
-    running.press("All as it was")
+    running.press("Undo every change")
     running.until(lambda: running.figure.locator(".token.lent").count() == 0)
     running.figure.locator(".own select").last.select_option("the values of the chosen head")
-    running.press("Lend")
+    running.figure.get_by_label("Who lends").press("Enter")
     running.until(lambda: running.chances().get("Lucy", [0])[0] > 0.8)
     assert "96 of the 93,312 numbers" in running.said() and running.figure.locator(".token.lent").count() == 2
 
@@ -142,7 +142,7 @@ def test_heads_go_off_together_and_a_token_is_hidden(running):
     heads.nth(28).click()
     heads.nth(28).click()
     running.until(lambda: running.figure.locator(".head.off").count() == 2)
-    running.press("All as it was")
+    running.press("Undo every change")
     running.until(lambda: running.chances()["Anna"][0] > 0.8)
     for j in (12, 14):
         running.figure.locator(".token").nth(j).click()
@@ -198,7 +198,7 @@ def test_the_controls_of_the_page_change_the_model_that_runs(running):
     running.until(lambda: running.chances().get("Lucy", [0])[0] > 0.8)
     change.select_option("head 5.1 is off")
     running.until(lambda: running.chances()["Anna"][0] < 0.2 and running.figure.locator(".head.off").count() == 1)
-    running.press("All as it was")
+    running.press("Undo every change")
     running.until(lambda: running.chances()["Anna"][0] > 0.8)
     assert change.evaluate("(el) => el.selectedOptions[0].text") == "nothing"
 
@@ -254,7 +254,7 @@ def test_what_is_switched_while_the_model_reads_its_first_text_is_not_lost(visit
 def test_a_note_does_not_outlive_what_it_was_said_of(running):
     running.press("Lend")
     running.until(lambda: "are now those of" in running.said())
-    running.press("All as it was")
+    running.press("Undo every change")
     running.until(lambda: running.figure.locator(".token.lent").count() == 0)
     running.until(lambda: running.said().startswith("Next comes"))
 

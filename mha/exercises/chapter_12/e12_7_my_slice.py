@@ -102,7 +102,7 @@ def my_slice(W_Q, W_K, W_V, W_O, b_O, h, h_kv, P, rank):
     }),
     "bias": Blank("b_O if rank == 0 else torch.zeros_like(b_O)", offered=3, wrong={
         "b_O": Mistake("bias-on-every-machine",
-            "Every machine holds b_O, so the sum has it P times. No error is raised, and in a new layer it is 0.",
+            "Every machine holds b_O, so the sum has it P times. That raises no error, and a b_O of zeros hides it.",
             HOW_OFTEN),
         "b_O / P": Mistake("bias-divided",
             "Every machine holds b_O / P. That adds up too, but here machine 0 should hold all of it.",
@@ -225,5 +225,5 @@ EXERCISE = OfMachines(
            "K, V = W_K[:, first * k : last * k], W_V[:, first * v : last * v]\n"
            "return Q, K, V, O, b_O if rank == 0 else torch.zeros_like(b_O)"),
     note="With heads that remain, all machines wait for the last one, so mha.parallel refuses a number that P does not "
-         "divide. It adds the bias after the sum, once.",
+         "divide. There each machine adds b_O / P before the sum.",
 )

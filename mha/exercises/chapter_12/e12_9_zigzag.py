@@ -68,6 +68,12 @@ def zigzag(x, machines, rank):
             "Which shape should the result have?"),
     }),
 }, together={
+    "early late": {
+        ("machines - 1 - rank", "machines + rank"): Mistake("ranks-from-behind",
+            "Ranks are counted from behind: machine 0 gets the tokens of the last one, but it should hold the first "
+            "chunk and the last.",
+            "Which machine holds the first token?"),
+    },
     "chunks early joined": {
         ("x.chunk(machines)", "rank", "chunks[early]"): Mistake("contiguous",
             "That is contiguous order: the last machine sees all keys while the first sees only its own.",

@@ -40,7 +40,7 @@ why_fast = Choice(
                "Every key is read, and counts.", "skips"),
     ),
     hints=("Both compute every score. What else does the plain code do with each?",),
-    note="Under a causal mask it may do fewer operations, too: it can skip tiles that are hidden altogether.",
+    note="Under a causal mask it may do fewer operations, too: it can skip tiles that are masked altogether.",
 )
 
 N, D, ROWS = 65536, 96, 8

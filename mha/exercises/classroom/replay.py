@@ -207,8 +207,8 @@ def record(found, failed):
     examine, draw = exercises.check, exercises.show
 
     @functools.wraps(examine)
-    def check(id, answer=...):
-        report = examine(id, answer)
+    def check(id, answer=..., *more):
+        report = examine(id, answer, *more)
         missed = re.search(r"NameError: name '(\w+)' is not defined", report.text)
         error = missed and cause(missed[1], failed)
         found.write(exercise=report.exercise, state=state(report),

@@ -33,7 +33,7 @@ def fewer_operations():
                                          for stored in (True, False))
     return (f"Where every query sees every key it does {same} n² d operations forward, as the plain code does, and "
             f"{more} backward instead of {backward}: it is faster because it moves fewer numbers. Under a causal mask "
-            f"it can skip hidden tiles: of a text of 1024 tokens in tiles of 64, {share:.2f} have a visible pair.",
+            f"it can skip masked tiles: of a text of 1024 tokens in tiles of 64, {share:.2f} have a visible pair.",
             forward == same and more > backward and share < 0.6)
 
 
