@@ -13,7 +13,7 @@ TOLD = {
     "QK-norm": "All queries and keys get the same length, so that only their angles count.",
     "a window": "The window holds four tokens, and what lies further back gets nothing.",
     "two blocks": "A query reads its own block of four, and the earlier one whose mean key fits it best.",
-    "linear": "The weight is a product of two feature vectors, divided by the row\u2019s sum: no power of e is taken.",
+    "linear": "The weight is a product of two feature vectors, divided by the row\u2019s sum: there is no softmax.",
 }
 
 
