@@ -195,7 +195,7 @@ def render_controls(data, first=False):
             else "I have my answer")
     go = f'<button type="button" class="bet-go">{verb}</button>' if verb else ""
     return ('<div class="bet-reply bet-only" role="status"></div><p class="bet-foot bet-only">'
-            f'{go}<span>What came is covered until you bet.</span> <button type="button" class="bet-show">Show '
+            f'{go}<span>The answer is covered until you bet.</span> <button type="button" class="bet-show">Show '
             f'me</button>{OFF if first else ""}</p>{ON if first else ""}{replies.beside(data)}')
 
 

@@ -15,9 +15,9 @@ from sphinx.util.osutil import relative_uri
 from .formulas import mathml
 
 GLOSSARY = "chapters/glossary"
-CHAPTER = re.compile(r"chapters/(0[1-9]|[A-C]_)")           # 0 explains each of its words itself
+CHAPTER = re.compile(r"chapters/(0[1-9]|1\d|[A-C]_)")           # 0 explains each of its words itself
 # Words whose first use is as a rule of another sense
-EVERYDAY = {"attention", "scale", "rank", "window", "generation", "sink", "switched off", "concatenated", "held-out"}
+EVERYDAY = {"attention", "gate", "scale", "score", "rank", "window", "generation", "sink", "switched off", "concatenated", "held-out"}
 NAMES = re.compile(r"([^(]+?)(?: \((.+)\))?")
 
 

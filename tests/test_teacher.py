@@ -19,7 +19,7 @@ from nbclient import NotebookClient
 import class_of_learners as learners
 from _ext import publishing
 from mha.exercises import EXERCISES
-from mha.exercises.classroom import grading, handed_in, replay, teacher, shell
+from mha.exercises.classroom import grading, handed_in, names, replay, teacher, shell
 from mha.exercises.engine import cells, exceptions
 
 ROOT = Path(__file__).parents[1]
@@ -536,11 +536,11 @@ def test_the_page_says_the_limits():
 
 
 def test_each_name_of_a_mistake_is_told_by_the_command_or_by_the_page():
-    anywhere = {*teacher.general(), *re.findall(r"`([a-z_-]+)`", PAGE)}
+    anywhere = {*names.general(), *re.findall(r"`([a-z_-]+)`", PAGE)}
     for item in EXERCISES.values():
         own = next((ROOT / "mha/exercises").glob(f"chapter_*/e{item.id.replace('.', '_')}_*.py"), None)
         known = own and names_in(own) or {mistake for _, mistake in replies(item)}
-        assert known <= {*teacher.mistakes(item)} | anywhere, (item.id, known - {*teacher.mistakes(item)} - anywhere)
+        assert known <= {*names.mistakes(item)} | anywhere, (item.id, known - {*names.mistakes(item)} - anywhere)
     for path in (ROOT / "mha/exercises/engine").glob("*.py"):
         assert names_in(path) <= anywhere, (path.name, names_in(path) - anywhere)
     engine = Path(exceptions.__file__).parent.glob("*.py")
@@ -565,13 +565,13 @@ def test_each_name_says_what_is_said_of_it_first():
     """Where several mistakes share one, that is what a learner's answer most often is; of errors none is shared."""
     first = {"softmax-axis-1": "The softmax runs over axis 1.",
              "queries-as-keys": "The scores are made of q with q: the keys are never used."}
-    assert first.items() <= teacher.mistakes(EXERCISES["2.1"]).items()
-    assert "torchs-softmax" in teacher.mistakes(EXERCISES["1.1"]) and "autograd" in teacher.mistakes(EXERCISES["2.2"])
-    assert teacher.mistakes(EXERCISES["2.5"])["no-root"].startswith("That is d_k itself,")
+    assert first.items() <= names.mistakes(EXERCISES["2.1"]).items()
+    assert "torchs-softmax" in names.mistakes(EXERCISES["1.1"]) and "autograd" in names.mistakes(EXERCISES["2.2"])
+    assert names.mistakes(EXERCISES["2.5"])["no-root"].startswith("That is d_k itself,")
     said = {}
     for _, mistake in exceptions.MEANINGS:
         assert said.setdefault(mistake.id, mistake.lead) == mistake.lead
-        assert teacher.general()[mistake.id] == mistake.lead
+        assert names.general()[mistake.id] == mistake.lead
 
 
 def test_the_names_of_one_chapter_and_what_is_none(capsys):

@@ -73,7 +73,7 @@ def check(id, answer=..., *more):
     Raises:
         ValueError: there is no exercise of that id.
     """
-    item = _item(id)
+    item = find_item(id)
     with on_the_cpu(), own_torch() as replaced:
         report = item.examine((answer, *more) if more else answer)
     if not report.started:
@@ -93,14 +93,14 @@ def predict(id, guess=...):
     Raises:
         ValueError: there is no such exercise, or it asks for no prediction.
     """
-    if not _item(id).predicted:
+    if not find_item(id).predicted:
         raise ValueError(f"exercise {id} asks for no prediction: call check(\"{id}\", ...)")
     return check(id, guess)
 
 
 def hint(id):
     """One more hint at each call; the fix itself only in the last. Returns the text."""
-    item = _item(id)
+    item = find_item(id)
     if not item.hints:
         return f"There are no hints for {item.id}."
     hints, shown = item.hints, min(note(item.id, hints=1)["hints"], len(item.hints))
@@ -110,7 +110,7 @@ def hint(id):
 
 def solution(id, force=False):
     """A right answer, after a pass or three tries, or with force=True. Returns the text."""
-    item = _item(id)
+    item = find_item(id)
     record = load().get(item.id, {"tries": 0, "solved": False})
     if not (force or record["solved"] or record["tries"] >= 3):
         return f"{3 - record['tries']} more tries of check(\"{id}\", ...) first, or solution(\"{id}\", force=True)."
@@ -123,7 +123,7 @@ def show(id):
     Raises:
         ValueError: there is no such exercise, or it has no picture.
     """
-    picture = _item(id).picture
+    picture = find_item(id).picture
     if picture is None:
         raise ValueError(f"exercise {id} has no picture")
     return picture()
@@ -172,13 +172,13 @@ class Progress:
                                       f"elsewhere: progress(\"{self.code}\")"])
 
 
-def _item(id):
+def find_item(id):
     """The exercise of an id, or of the name of the function that it asks for."""
     wanted = str(id).strip()
     named = {item.name: item for item in EXERCISES.values() if isinstance(item, Exercise)}
     known = {**EXERCISES, **{item.id.lower(): item for item in EXERCISES.values()}, **named}
     if wanted not in known:
-        near = difflib.get_close_matches(wanted, known, 3)
+        near = difflib.get_close_matches(wanted, [*EXERCISES, *named], 3)
         chapters = dict.fromkeys(item.id.split(".")[0] for item in EXERCISES.values())
         last = {c: sum(item.id.split(".")[0] == c for item in EXERCISES.values()) for c in chapters}
         raise ValueError(f"no exercise has the id {id!r}. " + (f"Near it: {', '.join(near)}. " if near else "")

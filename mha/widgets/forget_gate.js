@@ -4,7 +4,7 @@ const gateOf = (bias) => 1 / (1 + Math.exp(-bias));
 export default figure(({ farthest, places }, { now, change }) => {
   const told = (share) => (share < 0.0005 ? scientific(share) : share.toFixed(3));
   const bars = barTable(places.map((place) => `${place} back`), [["is left", "first", 0, 1, told]]);
-  const right = curvePlane("Left of a word", "", "positions back", [0, 20, 40, 60, 80, 100], [0, 0.25, 0.5, 0.75, 1]);
+  const right = curvePlane("What is left of a word", "", "positions back", [0, 20, 40, 60, 80, 100], [0, 0.25, 0.5, 0.75, 1]);
   const line = right.svg.appendChild(h("path", { class: "line" }));
   const dots = places.map(() => right.svg.appendChild(h("circle", { r: 4.5, class: "now" })));
   const grips = places.map((place) => right.svg.appendChild(grip("circle", "bias", ([, y]) => change({

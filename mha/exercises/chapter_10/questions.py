@@ -199,14 +199,14 @@ explain_decay = Explanation(
     id="10.10", title="Explain it: does RoPE forget what is far?", chapter="10_position", stars=2, minutes=6,
     after="the chapter",
     statement="Somebody says: \"RoPE makes scores decay with the distance, so a head cannot look far back.\" But a "
-              "query that is its key rotated back by 37 positions, q = R_-37 k, has its largest score 37 tokens back. "
+              "query that is its key rotated back by 37 positions, q = k R_-37, has its largest score 37 tokens back. "
               "Explain how both can be. Then open the checklist.",
-    checklist=("The score of a query at i and a key at j depends on i - j alone: q · R_(j - i) k.",
+    checklist=("The score of a query at i and a key at j depends on i - j alone: (q R_(i - j)) · k.",
                "What falls is the mean over pairs of cos(angle times distance): the score of a query that equals its "
                "key. It falls by and large, not at every step.",
                "If queries and keys are independent and point everywhere alike, the mean score is 0 at every distance, "
                "and its standard deviation the same: nothing decays.",
-               "With q = R_-37 k the score at distance t is the sum over pairs of |pair|^2 cos(angle times (t - 37)): "
+               "With q = k R_-37 the score at distance t is the sum over pairs of |pair|^2 cos(angle times (t - 37)): "
                "every cosine is 1 at t = 37, and nowhere else all of them.",
                "Queries and keys come from two matrices, so a head can learn such a rotation: R_-37 is a "
                "matrix, and W_Q may contain it.",

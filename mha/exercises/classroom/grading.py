@@ -129,14 +129,19 @@ class Run:
         return bool(self.why)
 
     def finished(self):
-        """The rows, after everything that the notebook started has been ended."""
+        """The rows."""
+        found, why = self.outcome()
+        with Caught():                      # a learner's code can write lines of any kind
+            return rows(self.name, found, why)
+        return [row(self.name, state="could not be graded", mistakes="what was found of it is not ours")]
+
+    def outcome(self):
+        """(what was found, why it ended should that have been early), after all that the notebook started was ended."""
         code = self.process.exitcode
         self.end()
         found = parsed(self.lines)
         shutil.rmtree(self.folder, ignore_errors=True)
-        with Caught():                      # a learner's code can write lines of any kind
-            return rows(self.name, found, self.why or ended(code))
-        return [row(self.name, state="could not be graded", mistakes="what was found of it is not ours")]
+        return found, self.why or ended(code)
 
     def end(self):
         """End the process and its group, if it has begun."""

@@ -211,7 +211,7 @@ def record(found, failed):
         report = examine(id, answer, *more)
         missed = re.search(r"NameError: name '(\w+)' is not defined", report.text)
         error = missed and cause(missed[1], failed)
-        found.write(exercise=report.exercise, state=state(report),
+        found.write(exercise=report.exercise, state=state(report), text=repr(report),
                     mistakes=report.mistakes + [f"({error})"] * bool(error))
         return report
 

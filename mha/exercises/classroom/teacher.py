@@ -4,6 +4,7 @@
     python -m mha.exercises export --with-solutions DIR    the same, solved
     python -m mha.exercises grade DIR -o marks.csv         a row for each exercise of each notebook in DIR
     python -m mha.exercises mistakes [2.1 05_masks ...]    the names of mistakes in that table, and what each means
+    python -m mha.exercises serve                          the exercises for an assistant that tutors, over MCP
 
 grade runs each notebook again, from its first code cell to its last, in a process of its own with limits of time and,
 on Linux, of memory. The last result of check or predict counts, as the learner saw it. How many tries it took is read
@@ -28,14 +29,10 @@ import time
 from pathlib import Path
 
 from mha.exercises import EXERCISES
-from mha.exercises.engine import exceptions
+from mha.exercises.classroom.names import Refused, glossary
 from mha.exercises.engine.cells import cells, code, markdown, set_up
 
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
-
-
-class Refused(ValueError):
-    """Why a command does nothing."""
 
 
 # --- Export ---------------------------------------------------------------------------------------------------------
@@ -99,50 +96,6 @@ def commit():
     return "HEAD"
 
 
-# --- The names of mistakes ------------------------------------------------------------------------------------------
-
-def glossary(wanted=()):
-    """The lines that say what the names of mistakes mean, of some exercises and chapters, or of all.
-
-    Raises:
-        Refused: there is no such exercise nor chapter.
-    """
-    items = EXERCISES.values()
-    unknown = set(wanted) - {item.id for item in items} - {item.chapter for item in items}
-    if unknown:
-        raise Refused(f"no exercise or chapter is called {', '.join(sorted(unknown))}; known are 2.1 and 05_masks, for "
-                      "instance")
-    groups = {item.label: mistakes(item) for item in items if not wanted or {item.id, item.chapter} & {*wanted}}
-    groups["What an error means, in any exercise in code"] = general()
-    for title, group in groups.items():
-        if group:
-            yield from (title, *(f"   {id:30} {says}" for id, says in group.items()), "")
-
-
-def mistakes(item):
-    """Name -> what it means, of the mistakes that an exercise foresees."""
-    if item.in_code:
-        return leads(m for options in (*item.switches.values(), item.without) for m in options.values())
-    if item.letters:
-        return {option.mistake: f"{letter}: {option.text}" for letter, option in zip(item.letters, item.options)
-                if option.mistake}
-    return leads(m for _, m in getattr(item, "mistakes", ()))
-
-
-def leads(mistakes):
-    """Name -> what it means; of mistakes that share a name the first, which is the plainest."""
-    found = {}
-    for mistake in mistakes:
-        found.setdefault(mistake.id, mistake.lead)
-    return found
-
-
-def general():
-    """The same of what an exception means."""
-    return leads([*(m for _, m in exceptions.MEANINGS), exceptions.TURNED_BATCH, exceptions.NO_DEVICE,
-                  exceptions.INSIDE])
-
-
 # --- The command ----------------------------------------------------------------------------------------------------
 
 def main(arguments=None):
@@ -163,6 +116,9 @@ def obey(options):
         return hand_out(options)
     if options.command == "mistakes":
         return explain(options)
+    if options.command == "serve":
+        from mha.exercises.tutor import protocol
+        return protocol.serve(options.limit)
     from mha.exercises.classroom import grading
     options.notebooks = list(grading.fitting(options.notebooks))            # before the table is there too
     if options.output:
@@ -299,6 +255,8 @@ def parser():
     out.add_argument("folder", help="where to write them; made if it is not there")
     what = commands.add_parser("mistakes", help="say what the names of mistakes in the table mean")
     what.add_argument("exercises", nargs="*", help="such as 2.1, or chapters such as 05_masks (default: all)")
+    tutor = commands.add_parser("serve", help="let an assistant in an editor tutor: MCP over stdin and stdout")
+    tutor.add_argument("--limit", type=above_0(float), default=30, help="seconds for a check (default: %(default)s)")
     marking(commands.add_parser("grade", help="run notebooks again and write a table, as CSV", description=__doc__,
                                 formatter_class=argparse.RawDescriptionHelpFormatter))
     return made

@@ -255,9 +255,9 @@ def paths() -> viz.Table:
     back, own = _by_reader().values()
     most = [["", *(times[1:].argmax(0) == reader for reader in range(4))] for times in (back, own)]
     counted = [[told if isinstance(told, str) else int(told.sum()) for told in one] for one in most]
-    return viz.columns(READ, digits=1, corner="kept from", looks_back_most=back.median(-1).values,
-                       needs_it_most=counted[0], looks_at_itself_most=own.median(-1).values,
-                       needs_it_most_too=counted[1])
+    return viz.columns(READ, digits=1, corner="kept from", **{
+        "looks back": back.median(-1).values, "most in": counted[0],
+        "looks at itself": own.median(-1).values, "most in ": counted[1]})
 
 
 # --- Interventions on the trained model -----------------------------------------------------------------------------
@@ -267,7 +267,7 @@ def without() -> viz.Table:
     kept = {name: cosine for name, (cosine, _) in without_cls().items()}
     words = torch.tensor([cosine for name, cosine in kept.items() if name.startswith("word")])
     rows = {"[CLS] hidden": kept["[CLS]"], "[SEP] hidden": kept["[SEP]"],
-            "one word hidden": float(words.median()), "[CLS] hidden, one more logit": kept["one more logit"],
+            "one word hidden": float(words.median()), "[CLS] hidden, one more score": kept["one more logit"],
             "the value of [CLS] dropped": kept["its value"]}
     return viz.columns(rows, digits=3, corner="in all heads", cosine=rows.values())
 

@@ -4,7 +4,7 @@ import torch
 from mha import Head, MultiHeadAttention, MultiHeadLoop, attention, merge_heads, split_heads
 from mha.lab.assets import HEADS, RELATIONS, trained_heads, trained_qk
 from mha.lab.data import KeyTask
-from mha.lab.folklore.claim import READING, RIGHT, ROUNDING, SETTINGS, SIZES, WRONG, claim
+from mha.lab.folklore.claim import HERE, READING, RIGHT, ROUNDING, SETTINGS, SIZES, WRONG, claim
 from mha.lab.train import fit_heads, fit_layers, fit_output, prune_heads
 
 SIX, SEVEN = "06_multi_head", "07_how_many_heads"
@@ -38,7 +38,7 @@ def decided_by(trained, tokens=slice(None)):
     return ((scores.sum(0) - scores).argmax(-1) != scores.sum(0).argmax(-1)).sum(-1)
 
 
-@claim("layers", "One wide head would see the average of what several heads see.", WRONG, SIX)
+@claim("layers", "One wide head would see the average of what several heads see.", WRONG, f"{SIX}_lab")
 def average():
     first, last = (trained_qk("tired", layer=layer) for layer in (0, 5))
     it, because = first.tokens.index("it"), first.tokens.index("because")
@@ -175,7 +175,7 @@ def rows_of_the_output_matrix():
             rows == [H * 64, H * 13])
 
 
-@claim("layers", '"representational diversity that a single head cannot achieve"', SIZES, SEVEN)
+@claim("layers", '"representational diversity that a single head cannot achieve"', SIZES, HERE)
 def diversity():
     ranks, x = [], torch.randn(7, 64).double()
     for h in (1, 2, 8):

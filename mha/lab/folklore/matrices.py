@@ -105,7 +105,7 @@ def subject_and_object():
             max(same, blind) < ROUNDING and min(apart, causal, one_apart, one_causal) > 0.01)
 
 
-@claim("matrices", "Query and key must be made by different matrices.", SOME, EIGHT)
+@claim("matrices", "Query and key must be made by different matrices.", SOME, f"{EIGHT}_lab")
 def two_matrices():
     stored = real_heads()
     same, one, learned, none = (stored.surgeries[name].cosine for name in (

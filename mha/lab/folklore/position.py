@@ -92,7 +92,7 @@ def turned_tokens():
 
 
 @claim("position", '"there is maybe a bug in the rotate_half function", which pairs number i with i + d_k / 2.', WRONG,
-       TEN)
+       f"{TEN}_lab")
 def halves():
     q, k, order = torch.randn(50, 16).double(), torch.randn(50, 16).double(), torch.arange(16).view(8, 2).T.flatten()
     def mixed(i):

@@ -228,7 +228,7 @@ def a_hundred_times():
             ratio[short] > 1 > ratio[long])
 
 
-@claim("reach", '"Self-Attention was introduced as an alternative" to recurrent networks.', READING, ONE)
+@claim("reach", '"Self-Attention was introduced as an alternative" to recurrent networks.', READING, f"{ONE}_lab")
 def alternative():
     nothing, lstm = 1e-10, torch.nn.LSTM(16, 16)
     def looks_back(x):

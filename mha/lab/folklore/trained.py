@@ -42,7 +42,7 @@ def pronouns():
 
 
 @claim("language",
-       '"Rare token heads: disproportionately attend to rare or out-of-vocabulary tokens"', READING, EIGHT)
+       '"Rare token heads: disproportionately attend to rare or out-of-vocabulary tokens"', READING, f"{EIGHT}_lab")
 def rare_tokens():
     kept, found = [one.tokens for one in real_heads().browsed], findings.rare()
     unknown = sum(tokens.count("[UNK]") for tokens in kept)

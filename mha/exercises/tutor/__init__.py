@@ -1,0 +1,1 @@
+"""The exercises for an assistant that tutors a learner."""
