@@ -4,7 +4,7 @@ import importlib.util
 import pytest
 import torch
 
-from mha import attention, masks
+from mha import MultiHeadAttention, attention, masks
 from mha.lab.assets.conventions import conventions
 from mha.lab.findings import appendix_c
 from tools.conventions import door, in_torch
@@ -88,14 +88,49 @@ def test_torchs_layer_fills_a_blind_row_with_nan_or_with_zeros(need_weights):
     assert row.isnan().all() if need_weights else (row == 0).all()
 
 
-@pytest.mark.parametrize("batch_first, bias", [(True, True), (True, False), (False, True), (False, False)])
-def test_the_fast_path_of_torchs_layer_fills_a_blind_row_with_nan(batch_first, bias):
-    layer = torch.nn.MultiheadAttention(32, 4, batch_first=batch_first, bias=bias).eval()
-    x = torch.randn(5, 5, 32)
+FAST = [(batch_first, bias, h) for batch_first in (True, False) for bias in (True, False) for h in (1, 2, 3, 4)]
+
+
+@pytest.mark.parametrize("batch_first, bias, h", FAST)
+def test_the_fast_path_of_torchs_layer_fills_a_blind_row_with_nan(batch_first, bias, h):
+    layer = torch.nn.MultiheadAttention(24, h, batch_first=batch_first, bias=bias).eval()
+    x = torch.randn(5, 5, 24)
     with torch.no_grad():
         out = layer(x, x, x, attn_mask=masks.causal(5), need_weights=False)[0]
     row = out[:, -1] if batch_first else out[-1]
-    assert row.isnan().all() if batch_first and bias else (row == 0).all()
+    assert row.isnan().all() if batch_first and bias and h % 2 == 0 else (row == 0).all()
+
+
+@pytest.mark.parametrize("batch_first, bias, h", FAST)
+def test_the_fast_path_of_torchs_layer_ignores_is_causal_alone(batch_first, bias, h):
+    layer = torch.nn.MultiheadAttention(24, h, batch_first=batch_first, bias=bias).eval()
+    x = torch.randn(5, 5, 24)
+    with torch.no_grad():
+        if batch_first and bias and h % 2 == 0:
+            torch.testing.assert_close(layer(x, x, x, is_causal=True)[0], layer(x, x, x)[0])
+        else:
+            with pytest.raises(RuntimeError, match="Need attn_mask"):
+                layer(x, x, x, is_causal=True)
+
+
+def test_torchs_function_shares_a_single_kv_head_without_being_asked():
+    q, k, v = door.inputs(kv_heads=1)
+    torch.testing.assert_close(torch.nn.functional.scaled_dot_product_attention(q, k, v), attention(q, k, v)[0])
+    with pytest.raises(RuntimeError, match="must match"):
+        torch.nn.functional.scaled_dot_product_attention(*door.inputs(kv_heads=2))
+
+
+@pytest.mark.parametrize("h, kv_heads", [(4, 2), (8, 2), (12, 3)])
+def test_the_order_moves_a_layer_with_its_query_bias(h, kv_heads):
+    layer, x = MultiHeadAttention(8 * h, h, num_kv_heads=kv_heads, d_k=8), torch.randn(2, 5, 8 * h)
+    rows = torch.arange(8 * h).view(h, 8)[torch.arange(h).view(kv_heads, -1).T.flatten()].flatten()
+    torch.nn.init.normal_(layer.W_Q.bias)
+    q = torch.nn.functional.linear(x, layer.W_Q.weight[rows], layer.W_Q.bias[rows])
+    k, v = (in_torch.swap(W(x).unflatten(-1, (kv_heads, 8))).repeat(1, h // kv_heads, 1, 1)
+            for W in (layer.W_K, layer.W_V))
+    out = in_torch.merge(attention(in_torch.swap(q.unflatten(-1, (h, 8))), k, v)[0])
+    moved = torch.nn.functional.linear(out, layer.W_O.weight[:, rows], layer.W_O.bias)
+    torch.testing.assert_close(moved, layer(x)[0])
 
 
 @pytest.mark.parametrize("h, kv_heads", [(4, 2), (8, 2), (12, 3)])

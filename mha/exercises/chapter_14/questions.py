@@ -24,7 +24,7 @@ right_fact = Number(
         (0, Mistake("never", "Two towns are left for each box, and one of them is right.")),
     ),
     hints=("How many towns are left for one box?", "Two, equally likely."),
-    note="It does not depend on the number of facts or towns, so a plateau at 1/2 says that the order is missing.",
+    note="It does not depend on the number of facts or towns. With two facts, a box alone would give 1/2 as well.",
 )
 
 broken_proof = Choice(
@@ -72,12 +72,12 @@ late_or_unable = Choice(
     options=(
         Option("That such a model cannot do it: eight seeds are plenty.",
                "All eight were given the same 600 steps. More seeds do not replace more steps.", "cannot"),
-        Option("That it does not do it in 600 steps, by this recipe.",
-               "With twice the steps, seeds of this very model get there."),
+        Option("That most seeds of it need more than 600 steps, by this recipe.",
+               "With twice the steps, 6 of these 8 get there. Some other seeds need less."),
         Option("That training is stuck in a local minimum.",
                "Then more steps would not help, but with twice as many, 6 of 8 seeds get there.", "stuck"),
         Option("Nothing, since another seed might do it.",
-               "None of eight is evidence about 600 steps, though not about more of them.", "nothing"),
+               "Some others do, but if half of all did, eight without one would be rare.", "nothing"),
     ),
     hints=("What would you have to change to tell \"late\" from \"unable\"?",),
     note="A proof, such as that of section 2, can say \"cannot\". A run can only say \"did not, with this\".",

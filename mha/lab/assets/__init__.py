@@ -23,6 +23,7 @@ Of small models trained for the book:
     board.json         what the models of chapter 14 came to, one line for each configuration: `board`
     journeys.npz       the runs behind it: `journey_runs`; and one configuration's heads: `journey_heads`,
                        `journey_model`
+    more_seeds.npz     four of these configurations from 32 other seeds: `more_seeds`
 Of other libraries:
     conventions.json   what each expects of a mask, of shapes, of grouped heads: `mha.lab.assets.conventions`
 
@@ -37,7 +38,8 @@ from mha.lab.assets.encoder import (
 )
 from mha.lab.assets.interventions import INTERVENTIONS, switched_off, without_cls
 from mha.lab.assets.journeys import (
-    BOARD, JOURNEYS, LOOKED_INTO, MODELS, PLAYED, JourneyRuns, board, journey_heads, journey_model, journey_runs,
+    BOARD, JOURNEYS, LOOKED_INTO, MODELS, MORE_SEEDS, OTHERS, PLAYED, PLAYED_ON, JourneyRuns, board, journey_heads,
+    journey_model, journey_runs, more_seeds,
 )
 from mha.lab.assets.longer import LONGER_RUNS, AlibiRuns, LongerRuns, alibi_runs, longer_runs
 from mha.lab.assets.paths import PATHS, PathRuns, path_runs
@@ -52,15 +54,15 @@ from mha.lab.assets.trainings import (
 from mha.lab.assets.writing import WRITING, Writing, writing
 
 __all__ = [
-    "BOARD", "BROWSED", "DECODERS", "FIXED_HEADS", "FIXED_VALUES", "FIXED_WIDTHS", "HEADS", "INDUCTION",
-    "INTERVENTIONS", "JOURNEYS", "KINDS", "LONGER_RUNS", "LONG_HEADS", "LONG_PAIRS", "LONG_SHARING", "LOOKED_INTO",
-    "LOOKUP_FILE", "LOOKUP_POWERS", "LOOKUP_RATES", "LOOKUP_WIDTHS", "MEAN_ORDERS", "MINILM", "MODELS", "PAIRS",
-    "PAIRS_FILE", "PATHS", "PLAYED", "POOLED", "POSITION_RUNS", "PRUNING", "PRUNING_ORDERS", "RANDOM_ORDERS",
-    "REAL_HEADS", "RELATIONS", "SCALES", "SHARING", "SHARING_FILE", "TRAINED_HEADS", "UNTRAINED", "WRITING",
-    "Agreement", "AlibiRuns", "Browsed", "DecoderHeads", "InductionRuns", "Itself", "JourneyRuns", "Kept", "LongerRuns",
-    "LookedAt", "Means", "PathRuns", "Places", "Pooled", "PositionRuns", "PronounRows", "Pruning", "RealHeads",
-    "Retrieval", "Special", "Surgery", "TokenBefore", "TrainedQK", "Writing", "alibi_runs", "board", "decoder_heads",
-    "induction_runs", "journey_heads", "journey_model", "journey_runs", "longer_runs", "lookup_runs", "pair_runs",
-    "path_runs", "pooled", "position_runs", "pruning", "real_heads", "shared_runs", "switched_off", "trained_heads",
-    "trained_qk", "trained_samples", "without_cls", "writing",
+    "Agreement", "AlibiRuns", "BOARD", "BROWSED", "Browsed", "DECODERS", "DecoderHeads", "FIXED_HEADS", "FIXED_VALUES",
+    "FIXED_WIDTHS", "HEADS", "INDUCTION", "INTERVENTIONS", "InductionRuns", "Itself", "JOURNEYS", "JourneyRuns",
+    "KINDS", "Kept", "LONGER_RUNS", "LONG_HEADS", "LONG_PAIRS", "LONG_SHARING", "LOOKED_INTO", "LOOKUP_FILE",
+    "LOOKUP_POWERS", "LOOKUP_RATES", "LOOKUP_WIDTHS", "LongerRuns", "LookedAt", "MEAN_ORDERS", "MINILM", "MODELS",
+    "MORE_SEEDS", "Means", "OTHERS", "PAIRS", "PAIRS_FILE", "PATHS", "PLAYED", "PLAYED_ON", "POOLED", "POSITION_RUNS",
+    "PRUNING", "PRUNING_ORDERS", "PathRuns", "Places", "Pooled", "PositionRuns", "PronounRows", "Pruning",
+    "RANDOM_ORDERS", "REAL_HEADS", "RELATIONS", "RealHeads", "Retrieval", "SCALES", "SHARING", "SHARING_FILE",
+    "Special", "Surgery", "TRAINED_HEADS", "TokenBefore", "TrainedQK", "UNTRAINED", "WRITING", "Writing", "alibi_runs",
+    "board", "decoder_heads", "induction_runs", "journey_heads", "journey_model", "journey_runs", "longer_runs",
+    "lookup_runs", "more_seeds", "pair_runs", "path_runs", "pooled", "position_runs", "pruning", "real_heads",
+    "shared_runs", "switched_off", "trained_heads", "trained_qk", "trained_samples", "without_cls", "writing",
 ]

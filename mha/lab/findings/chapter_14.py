@@ -3,7 +3,7 @@
 import torch
 
 from mha import viz
-from mha.lab.assets import board, journey_heads, journey_model, journey_runs
+from mha.lab.assets import PLAYED_ON, board, journey_heads, journey_model, journey_runs, more_seeds
 from mha.lab.journeys import NAMES, QUESTIONS, TOWNS, Config, config, draw, words
 
 JOBS = ("binder", "name head")
@@ -30,9 +30,10 @@ def compared(*chosen: Config) -> viz.Table:
     rows = [entry(played) for played in chosen]
     steps = [sorted(row.late(row.config.steps).tolist()) for row in rows]
     return viz.columns([row.config.name for row in rows], cached=[row.cached for row in rows],
-                       least_right=[row.scores.min() for row in rows], most_right=[row.scores.max() for row in rows],
+                       least_right=[row.scores.min() for row in rows],
                        seeds_at_95=[f"{sum(step is not None for step in row.reached)} of 8" for row in rows],
                        first=[first_of(each, row) for each, row in zip(steps, rows)],
+                       mean=[mean_of(each, row) for each, row in zip(steps, rows)],
                        last=[last_of(each, row) for each, row in zip(steps, rows)])
 
 
@@ -40,15 +41,22 @@ def first_of(steps, row):
     return f"{steps[0]:.0f}" if steps[0] <= row.config.steps else "never"
 
 
+def mean_of(steps, row):
+    """A run that did not get there counts as one test later than the last step, which is the least that it can be."""
+    if steps[0] > row.config.steps:
+        return "never"
+    return f"{sum(steps) / len(steps):.0f}{'' if steps[-1] <= row.config.steps else ' or more'}"
+
+
 def last_of(steps, row):
     return f"{steps[-1]:.0f}" if steps[-1] <= row.config.steps else "never"
 
 
-def jobs() -> tuple[list[int], list[int]]:
-    """For each of the eight runs, which head of layer 0 is the binder, the one that looks most from box 2 to box 1, and
-    which is the other.
+def jobs(more=False) -> tuple[list[int], list[int]]:
+    """For each of the eight runs, or of the 32 more, which head of layer 0 is the binder, the one that looks most from
+    box 2 to box 1, and which is the other.
     """
-    _, _, looks = journey_heads()
+    _, _, looks = journey_heads(more)
     binders = looks[:, :2, 2].argmax(-1)
     return binders.tolist(), (1 - binders).tolist()
 
@@ -85,17 +93,30 @@ def expected_and_found() -> viz.Table:
     return viz.columns([played.name for played in EXPECTED], expected=list(EXPECTED.values()), found=there)
 
 
-def clean() -> list[int]:
-    """The runs in which the jobs lie apart: without the binder "from" falls below 1/3 and "to" stays above 2/3, and
-    without the other head both fall below 1/3.
+def clean(more=False) -> list[int]:
+    """The runs of the eight, or of the 32 more, in which the jobs lie apart: without the binder "from" falls below 1/3
+    and "to" stays above 2/3, and without the other head both fall below 1/3.
     """
-    _, lost, _ = journey_heads()
+    _, lost, _ = journey_heads(more)
     found = []
-    for run, (binder, other) in enumerate(zip(*jobs())):
+    for run, (binder, other) in enumerate(zip(*jobs(more))):
         from_, to = lost[run, 1 + binder].tolist()
         if from_ < 1 / 3 and to > 2 / 3 and (lost[run, 1 + other] < 1 / 3).all():
             found.append(run)
     return found
+
+
+def other_seeds() -> viz.Table:
+    """What came of four configurations in 600 steps: from the eight seeds of the board, and from 32 others."""
+    both = [(entry(played), more_seeds(played)) for played in PLAYED_ON]
+    there = [[sum(step is not None for step in each.reached) for each in pair] for pair in both]
+    late = [[each.late(600) for each in pair] for pair in both]
+    return viz.columns([played.name for played in PLAYED_ON], corner="learned",
+                       of_8=[few for few, _ in there], of_32=[many for _, many in there],
+                       mean_of_8=[f"{few.mean():.0f}" for few, _ in late],
+                       mean_of_32=[f"{many.mean():.0f}" for _, many in late],
+                       first_of_32=[f"{many.min():.0f}" for _, many in late],
+                       last_of_32=[f"{many.max():.0f}" if many.max() <= 600 else "never" for _, many in late])
 
 
 def read_by(run: int = 0):

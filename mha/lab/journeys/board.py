@@ -144,11 +144,11 @@ def picked(entry: Entry) -> str | None:
 
 
 def leaking(entry: Entry) -> str | None:
-    """Why the model of an entry may not cache what it says it does; None where no past depends on the future."""
+    """Why the model of an entry cannot answer token by token; None where no past depends on the future."""
     at = leak(Model(entry.config))
     if at is None:
         return None
-    return f"the output at token {at} changes with later tokens, so what is cached of it would be wrong by then."
+    return f"the output at token {at} changes with later tokens, so it cannot be given before these are read."
 
 
 @torch.no_grad()
