@@ -7,7 +7,7 @@ import torch
 from mha.lab import causes, openings, real, stories
 from mha.lab.assets import decoder_heads, writing
 from mha.lab.assets.decoders import PATHS_KEPT, TURNED, parts
-from mha.lab.assets.writing import HEADS, SWAPS, TELLERS
+from mha.lab.assets.writing import HEADS, SWAPS, TELLERS, WAYS
 from mha.lab.findings import chapter_13, decoders
 from tools import make_heads_of_decoders as decoders_tool, make_heads_that_write as tool
 
@@ -113,6 +113,16 @@ def test_kept_from_the_queries_of_layer_5_head_4_4_leaves_most_of_the_name_and_o
     torch.testing.assert_close(found["off"], writing().name_off[0, :, chapter_13.at("4.4")].mean(-1), atol=2e-3, rtol=0)
 
 
+def test_read_by_those_queries_alone_4_4_brings_back_the_name_and_other_readers_stand_in_for_them():
+    ways = {name: found.mean(-1) for name, found in chapter_13.ways().items()}         # (3 openings,) each
+    lost = {name: ways["whole model"] - left for name, left in ways.items()}
+    back = (lost["head is off"] - lost["by queries alone"]) / lost["head is off"]
+    assert back.min() > 0.3 and back.mean() > 0.6
+    both = lost["not by queries, network 4"]
+    assert both.mean() > 2 * (lost["not read by queries"] + lost["not by network 4"]).mean()
+    assert (lost["by none of these four"] > 0.7 * lost["head is off"]).all()
+
+
 def test_a_things_values_in_5_1_do_not_make_the_thing_likely():
     assert writing().rename_thing.mean(-1).max() < 0.05
 
@@ -207,6 +217,16 @@ def test_a_path_cut_again_gives_what_is_stored(found):
     for k, kind in enumerate(PATHS_KEPT):
         cut = causes.read(found.model, ids, causes.path_change(kind, (4, 4), [5], found.model, run), last=True)
         torch.testing.assert_close(cut.probability(own), writing().name_path[place, k, ::5], atol=2e-3, rtol=2e-3)
+
+
+def test_ways_read_again_give_what_is_stored(found):
+    place = int(torch.randint(3, ()))
+    ids = tool.named(found, openings.NAMED[place])[::5]
+    own = found.words([name for name, _, _ in openings.with_others(found.tokenizer)])[::5]
+    runs = [causes.read(found.model, ids, change, see=("heads", "mlp")) for change in (None, causes.off({(4, 4): 0.0}))]
+    for k, kind in enumerate(WAYS):
+        changed = causes.read(found.model, ids, causes.way_change(kind, (4, 4), found.model, *runs), last=True)
+        torch.testing.assert_close(changed.probability(own), writing().name_ways[place, k, ::5], atol=2e-3, rtol=2e-3)
 
 
 def test_a_head_switched_off_again_gives_what_is_stored(found):

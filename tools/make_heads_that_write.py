@@ -14,7 +14,7 @@ import torch
 from mha.lab import causes, openings, stories
 from mha.lab.assets import pooled
 from mha.lab.assets.decoders import PATHS_KEPT
-from mha.lab.assets.writing import HEADS, MEASURED_OFF, SWAPS, TELLERS, WINDOWS, WRITING
+from mha.lab.assets.writing import HEADS, MEASURED_OFF, SWAPS, TELLERS, WAYS, WINDOWS, WRITING
 from tools.kept import keep
 
 NAME, GENDER, PLURAL = (5, 1), (4, 4), (5, 3)
@@ -121,15 +121,16 @@ def names(found):
 
 
 def name_path(found):
-    """The probability of the name with head 4.4 kept from what layer 5 reads as queries, keys or values, or off."""
-    own = found.words([name for name, _, _ in openings.with_others(found.tokenizer)])
-    rows = []
+    """The probability of the name with head 4.4 kept from some of its readers (PATHS_KEPT, WAYS)."""
+    own, rows = found.words([name for name, _, _ in openings.with_others(found.tokenizer)]), []
     for opening in openings.NAMED:
         ids = named(found, opening)
-        run = causes.read(found.model, ids, last=True, see=("heads",))
-        changes = [causes.path_change(kind, GENDER, [5], found.model, run) for kind in PATHS_KEPT]
+        runs = [causes.read(found.model, ids, change, last=True, see=("heads", "mlp"))
+                for change in (None, causes.off({GENDER: 0.0}))]
+        changes = [causes.path_change(kind, GENDER, [5], found.model, runs[0]) for kind in PATHS_KEPT]
+        changes += [causes.way_change(kind, GENDER, found.model, *runs) for kind in WAYS]
         rows.append(torch.stack([right(causes.read(found.model, ids, change, last=True), own) for change in changes]))
-    return {"name_path": torch.stack(rows)}
+    return dict(zip(("name_path", "name_ways"), torch.stack(rows).split((len(PATHS_KEPT), len(WAYS)), 1)))
 
 
 # --- Renaming in the cache ------------------------------------------------------------------------------------------

@@ -125,17 +125,21 @@ def kept_from(head: tuple[int, int], readers: dict[str, list[int]], model: nn.Mo
         run: of the same texts, with "heads" seen.
         mean: (d_v,), put in its place; nothing by default.
     """
-    layer, h = head
-    attention = model.layers[layer].attention
-    written = run.seen["heads"][layer][:, h]  # (B, n, d_v)
-    written = written if mean is None else written - mean
-    columns = slice(h * attention.d_v, (h + 1) * attention.d_v)
-    added = written @ attention.W_O.weight[:, columns].T  # (B, n, d_model)
+    added = written_by(head, model, run, mean)
 
     def change(name, number, tensor):
         reads = name.startswith("into ") and number in readers.get(name.removeprefix("into "), ())
         return tensor - added if reads else tensor
     return change
+
+
+def written_by(head: tuple[int, int], model: nn.Module, run: Run, mean: Tensor | None = None) -> Tensor:
+    """What one head added to the stream, (B, n, d_model); with a mean (d_v,), what is more than that mean adds."""
+    layer, h = head
+    attention = model.layers[layer].attention
+    written = run.seen["heads"][layer][:, h]  # (B, n, d_v)
+    written = written if mean is None else written - mean
+    return written @ attention.W_O.weight[:, h * attention.d_v:(h + 1) * attention.d_v].T
 
 
 def path_change(kind: str, head: tuple[int, int], later: list[int], model: nn.Module, run: Run) -> Change | None:
@@ -151,6 +155,28 @@ def path_change(kind: str, head: tuple[int, int], later: list[int], model: nn.Mo
         return off({head: 0.0}) if kind == "off" else None
     names = ("queries", "keys", "values") if kind == "all" else (kind,)
     return kept_from(head, {name: later for name in names}, model, run)
+
+
+def way_change(kind: str, head: tuple[int, int], model: nn.Module, whole: Run, without: Run) -> Change:
+    """What one row of `mha.lab.assets.writing.WAYS` changes: who reads a head in its own layer and in the next.
+
+    Args:
+        kind: "network" keeps the head from its own layer's network; "queries and network" also from the next layer's
+            queries, "all and network" from its keys and values too; "queries alone" leaves it to those queries only.
+        head: (layer, head).
+        whole, without: runs of the same texts, with "heads" and "mlp" seen; in the second the head is off.
+    """
+    layer, added, gone = head[0], written_by(head, model, whole), off({head: 0.0})
+    names = {"network": (), "all and network": ("queries", "keys", "values")}.get(kind, ("queries",))
+
+    def change(name, number, tensor):
+        is_read = number == layer + 1 and name in {f"into {each}" for each in names}
+        if kind == "queries alone":
+            return tensor + added if is_read else gone(name, number, tensor)
+        if name == "mlp" and number == layer:
+            return without.seen["mlp"][layer]
+        return tensor - added if is_read else tensor
+    return change
 
 
 def exchanged(past: list, other: list, places: list[int], heads: dict[str, list[tuple[int, int]]]) -> list:

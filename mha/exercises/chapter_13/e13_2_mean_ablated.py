@@ -115,6 +115,6 @@ EXERCISE = Exercise(
            "mean = y.mean((0, 2), keepdim=True)\n"
            "return torch.where(off[:, None, None], mean, y)"),
     note="Head 0.5 of stories15M shows why: put 0 in its place and the model is hurt, put its mean there and hardly "
-         "anything happens. What its zero removed was a constant that the rest of the model counts on, and nothing "
-         "about the text.",
+         "anything happens. What its zero removed was a constant that the rest of the model counts on, and "
+         "hardly anything about the text.",
 )

@@ -31,8 +31,8 @@ what_the_exchange_shows = Choice(
               "it goes on to name Anna. What may you conclude?",
     options=(
         Option("Keys do not matter in this model.",
-               "Keys of a word that is no name do matter: with them the name is hardly found. Those of two names are "
-               "alike, and that is all that was exchanged.",
+               "Keys of a small word such as \"and\" do matter: with them the name is hardly found. Those of two names "
+               "are alike, and that is all that was exchanged.",
                "keys-do-nothing"),
         Option("For the heads that name the hero, the keys of the two names serve alike; which name it is comes from "
                "elsewhere.",
@@ -73,8 +73,8 @@ the_second_comma = Choice(
     id="13.7", title="The comma that stands twice", chapter=LAB, stars=2, minutes=5, after="section 1",
     statement="You write a reader for stories15M. Its list of 32,000 pieces has one piece for each of 256 bytes, and "
               "behind them those that were learned; so single characters such as \",\" and \".\" stand in it twice. "
-              "You build a dictionary from piece to number that keeps the first it sees. Nothing fails, and stories "
-              "look right. What do you notice?",
+              "You build a dictionary from piece to number that keeps the first it sees. Nothing fails, and most of "
+              "each story reads well. What do you notice?",
     options=(
         Option("Nothing: both numbers stand for the same text.",
                "They decode to the same text, but each has an embedding of its own, and that of the byte was hardly "
@@ -84,7 +84,8 @@ the_second_comma = Choice(
                "The model has never learned to expect the byte pieces, so it is surprised by each, and by what "
                "follows. The later number must win."),
         Option("Decoding fails for bytes above 127.",
-               "These are not affected: only pieces that stand twice are.",
+               "Decoding goes from number to piece and never asks the dictionary. Both numbers of a piece have one "
+               "text.",
                "bytes-above-127"),
         Option("Texts become longer, since pieces are no longer joined.",
                "A comma is one token either way.",
@@ -94,7 +95,7 @@ the_second_comma = Choice(
                "repeats"),
     ),
     hints=("What does the model compute from a token's number before anything else?",),
-    note="A loss for each kind of token finds it in a minute; a look at the text cannot, since both decode alike.",
+    note="A loss for each kind of token finds it in a minute; a look at the text hardly can, since both decode alike.",
 )
 
 halves_or_pairs = Choice(

@@ -14,6 +14,7 @@ MEASURED_OFF = ("zero", "mean", "resample")         # what stands in the place o
 SWAPS = ("nothing", "all keys and values", "all keys", "all values", "values of 5.1", "keys of 5.1",
          "all values but those of 5.1", "all keys, of a thing", "keys of 5.1, of a thing", "values of 5.1, of a thing",
          "all keys, of a small word", "keys of 5.1, of a small word")
+WAYS = ("network", "queries and network", "all and network", "queries alone")       # who reads 4.4 (`name_ways`)
 WINDOWS = (64, 32, 16, 8, 4)                        # how many tokens each sees, itself among them
 TELLERS = ("whole, opening 0", "5.1 zero, opening 0", "1.2 zero, opening 0", "1.2 mean, opening 0",
            "4.4 zero, opening 0", "5.1 mean, opening 0", "4.4 mean, opening 0", "whole, opening 1",
@@ -41,6 +42,9 @@ class Writing:
     """(3, 36), the mean weight of the last token on the name's places."""
     name_path: Tensor
     """(3, PATHS_KEPT, 45), of the name, with head 4.4 kept from what layer 5 reads, or off (`decoders.PATHS_KEPT`)."""
+    name_ways: Tensor
+    """(3, WAYS, 45), of the name, with 4.4 kept from network 4; from it and the queries of layer 5; from it and all
+    that layer 5 reads; and with 4.4 read by the queries of layer 5 and by nothing else."""
     rename: Tensor
     """(3, SWAPS, 2, 45), of the own name and of the other after an exchange at the name's places in the cache."""
     rename_one: Tensor

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from mha import viz
 from mha.lab.assets.decoders import PATHS_KEPT
-from mha.lab.assets.writing import HEADS, MEASURED_OFF, SWAPS, TELLERS, WINDOWS, writing
+from mha.lab.assets.writing import HEADS, MEASURED_OFF, SWAPS, TELLERS, WAYS, WINDOWS, writing
 
 OPENINGS = "first", "second", "third"
 UNREAD = dict(zip(PATHS_KEPT, ("whole model", "not read by queries", "not read by keys", "not read by values",
@@ -110,11 +110,26 @@ def costs() -> viz.Picture:
                          "with one of 36 heads off: 0 in its place, or its mean.", least=0.5)
 
 
+def ways() -> dict[str, Tensor]:
+    """Who reads 4.4 -> the probability of the name, (3, 45)."""
+    kept = dict(zip(UNREAD, writing().name_path.unbind(1))) | dict(zip(WAYS, writing().name_ways.unbind(1)))
+    return {"whole model": kept["whole"], "not read by queries": kept["queries"], "not read by keys": kept["keys"],
+            "not read by values": kept["values"], "not by network 4": kept["network"],
+            "not by queries, network 4": kept["queries and network"], "by none of these four": kept["all and network"],
+            "by queries alone": kept["queries alone"], "head is off": kept["off"]}
+
+
 def path_of_names() -> viz.Picture:
-    """The probability of the name with 4.4 kept from what layer 5 reads, or off."""
-    found = writing().name_path.mean((0, 2))
-    return viz.bars([*UNREAD.values()], 3, "The probability of the name, with head 4.4 kept from "
-                    "what layer 5 reads, or off.", probability_of_the_name=found)
+    """The probability of the name, by who reads 4.4."""
+    return viz.bars([*ways()], 3, "The probability of the name, with head 4.4 kept from what layer 5 reads or from "
+                    "network 4, read by queries alone, or off.",
+                    probability_of_the_name=torch.stack([found.mean() for found in ways().values()]))
+
+
+def ways_by_opening() -> viz.Table:
+    """The same, opening by opening."""
+    return viz.columns(ways(), digits=3, corner="4.4", **{
+        place: [found[k].mean() for found in ways().values()] for k, place in enumerate(OPENINGS)})
 
 
 def names_by_opening(head: str = "5.1") -> viz.Table:
