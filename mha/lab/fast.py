@@ -174,7 +174,7 @@ class TileMemory(SlowMemory):
 
     def copy(self) -> "TileMemory":
         """Another with the same Q, K and V, of which nothing was read."""
-        return TileMemory(*(self.tensors[name].clone() for name in "QKV"), self.room["Q"], self.room["K"])
+        return type(self)(*(self.tensors[name].clone() for name in "QKV"), self.room["Q"], self.room["K"])
 
     def tiles(self, name: str, size: int | None = None) -> list[slice]:
         """The rows of Q, K or V in tiles: of as many as there is room for, or of `size`."""
