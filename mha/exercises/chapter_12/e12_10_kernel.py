@@ -14,7 +14,7 @@ PROGRAM = Program("""\
 def kernel(memory):
     for queries in <queries>:
         q = memory.read("Q", queries)
-        top, total, acc = torch.full_like(q[:, :1], -math.inf), 0.0, 0.0
+        top, total, acc = torch.full_like(q[:, :1], -torch.inf), 0.0, 0.0
         <first>
         for keys in <keys>:
             <tiles>
@@ -164,7 +164,7 @@ EXERCISE = OnTiles(
     statement="A kernel computes one head. Slow memory holds Q `(n, d_k)`, K `(m, d_k)` and V `(m, d_v)`. Fast memory "
               "has room for one tile of each, for the scores of that tile of queries with that tile of keys, and for "
               "a few sums of each of these queries. `memory.tiles(\"K\")` lists the tiles of K, each a slice of rows. "
-              "`memory.read(\"K\", rows)` brings one into fast memory, where it takes the place of the last tile of K. "
+              "`memory.read(\"K\", rows)` brings one into fast memory, where it takes the place of the one before. "
               "`memory.write(\"O\", value, rows)` writes rows of the output to slow memory. Every number that is read "
               "or written is counted. Write `kernel(memory)`: write all rows of O, softmax(Q K^T / sqrt(d_k)) V, read "
               "K and V no more than once for each tile of queries, move nothing that is not needed, and return "
@@ -185,7 +185,7 @@ EXERCISE = OnTiles(
            "12.2. Write O behind the inner loop.",
            "for queries in memory.tiles(\"Q\"):\n"
            "    q = memory.read(\"Q\", queries)\n"
-           "    top, total, acc = torch.full_like(q[:, :1], -math.inf), 0.0, 0.0\n"
+           "    top, total, acc = torch.full_like(q[:, :1], -torch.inf), 0.0, 0.0\n"
            "    for keys in memory.tiles(\"K\"):\n"
            "        k, v = memory.read(\"K\", keys), memory.read(\"V\", keys)\n"
            "        scores = q @ k.mT / q.shape[-1] ** 0.5\n"

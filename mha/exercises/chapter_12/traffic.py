@@ -186,5 +186,5 @@ def about_output(O, right, found):
     if not off.any():
         return RIGHT
     found, wanted = O[off][0], right[off][0]
-    return (f"{int(off.sum())} of {O.numel()} numbers of O are wrong; the first is {digits(found, wanted)} and should be "
-            f"{digits(wanted, found)}.")
+    return (f"{int(off.sum())} of {O.numel()} numbers of O are wrong; the first is {digits(found, wanted)} and should "
+            f"be {digits(wanted, found)}.")
