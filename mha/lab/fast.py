@@ -181,7 +181,10 @@ class TileMemory(SlowMemory):
         last, step = len(self.tensors[name]), size or self.room[name]
         return [slice(i, min(i + step, last)) for i in range(0, last, step)]
 
-    def read(self, name: str, rows: slice = slice(None)) -> Tensor:
+    def read(self, name: str, rows: slice | int = slice(None)) -> Tensor:
+        if name not in self.tensors:
+            raise ValueError(f"slow memory holds {', '.join(map(str, self.tensors))}, and not {name}")
+        self._must_be(rows, (slice, int), "rows", "a slice")
         found = super().read(name, rows)
         self.note("read", name, rows, found)
         if name not in self.room or found.ndim != 2 or len(found) > self.room[name]:
@@ -191,6 +194,8 @@ class TileMemory(SlowMemory):
 
     def write(self, name: str, value: Tensor, rows: slice = slice(None)) -> None:
         """Into these rows of a tensor that has one for each query; without them, the whole of it."""
+        self._must_be(value, Tensor, "value", "a tensor")
+        self._must_be(rows, slice, "rows", "a slice")
         whole, n = value.clone(), len(self.tensors["Q"])
         if rows != slice(None):
             whole = self.tensors.get(name, value.new_full((n, *value.shape[1:]), math.nan))
@@ -201,6 +206,11 @@ class TileMemory(SlowMemory):
         self.tensors[name] = whole
         self.moved["written"] += value.numel()
         self.note("written", name, rows, value)
+
+    @staticmethod
+    def _must_be(value, kinds, name, words):
+        if not isinstance(value, kinds):
+            raise TypeError(f"{name} must be {words}, got {type(value).__name__}")
 
     def note(self, what: str, name: str, rows: slice, value: Tensor) -> None:
         places = range(len(self.tensors[name]))[rows]
