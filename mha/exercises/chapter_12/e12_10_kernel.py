@@ -181,8 +181,8 @@ EXERCISE = OnTiles(
     wanted="the memory that it was given", right_where="both O and what is moved are right",
     hints=("While the keys pass by, what must be kept of each query? Nothing of it grows with m.",
            "Read a tile of queries, then let all tiles of keys and values pass by. Keep the largest score, the sum of "
-           "the powers and the sum of the values times the powers, and rescale both sums when the maximum grows, as in "
-           "12.2. Write O behind the inner loop.",
+           "the powers and the sum of the values times the powers, and rescale both sums when the maximum grows, as "
+           "`tile_step` does. Write O behind the inner loop.",
            "for queries in memory.tiles(\"Q\"):\n"
            "    q = memory.read(\"Q\", queries)\n"
            "    top, total, acc = torch.full_like(q[:, :1], -torch.inf), 0.0, 0.0\n"
