@@ -12,9 +12,9 @@ def scores(q, k):
     return q @ k.mT / q.shape[-1] ** 0.5
 
 
-def output(memory, q):
+def output(memory, q, start=-math.inf):
     """Of these queries, tile by tile."""
-    top, total, acc = torch.full_like(q[:, :1], -math.inf), 0.0, 0.0
+    top, total, acc = torch.full_like(q[:, :1], start), 0.0, 0.0
     for keys in memory.tiles("K"):
         s = scores(q, memory.read("K", keys))
         new = torch.maximum(top, s.amax(-1, keepdim=True))
@@ -101,6 +101,12 @@ def past_the_memory(memory):
     return memory
 
 
+def maximum_from_zero(memory):
+    for queries in memory.tiles("Q"):
+        memory.write("O", output(memory, memory.read("Q", queries), start=0), queries)
+    return memory
+
+
 def returns_the_output(memory):
     return torch.cat([output(memory, memory.read("Q", queries)) for queries in memory.tiles("Q")])
 
@@ -117,6 +123,7 @@ def returns_the_output(memory):
     (keys_outside, "It reads rows of Q again after others were read"),
     (output_as_memory, "It reads back 6 numbers of O."),
     (past_the_memory, "It reads 0 numbers of Q, 0 of K and 0 of V"),
+    (maximum_from_zero, "scores from -3490 to -2147: 6 of 6 numbers of O are NaN"),
     (returns_the_output, "it should be the memory that it was given"),
 ], ids=lambda value: getattr(value, "__name__", ""))
 def test_what_a_kernel_moves_or_holds_too_much_is_told(answer, says):

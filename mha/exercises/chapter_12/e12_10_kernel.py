@@ -142,9 +142,12 @@ class OnMemory(Case):
         return [self.args[0].copy()]
 
 
-def case(seed, n, m, d_k, d_v, rows, width, loud=1.0):
-    return OnMemory((Watched(loud * numbers(seed, n, d_k), numbers(seed + 1, m, d_k), numbers(seed + 2, m, d_v), rows,
-                             width),))
+def case(seed, n, m, d_k, d_v, rows, width, loud=1.0, low=False):
+    """`low`: all scores are far below zero."""
+    Q, K, V = numbers(seed, n, d_k), numbers(seed + 1, m, d_k), numbers(seed + 2, m, d_v)
+    if low:
+        Q, K = 1 + Q.sigmoid(), -1 - K.sigmoid()
+    return OnMemory((Watched(loud * Q, K, V, rows, width),))
 
 
 class OnTiles(Exercise):
@@ -153,7 +156,8 @@ class OnTiles(Exercise):
     def describe(self, case):
         Q, K, V = (case.args[0].tensors[name] for name in "QKV")
         rows, width = case.args[0].room["Q"], case.args[0].room["K"]
-        loud = f", scores to {(Q @ K.mT).max() / K.shape[1] ** 0.5:.0f}" if Q.abs().max() > 20 else ""
+        scores = Q @ K.mT / K.shape[1] ** 0.5
+        loud = f", scores from {scores.min():.0f} to {scores.max():.0f}" if scores.abs().max() > 100 else ""
         return (f"n = {len(Q)}, m = {len(K)}, d_k = {K.shape[1]}, d_v = {V.shape[1]}, Q in tiles of {rows}, K "
                 f"and V of {width}{loud}")
 
@@ -176,7 +180,8 @@ EXERCISE = OnTiles(
     program=PROGRAM,
     cases=[case(121001, 3, 3, 1, 2, 2, 2), case(121005, 3, 4, 2, 1, 1, 2), case(121009, 5, 7, 2, 3, 2, 3),
            case(121013, 7, 8, 4, 2, 3, 3), case(121017, 4, 4, 3, 3, 4, 1), case(121021, 6, 10, 2, 5, 4, 2),
-           case(121029, 2, 60, 2, 2, 2, 2), case(121025, 5, 9, 3, 2, 2, 3, 3000.0)],
+           case(121029, 2, 60, 2, 2, 2, 2), case(121025, 5, 9, 3, 2, 2, 3, 3000.0),
+           case(121033, 3, 4, 1, 2, 2, 2, 1000.0, low=True)],
     measure=measure, observe=observe, trained=(), describe_difference=describe_difference,
     wanted="the memory that it was given", right_where="both O and what is moved are right",
     hints=("While the keys pass by, what must be kept of each query? Nothing of it grows with m.",
