@@ -50,12 +50,12 @@ def kernel(memory):
             "More keys and values are read at once than fast memory has room for.",
             "How many rows has the largest tile of K that fits?"),
     }),
-    "tiles": Blank('k, v = memory.read("K", keys), memory.read("V", keys)', offered=1, wrong={
-        'q, k, v = memory.read("Q", queries), memory.read("K", keys), memory.read("V", keys)':
+    "tiles": Blank('k = memory.read("K", keys)\nv = memory.read("V", keys)', offered=1, wrong={
+        'q = memory.read("Q", queries)\nk = memory.read("K", keys)\nv = memory.read("V", keys)':
             Mistake("queries-again",
             "Queries are read again while they are still in fast memory.",
             "Does the tile of queries change while tiles of keys pass by?"),
-        'k, v = memory.read("K", keys), memory.read("K", keys)': Mistake("keys-for-values",
+        'k = memory.read("K", keys)\nv = memory.read("K", keys)': Mistake("keys-for-values",
             "It never reads V, and returns means of the keys.",
             "Of what is the output a weighted mean?"),
     }),
