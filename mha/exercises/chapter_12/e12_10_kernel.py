@@ -14,7 +14,8 @@ PROGRAM = Program("""\
 def kernel(memory):
     for queries in <queries>:
         q = memory.read("Q", queries)
-        top, total, acc = torch.full_like(q[:, :1], -torch.inf), 0.0, 0.0
+        top = torch.full_like(q[:, :1], -torch.inf)
+        total, acc = 0.0, 0.0
         <first>
         for keys in <keys>:
             <tiles>
