@@ -92,6 +92,45 @@ def test_traffic_is_what_a_counting_memory_counts(n, d, rows):
     assert tiled.moved.total() == fast.moved_by_tiles(n, d, rows)
 
 
+def a_tile_memory():
+    return fast.TileMemory(torch.randn(5, 2).double(), torch.randn(7, 2).double(), torch.randn(7, 3).double(), 2, 3)
+
+
+def test_a_tile_takes_the_place_of_the_last_and_what_is_too_large_is_handed_out_and_told():
+    memory = a_tile_memory()
+    assert [(tile.start, tile.stop) for tile in memory.tiles("K")] == [(0, 3), (3, 6), (6, 7)]
+    first, second = (memory.read("K", tile) for tile in memory.tiles("K")[:2])
+    close(first, memory.tensors["K"][3:6])
+    close(second, first)
+    whole, values = memory.read("K"), memory.read("V", slice(0, 2))
+    close(first, whole[3:6])
+    close(values, memory.tensors["V"][:2])
+    assert [(one.name, len(one.rows), one.count) for one in memory.log] == [
+        ("K", 3, 6), ("K", 3, 6), ("K", 7, 14), ("V", 2, 6)]
+    assert memory.moved.total() == 32 and not memory.copy().log
+    memory.restart()
+    assert not memory.log and not memory.moved.total()
+
+
+def test_rows_are_written_where_they_belong_and_others_are_nan():
+    memory, tile = a_tile_memory(), torch.ones(2, 3)
+    memory.write("O", tile, slice(2, 4))
+    assert memory.tensors["O"].isnan().sum() == 9 and (memory.tensors["O"][2:4] == 1).all()
+    tile.zero_()                                                     # what was written stays
+    assert (memory.tensors["O"][2:4] == 1).all() and memory.log[0].rows == [2, 3]
+
+
+@pytest.mark.parametrize("call, says", [
+    (lambda memory: memory.read("q"), "slow memory holds Q, K, V, and not q"),
+    (lambda memory: memory.read("Q", [0, 1]), "rows must be a slice, got list"),
+    (lambda memory: memory.write("O", slice(0, 2), torch.ones(2, 3)), "value must be a tensor, got slice"),
+    (lambda memory: memory.write("O", torch.ones(2, 3), slice(4, 6)), r"have shape \(1, 3\), but value has \(2, 3\)"),
+])
+def test_a_tile_memory_refuses_what_it_cannot_do(call, says):
+    with pytest.raises((TypeError, ValueError), match=says):
+        call(a_tile_memory())
+
+
 def test_tiles_of_fewer_than_half_of_d_rows_move_more():
     n, d = 1 << 16, 64
     ratio = {rows: fast.moved_by_tiles(n, d, rows) / fast.moved_by_definition(n, d) for rows in (16, 32, 64)}

@@ -3,6 +3,7 @@
 Operations are multiplications and additions, two for each product that is summed, of the scores and of the weighted
 means; projections are no part of it. Bytes are what crosses the slow memory if nothing is moved twice.
 """
+import math
 import warnings
 from collections import Counter
 from dataclasses import dataclass
@@ -145,6 +146,75 @@ class SlowMemory:
         self.moved["written"] += value.numel()
         old = self.tensors.get(name)
         self.tensors[name] = value if old is None else torch.cat([old, value])
+
+
+class Moved(NamedTuple):
+    what: str                       # "read" or "written"
+    name: str
+    rows: list[int]
+    count: int                      # numbers
+
+
+class TileMemory(SlowMemory):
+    """Q, K and V in slow memory, and a fast one with room for one tile of each: the next tile takes the place of the
+    last, so whoever kept a tile finds other numbers in it. More rows than there is room for are handed out all the
+    same; `log` tells all that was moved.
+    """
+
+    def __init__(self, Q: Tensor, K: Tensor, V: Tensor, rows: int, width: int):
+        super().__init__(Q=Q, K=K, V=V)
+        self.room = {"Q": rows, "K": width, "V": width}
+        self.restart()
+
+    def restart(self) -> None:
+        """As it was before anything was read."""
+        self.tensors = {name: self.tensors[name] for name in self.room}
+        self.fast = {name: torch.zeros_like(self.tensors[name][:size]) for name, size in self.room.items()}
+        self.moved, self.log = Counter(), []
+
+    def copy(self) -> "TileMemory":
+        """Another with the same Q, K and V, of which nothing was read."""
+        return type(self)(*(self.tensors[name].clone() for name in "QKV"), self.room["Q"], self.room["K"])
+
+    def tiles(self, name: str, size: int | None = None) -> list[slice]:
+        """The rows of Q, K or V in tiles: of as many as there is room for, or of `size`."""
+        last, step = len(self.tensors[name]), size or self.room[name]
+        return [slice(i, min(i + step, last)) for i in range(0, last, step)]
+
+    def read(self, name: str, rows: slice | int = slice(None)) -> Tensor:
+        if name not in self.tensors:
+            raise ValueError(f"slow memory holds {', '.join(map(str, self.tensors))}, and not {name}")
+        self._must_be(rows, (slice, int), "rows", "a slice")
+        found = super().read(name, rows)
+        self.note("read", name, rows, found)
+        if name not in self.room or found.ndim != 2 or len(found) > self.room[name]:
+            return found.clone()
+        self.fast[name][: len(found)] = found
+        return self.fast[name][: len(found)]
+
+    def write(self, name: str, value: Tensor, rows: slice = slice(None)) -> None:
+        """Into these rows of a tensor that has one for each query; without them, the whole of it."""
+        self._must_be(value, Tensor, "value", "a tensor")
+        self._must_be(rows, slice, "rows", "a slice")
+        whole, n = value.clone(), len(self.tensors["Q"])
+        if rows != slice(None):
+            whole = self.tensors.get(name, value.new_full((n, *value.shape[1:]), math.nan))
+            if whole[rows].shape != value.shape:
+                raise ValueError(f"these rows of {name} have shape {tuple(whole[rows].shape)}, but value has "
+                                 f"{tuple(value.shape)}")
+            whole[rows] = value
+        self.tensors[name] = whole
+        self.moved["written"] += value.numel()
+        self.note("written", name, rows, value)
+
+    @staticmethod
+    def _must_be(value, kinds, name, words):
+        if not isinstance(value, kinds):
+            raise TypeError(f"{name} must be {words}, got {type(value).__name__}")
+
+    def note(self, what: str, name: str, rows: slice, value: Tensor) -> None:
+        places = range(len(self.tensors[name]))[rows]
+        self.log.append(Moved(what, name, [*places] if isinstance(places, range) else [places], value.numel()))
 
 
 def definition_counted(memory: SlowMemory) -> Tensor:

@@ -120,3 +120,94 @@ def zigzag__token_by_token(x, machines, rank):
     places = [*range(rank * each, rank * each + each)]
     places += [len(x) - 1 - place for place in reversed(places)]
     return torch.stack([x[place] for place in places])
+
+
+# --- 12.10 kernel ----------------------------------------------------------------------------------------------------
+
+def kernel__running_sums(memory):
+    for queries in memory.tiles("Q"):
+        q = memory.read("Q", queries) * memory.tensors["K"].shape[1] ** -0.5
+        total, acc = q.new_zeros(len(q)), q.new_zeros(len(q), memory.tensors["V"].shape[1])
+        top = torch.full_like(total, -math.inf)
+        for keys in memory.tiles("K"):
+            s = q @ memory.read("K", keys).T
+            new = torch.maximum(top, s.max(-1).values)
+            fade, p = torch.exp(top - new), torch.exp(s - new[:, None])
+            total, acc = fade * total + p.sum(-1), fade[:, None] * acc + p @ memory.read("V", keys)
+            top = new
+        memory.write("O", acc / total[:, None], queries)
+    return memory
+
+
+def kernel__outputs_joined(memory):
+    """Each tile's output is a mean of its own; the log-sum-exp says how much it counts."""
+    for queries in memory.tiles("Q"):
+        q, out, lse = memory.read("Q", queries), None, None
+        for keys in memory.tiles("V"):
+            v = memory.read("V", keys)
+            s = torch.einsum("id,jd->ij", q, memory.read("K", keys)) / math.sqrt(q.shape[1])
+            mine, mean = s.logsumexp(-1, keepdim=True), s.softmax(-1) @ v
+            if out is None:
+                out, lse = mean, mine
+            else:
+                out = out + torch.sigmoid(mine - lse) * (mean - out)
+                lse = torch.logaddexp(lse, mine)
+        memory.write("O", out, queries)
+    return memory
+
+
+def kernel__there_and_back(memory):
+    """Every second tile of queries meets the keys from behind, and the tile at the turn is not read again."""
+    held, tiles = None, memory.tiles("K")
+    for queries in memory.tiles("Q"):
+        q = memory.read("Q", queries).clone()
+        top, sums = torch.full_like(q[:, :1], -math.inf), 0
+        for tile in tiles:
+            if tile != held:
+                k, v = memory.read("K", tile), memory.read("V", tile)
+                held = tile
+            s = q @ k.mT / q.shape[-1] ** 0.5
+            new = torch.maximum(top, s.amax(1, keepdim=True))
+            p = (s - new).exp()
+            sums = (top - new).exp() * sums + p @ torch.cat([v, torch.ones_like(v[:, :1])], -1)
+            top = new
+        memory.write("O", sums[:, :-1] / sums[:, -1:], queries)
+        tiles = tiles[::-1]
+    return memory
+
+
+def kernel__query_by_query(memory):
+    rows, width = memory.room["Q"], memory.room["K"]
+    n, m = len(memory.tensors["Q"]), len(memory.tensors["K"])
+    for i in range(0, n, rows):
+        Q = memory.read("Q", slice(i, i + rows))
+        state = [(-math.inf, 0.0, 0.0)] * len(Q)
+        for j in range(0, m, width):
+            K, V = (memory.read(name, slice(j, j + width)) for name in "KV")
+            for number, (q, (top, total, acc)) in enumerate(zip(Q, state)):
+                for k, v in zip(K, V):
+                    s = float(q @ k) / math.sqrt(len(q))
+                    new = max(top, s)
+                    fade, p = math.exp(top - new), math.exp(s - new)
+                    top, total, acc = new, fade * total + p, fade * acc + p * v
+                state[number] = top, total, acc
+        memory.write("O", torch.stack([acc / total for _, total, acc in state]), slice(i, i + rows))
+    return memory
+
+
+def kernel__one_tile_ahead(memory):
+    """The scores of the next keys are made before the values of the last are added."""
+    tiles = memory.tiles("K")
+    for queries in memory.tiles("Q"):
+        q = memory.read("Q", queries)
+        scores = [q @ memory.read("K", tiles[0]).mT / q.size(-1) ** 0.5]
+        top, total, acc = -math.inf, 0, 0
+        for tile, after in zip(tiles, [*tiles[1:], None]):
+            if after:
+                scores.append(q @ memory.read("K", after).mT / q.size(-1) ** 0.5)
+            s = scores.pop(0)
+            new = s.amax(-1, True).clamp(min=top) if isinstance(top, float) else torch.maximum(s.amax(-1, True), top)
+            fade, p = torch.exp(top - new), torch.exp(s - new)
+            total, acc, top = total * fade + p.sum(-1, True), acc * fade + p @ memory.read("V", tile), new
+        memory.write("O", acc.div(total), queries)
+    return memory

@@ -274,4 +274,4 @@ def where_it_works(exercise, answer, right, named, asked):
     if not good or named and sum(map(len, [*good, wrong])) > SHORT:
         return []
     question = "" if asked else " What is different there?"
-    return [f"Of the inputs tried, the values are right for {'; '.join(good)}, and not for {wrong}.{question}"]
+    return [f"Of the inputs tried, {exercise.right_where} for {'; '.join(good)}, and not for {wrong}.{question}"]

@@ -51,6 +51,7 @@ class Exercise(Item):
         compared: what `observe` gives, in a sentence.
         describe_difference: function of (what `observe` gives, what it should give) that says the difference in words,
             where numbers made by `observe` would say nothing to a learner.
+        right_where: what is said of the cases on which an answer is right.
         boolean: whether the output must be of dtype bool. keeps_dtype: whether it must be of the first argument's.
         without: name of a function or attribute of torch that the statement rules out -> the Mistake of using it.
         views: whether the statement promises slices and transposed views for inputs.
@@ -76,6 +77,7 @@ class Exercise(Item):
     wanted: str = "a tensor"
     compared: str = ""
     describe_difference: Callable = None
+    right_where: str = "the values are right"
     boolean: bool = False
     keeps_dtype: bool = False
     without: dict[str, Mistake] = field(default_factory=dict)
