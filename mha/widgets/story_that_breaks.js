@@ -619,10 +619,11 @@ export default figure((data, { root, now, change, when, redraw, model }) => {
   }
 
   // Stored maps are those of the whole model, whatever is changed
-  function sentenceOf(top, p, before, name, asked, weight, asking, isWhole) {
+  function sentenceOf(top, p, before, name, asked, weight, asking, isWhole, isOff) {
     return `Next comes ${quoted(top)}, with a chance of ${two(p)}; the whole model says ${quoted(before)}. `
-      + `${isWhole ? "The maps are still the whole model\u2019s: there, head" : "Head"} ${name} gives `
-      + `${two(weight)} of its weight to ${quoted(asked)}, seen from ${quoted(asking)}.`;
+      + `${isWhole ? "The maps are still the whole model\u2019s: there, head" : "Head"} ${name} `
+      + `${isOff ? "is off; it would give" : "gives"} ${two(weight)} of its weight to ${quoted(asked)}, `
+      + `seen from ${quoted(asking)}.`;
   }
 
   function draw(setting) {
@@ -645,7 +646,7 @@ export default figure((data, { root, now, change, when, redraw, model }) => {
     const before = view.next.reduce((best, one) => (one.before > best.before ? one : best));
     const most = indexOfLargest(full);
     const sentence = sentenceOf(plainly(top.piece), top.p, plainly(before.piece), nameOf(setting.head, heads),
-      word(most), full[most], word(asks), !live && setting.change % own);
+      word(most), full[most], word(asks), !live && setting.change % own, live && view.off.has(setting.head));
     say(status, plan.isNew ? "Computing \u2026" : `${note} ${sentence}`.trim());
     return {
       numbers: { next: view.next.map(({ p }) => p), whole: view.next.map((one) => one.before), weight: full },
