@@ -33,6 +33,8 @@ def sentences(doctree):
         words = "".join(text.astext() if not isinstance(text.parent, nodes.math) else FORMULA
                         for text in paragraph.findall(nodes.Text))
         for sentence in re.split(r"(?<=[.?!]) ", " ".join(words.split())):
+            if sentence == "What to see.":  # from here on it speaks of a figure
+                return
             first, last = sentence[:1], sentence[-1:]
             if last in tuple(".?!") and (first in tuple("\"\u201c") or first.isupper()) and FORMULA not in sentence:
                 yield sentence

@@ -57,7 +57,7 @@ def place(app, pagename, templatename, context, doctree):
         context["body"] = context["body"].replace("</p>", "</p>" + line, 1)
     else:
         core = sum(item.core for item in items)
-        line = HEAD.format(count=len(items), core=f", {core} of them on the core path" if core else "")
+        line = HEAD.format(count=len(items), core=f", {core} of them on the core path" if 0 < core < len(items) else "")
         before, _, after = context["body"].rpartition("</section>")
         context["body"] = before + END.format(coming=coming(app, pagename)) + "</section>" + after
         row = f'</h1><div class="where-row">{here(pagename)}{line}</div>'
