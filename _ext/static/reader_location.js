@@ -12,7 +12,8 @@
   function show() {
     const head = document.querySelector(".where-head");
     if (!head) return;
-    const path = core.length ? `, ${count(core)} of ${core.length} on the core path` : "";
+    const isPart = core.length && core.length < items.length;
+    const path = isPart ? `, ${count(core)} of ${core.length} on the core path` : "";
     if (count(items)) head.textContent = `${count(items)} of ${items.length} exercises done${path}`;
     const bets = document.querySelector(".bet-sum")?.textContent ?? "";
     document.querySelector(".where-won").textContent = bets
@@ -20,7 +21,7 @@
       : `${count(items)} of ${items.length} exercises done${path}.`;
     const open = core.filter(([id]) => !done(id));
     const left = document.querySelector(".where-open");
-    left.replaceChildren(...(open.length ? ["Open on the core path: ", ...open.flatMap(linked), "."] : []));
+    left.replaceChildren(...(open.length ? [isPart ? "Open on the core path: " : "Open: ", ...open.flatMap(linked), "."] : []));
   }
 
   function linked([id], i) {

@@ -9,22 +9,26 @@ import served
 from mha.exercises import EXERCISES
 
 PAGE, ITEMS = "chapters/02_one_head.html", [item for item in EXERCISES.values() if item.chapter == "02_one_head"]
-CORE = [item for item in ITEMS if item.core]
 
 
-def test_a_chapter_counts_what_is_done_and_names_what_is_open(visit):
-    page = visit(PAGE).page
-    head, end = page.locator(".where-head"), page.locator(".where-end")
-    assert head.inner_text() == f"{len(ITEMS)} exercises, {len(CORE)} of them on the core path"
-    assert f"0 of {len(ITEMS)} done" in end.inner_text() and "What comes:" in end.inner_text()
-    page.evaluate("mha.solve(mha.completed('2.1'))")
-    path = f"1 of {len(CORE)} on the core path"
-    assert head.inner_text() == f"1 of {len(ITEMS)} exercises done, {path}"
-    assert f"Exercises: 1 of {len(ITEMS)} done, {path}." in end.inner_text()
+@pytest.mark.parametrize("page, first", [("chapters/02_one_head.html", "2.1"), ("chapters/07_how_many_heads.html", "7.2")])
+def test_a_chapter_counts_what_is_done_and_names_what_is_open(visit, page, first):
+    """And those on the core path by themselves, where they are not all."""
+    items = [item for item in EXERCISES.values() if item.chapter == page.split("/")[1].removesuffix(".html")]
+    core = [item.id for item in items if item.core]
+    path = (lambda words: f", {words} on the core path") if len(core) < len(items) else (lambda words: "")
+    tab = visit(page).page
+    head, end = tab.locator(".where-head"), tab.locator(".where-end")
+    assert head.inner_text() == f"{len(items)} exercises{path(f'{len(core)} of them')}"
+    assert f"0 of {len(items)} done" in end.inner_text() and "What comes:" in end.inner_text()
+    tab.evaluate(f"mha.solve(mha.completed('{first}'))")
+    done = path(f"1 of {len(core)}")
+    assert head.inner_text() == f"1 of {len(items)} exercises done{done}"
+    assert f"Exercises: 1 of {len(items)} done{done}." in end.inner_text()
     links = end.locator(".where-open a")
-    assert links.all_inner_texts() == [item.id for item in CORE if item.id != "2.1"]
+    assert links.all_inner_texts() == [id for id in core if id != first]
     for link in links.all():
-        assert page.locator(link.get_attribute("href")).count() == 1
+        assert tab.locator(link.get_attribute("href")).count() == 1
 
 
 def test_what_comes_has_one_stop_behind_its_title():
