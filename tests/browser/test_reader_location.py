@@ -11,7 +11,8 @@ from mha.exercises import EXERCISES
 PAGE, ITEMS = "chapters/02_one_head.html", [item for item in EXERCISES.values() if item.chapter == "02_one_head"]
 
 
-@pytest.mark.parametrize("page, first", [("chapters/02_one_head.html", "2.1"), ("chapters/07_how_many_heads.html", "7.2")])
+@pytest.mark.parametrize("page, first", [("chapters/02_one_head.html", "2.1"),
+                                         ("chapters/07_how_many_heads.html", "7.2")])
 def test_a_chapter_counts_what_is_done_and_names_what_is_open(visit, page, first):
     """And those on the core path by themselves, where they are not all."""
     items = [item for item in EXERCISES.values() if item.chapter == page.split("/")[1].removesuffix(".html")]
