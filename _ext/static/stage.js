@@ -16,13 +16,15 @@
       Object.assign(button, { type: "button", className: "show-go", textContent: i + 1 });
       button.setAttribute("aria-label", `${i + 1} of ${all.length}: show this in the figure`);
       button.addEventListener("click", () => go(i));
+      button.addEventListener("focus", () => button.matches(":focus-visible") && show(i));
       step.firstElementChild.prepend(button);
       return button;
     });
     // What the steps do not need stands below the last one, with the controls, and on a phone what is said as well
     const foot = Object.assign(document.createElement("div"), { className: "mha-figure show-foot" });
     foot.append(...figure.querySelectorAll(".mha-figure > :is(.reset, .copy-link, details.numbers)"));
-    figure.querySelector(".live-controls").append(foot);
+    const controls = figure.querySelector(".live-controls");
+    controls.append(foot);
     const phone = matchMedia("(max-width: 600px)");
     const said = figure.querySelector(".mha-figure > .status");
     const home = document.createComment("what is said");
@@ -86,11 +88,14 @@
     let watch;
     function follow() {
       watch?.disconnect();
-      const { position, top } = getComputedStyle(drawing); // in a low window it goes with the page
-      const free = position === "sticky" ? parseFloat(top) + drawing.offsetHeight : 0; // from here down
+      const { position, top } = getComputedStyle(drawing);
+      const stays = position === "sticky"; // in a low window it goes with the page, and each step has its own picture
+      if (controls.previousElementSibling !== (stays ? steps : drawing)) (stays ? steps : drawing).after(controls);
+      const free = stays ? parseFloat(top) + drawing.offsetHeight : 0; // from here down
       line = Math.round(free + LINE * (innerHeight - free));
       figure.style.setProperty("--drawing", `${drawing.offsetHeight}px`);
       figure.style.setProperty("--reading", `${line}px`);
+      if (!stays) return;
       watch = new IntersectionObserver(() => { // its entries lie in the order of the steps, not of time
         const i = onTheLine();
         if (i < 0 || i === now) return;

@@ -488,8 +488,10 @@ export default figure((data, { root, now, change, when, redraw, model }) => {
     plan.given = plan.ids.length;
     clear();
     controls.text.value = text;
-    note = unknown.length ? `The model has no piece for ${unknown.map(quoted).join(", ")}: it reads an unknown token, `
-      + `\u25a1, in its place.` : "";
+    const strange = unknown.length ? `The model has no piece for ${unknown.map(quoted).join(", ")}: it reads an unknown `
+      + "token, \u25a1, in its place." : "";
+    const over = ids.length - LONGEST;
+    note = `${over > 0 ? `It reads ${LONGEST} tokens: the last ${over} are left out.` : ""} ${strange}`.trim();
   }
   async function lendTo(from, to, what, numbers) {
     const [own, other] = await Promise.all([from, to].map((text) => engine.ask("word", { text })));
@@ -523,7 +525,8 @@ export default figure((data, { root, now, change, when, redraw, model }) => {
   }
   when(["opening", "change"], (setting) => {
     if (isMine) return { asks: -1 };
-    note = "";
+    const isOfOnesOwn = setting.opening === openings.length || setting.change === own;
+    note = engine || !isOfOnesOwn ? "" : "For anything of your own, let the model run first.";
     if (engine) inTurn(() => obey(setting));
     return { asks: -1 };
   });

@@ -264,6 +264,23 @@ def test_the_bar_of_a_phone_holds_large_letters(visit, size):
     assert right["x"] + right["width"] <= 360 == tab.evaluate("document.documentElement.scrollWidth")
 
 
+@pytest.mark.skipif(served.chromium() and len(served.pages()) < 10, reason="a chapter built alone lists no others")
+@pytest.mark.parametrize("width", [1200, 390])
+def test_a_lab_is_unfolded_in_the_list_of_chapters_by_keyboard(visit, width):
+    tab = visit("chapters/03_query_and_key.html", width=width).page
+    if width < 1000:
+        tab.evaluate("document.getElementById('__navigation').click()")
+    chapter = tab.locator(".sidebar-tree li:has(> .toctree-checkbox)", has_text="5 · Masks").last
+    lab = chapter.locator("ul a").first
+    expect(lab).to_be_hidden()
+    chapter.locator("> a").focus()
+    tab.keyboard.press("Tab")
+    expect(chapter.locator("> .toctree-checkbox")).to_be_focused()
+    assert chapter.locator("> label").evaluate("(label) => getComputedStyle(label).outlineStyle") == "solid"
+    tab.keyboard.press("Space")
+    expect(lab).to_be_visible()
+
+
 @LARGE
 @pytest.mark.parametrize("box, drawer", [("__navigation", ".sidebar-drawer"), ("__toc", ".toc-drawer")])
 def test_beside_a_drawer_with_large_letters_a_touch_closes_it(visit, size, box, drawer):

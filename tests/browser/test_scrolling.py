@@ -107,6 +107,35 @@ def test_by_keyboard_each_step_is_a_button(visit, page):
 
 
 @pytest.mark.parametrize("page", PAGES)
+def test_who_goes_back_to_a_step_by_keyboard_sees_it(visit, page):
+    tab = visit(page).page
+    last = [name for of, name in STEPS if of == page and name.startswith("show-1-")][-1]
+    tab.locator(".show-steps + .live-controls").first.locator("input, select, button").first.focus()
+    tab.keyboard.press("Shift+Tab")
+    expect(tab.locator(f"#{last} button")).to_be_focused()
+    arrives(tab, last)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_in_a_low_window_the_controls_follow_the_drawing_and_no_scrolling_sets_them_back(visit, page):
+    """There the drawing goes with the page, and each step has its own picture."""
+    tab = visit(page, width=844).page
+    tab.set_viewport_size({"width": 844, "height": 390})
+    figure = tab.locator(".live-figure:has(.show-steps)").first
+    expect(figure.locator(".staged + .live-controls")).to_be_visible()
+    slider = figure.locator("input[type=range]").first
+    slider.press("End")
+    value = slider.input_value()
+    figure.locator(".show-step").last.scroll_into_view_if_needed()
+    tab.wait_for_timeout(300)
+    slider.scroll_into_view_if_needed()
+    tab.wait_for_timeout(300)
+    assert slider.input_value() == value
+    tab.set_viewport_size({"width": 844, "height": 900})
+    expect(figure.locator(".show-steps + .live-controls")).to_be_visible()
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_without_a_script_each_step_has_its_picture(unscripted, page):
     tab = unscripted(page)
     stills = tab.locator(".show-still svg")
