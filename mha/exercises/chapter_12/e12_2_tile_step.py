@@ -34,7 +34,7 @@ def tile_step(top, total, acc, scores, v):
     }),
     "safe": Blank("new_top.masked_fill(new_top == -math.inf, 0.0)", offered=1, wrong={
         "new_top": Mistake("blind-row-nan",
-            "A query that has seen no key so far becomes NaN, and stays so.",
+            "A query that sees no key of this tile, and has seen none before, becomes NaN, and stays so.",
             UNSEEN),
     }),
     "old": Blank("(top - safe).exp()", offered=4, wrong={
@@ -126,8 +126,8 @@ EXERCISE = Exercise(
               " largest score; total `(n,)`, the sum of e to the power of score less top; acc `(n, d_v)`, the sum of "
               "the values times these powers, so acc / total is the output. A query that has seen no key has top "
               "minus infinity, total 0 and acc 0. Now comes a tile: scores `(n, tile)`, with minus infinity where a "
-              "key is hidden, and v `(tile, d_v)`. Write `tile_step(top, total, acc, scores, v)`: return the three "
-              "after this tile. A tile may be hidden from a query altogether, and scores may be in the thousands.",
+              "key is masked, and v `(tile, d_v)`. Write `tile_step(top, total, acc, scores, v)`: return the three "
+              "after this tile. A tile may be masked for a query altogether, and scores may be in the thousands.",
     stub="# one = torch.ones(1)\n"
          "# tile_step(one, one, one[None], 1 * one[None], 3 * one[None])[2] -> 4\n"
          "def tile_step(top, total, acc, scores, v):\n    ...\n",

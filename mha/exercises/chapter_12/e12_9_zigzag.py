@@ -44,7 +44,7 @@ def zigzag(x, machines, rank):
             "The machine's two chunks are adjacent, or shared with the next machine.",
             WHICH_LATE),
         "2 * machines - rank": Mistake("counted-from-one",
-            "The late chunk is one too far back: machines and chunks are counted from 0.",
+            "The late chunk is one too late in the text: machines and chunks are counted from 0.",
             "Which number has the last chunk?"),
         "-rank": Mistake("minus-rank",
             "From the end, chunks are counted from -1, and -0 is the first chunk again.",
