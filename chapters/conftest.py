@@ -69,7 +69,7 @@ def imported(file):
     known = {imports.name_of(path) for path in imports.reached(*runs.python_of(code))}
     yield behind(file, "what was imported", nbformat.v4.new_code_cell(
         f"import sys\nfound = {{name for name in sys.modules if name.split('.')[0] == 'mha'}} - {known!r}\n"
-        "others = tuple(f'mha.exercises.{folder}' for folder in ('chapter_', 'classroom', 'zoo'))\n"
+        "others = tuple(f'mha.exercises.{folder}' for folder in ('chapter_', 'classroom', 'tutor', 'zoo'))\n"
         "more = [name for name in found if not name.startswith(others)]\n"
         "assert not more, f'stored/imports.py does not see that a run depends on {more}'"))
 
