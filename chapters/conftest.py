@@ -9,6 +9,7 @@
 """
 import os
 import re
+import sys
 import tempfile
 from collections import defaultdict
 
@@ -19,6 +20,9 @@ from nbval.plugin import IPyNbCell, IPyNbFile
 from mha.exercises import EXERCISES
 from stored import imports, runs
 from tools import notebooks
+
+# What comes with the exercises of any chapter: all folders of exercises, and what they import.
+ALONG = {name for name in sys.modules if name.split(".")[0] == "mha"}
 
 # What a test solves is nobody's progress.
 os.environ["MHA_PROGRESS"] = os.path.join(tempfile.mkdtemp(), "progress.json")
@@ -63,10 +67,10 @@ def solved(file):
 
 def imported(file):
     """A cell that fails where the kernel has imported more than what the run is said to depend on. With one chapter's
-    exercises come all folders of exercises; nothing that the others say enters a run.
+    exercises come those of all (`ALONG`); nothing that the others say enters a run.
     """
     code = [cell for cell in file.nb.cells if cell.cell_type == "code"]
-    known = {imports.name_of(path) for path in imports.reached(*runs.python_of(code))}
+    known = {imports.name_of(path) for path in imports.reached(*runs.python_of(code))} | ALONG
     yield behind(file, "what was imported", nbformat.v4.new_code_cell(
         f"import sys\nfound = {{name for name in sys.modules if name.split('.')[0] == 'mha'}} - {known!r}\n"
         "others = tuple(f'mha.exercises.{folder}' for folder in ('chapter_', 'classroom', 'tutor', 'zoo'))\n"
