@@ -170,8 +170,6 @@ function gridOf(layers, heads, choose, toggle) {
   const buttons = tabulate(layers * heads, () => h("button", { type: "button", class: "head" }));
   let chosen = 0;
   buttons.forEach((button, i) => {
-    let was = false;
-    button.addEventListener("pointerdown", () => { was = chosen === i; });
     function take() {
       chosen = i;
       choose(i);
@@ -179,7 +177,7 @@ function gridOf(layers, heads, choose, toggle) {
     button.addEventListener("focus", () => chosen !== i && take());
     button.addEventListener("click", ({ detail }) => {
       if (chosen !== i) take();
-      else if (was || !detail) toggle(i); // by a key, or by a press that has not just chosen it
+      else if (!detail) toggle(i); // by a key; who points at a map only chooses it
     });
     button.addEventListener("keydown", (event) => {
       const way = WAYS[event.key];
@@ -498,7 +496,7 @@ export default figure((data, { root, now, change, when, redraw, model }) => {
     const before = plan.ids.length - 1;
     const places = plan.ids.map((id, j) => [id, j]).filter(([id, j]) => id === own.id && j < before).map(([, j]) => j);
     const missing = [[own, from], [other, to]].find(([{ id }]) => id === null);
-    if (missing) note = `${quoted(missing[1])} is more than one piece; lending takes a word that is one.`;
+    if (missing) note = `${quoted(missing[1])} is more than one piece; lending takes a word that is one, as Ben or Anna.`;
     else if (!places.length) note = `${quoted(from)} stands nowhere in the cache.`;
     if (note) return;
     plan.lends.push({ before, from: own.id, to: other.id, what, numbers, places });
@@ -535,7 +533,7 @@ export default figure((data, { root, now, change, when, redraw, model }) => {
     await readPlan();
     if (plan.ids.length >= LONGEST || (plan.ids.length > 1 && plan.ids.at(-1) === 1)) {
       isWriting = false;
-      note = "The story is at its end.";
+      note = plan.ids.length < LONGEST ? "The story is at its end." : `That is all it reads: ${LONGEST} tokens.`;
       return;
     }
     take(await engine.ask("step", { temperature: Number(controls.temperature.value) }));
