@@ -25,7 +25,7 @@ export default figure(({ names, cached, every, enough, tests, lines, numbers }) 
   });
   const dots = names.map((_, i) => tabulate(SEEDS, (seed) =>
     add("circle", { r: 4.5, cx: x(i) + (seed - (SEEDS - 1) / 2) * (column / (SEEDS + 2)) })));
-  const boardTitle = planeTitle("Right answers", "of each seed; filled: 0.95 or more");
+  const boardTitle = planeTitle("Right answers", "of each seed; filled: 0.95 or more; faded: ended");
   const board = h("div", { class: "plane board" }, boardTitle, svg);
 
   const last = every * (Math.max(...tests) - 1);
@@ -38,7 +38,7 @@ export default figure(({ names, cached, every, enough, tests, lines, numbers }) 
   plane.box.querySelector(".plane-title").replaceChildren(curvesName, ", seed by seed");
 
   const sentenceFor = (i, done, count, low, high) => `After ${done} steps ${count} of ${SEEDS} seeds of ${names[i]} `
-    + `are 0.95 right or more; all are between ${low.toFixed(2)} and ${high.toFixed(2)}.`;
+    + `are 0.95 right or more; all are between ${low.toFixed(3)} and ${high.toFixed(3)}.`;
   const status = statusLine(sentenceFor(2, 1200, 8, 0.88, 0.88));
 
   function draw({ steps, boxes, chosen }) {
