@@ -21,7 +21,8 @@
       : `${count(items)} of ${items.length} exercises done${path}.`;
     const open = core.filter(([id]) => !done(id));
     const left = document.querySelector(".where-open");
-    left.replaceChildren(...(open.length ? [isPart ? "Open on the core path: " : "Open: ", ...open.flatMap(linked), "."] : []));
+    const lead = isPart ? "Open on the core path: " : "Open: ";
+    left.replaceChildren(...(open.length ? [lead, ...open.flatMap(linked), "."] : []));
   }
 
   function linked([id], i) {

@@ -486,8 +486,8 @@ export default figure((data, { root, now, change, when, redraw, model }) => {
     plan.given = plan.ids.length;
     clear();
     controls.text.value = text;
-    const strange = unknown.length ? `The model has no piece for ${unknown.map(quoted).join(", ")}: it reads an unknown `
-      + "token, \u25a1, in its place." : "";
+    const strange = unknown.length ? `The model has no piece for ${unknown.map(quoted).join(", ")}: it reads an `
+      + "unknown token, \u25a1, in its place." : "";
     const over = ids.length - LONGEST;
     note = `${over > 0 ? `It reads ${LONGEST} tokens: the last ${over} are left out.` : ""} ${strange}`.trim();
   }
@@ -496,8 +496,9 @@ export default figure((data, { root, now, change, when, redraw, model }) => {
     const before = plan.ids.length - 1;
     const places = plan.ids.map((id, j) => [id, j]).filter(([id, j]) => id === own.id && j < before).map(([, j]) => j);
     const missing = [[own, from], [other, to]].find(([{ id }]) => id === null);
-    if (missing) note = `${quoted(missing[1])} is more than one piece; lending takes a word that is one, as Ben or Anna.`;
-    else if (!places.length) note = `${quoted(from)} stands nowhere in the cache.`;
+    if (missing) {
+      note = `${quoted(missing[1])} is more than one piece; lending takes a word that is one, as Ben or Anna.`;
+    } else if (!places.length) note = `${quoted(from)} stands nowhere in the cache.`;
     if (note) return;
     plan.lends.push({ before, from: own.id, to: other.id, what, numbers, places });
     changed();
