@@ -1,6 +1,7 @@
 """A board with rules of evidence and no server: an entry is one file, and the baseline is run again beside it."""
 import json
 import math
+import random
 import textwrap
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -10,9 +11,11 @@ from torch import Tensor
 
 import mha
 from mha.lab.journeys.model import Config, Model
+from mha.lab.journeys.told import from_file, impossible, listed, only
 from mha.lab.journeys.training import ENOUGH, EVERY, fit_journeys, tests
 
 SEEDS, FEWEST, LEVEL, MARGIN = 8, 4, 0.01, 100
+APART = 50  # steps by which one seed, played again, may differ: another processor adds in another order
 
 
 @dataclass(frozen=True)
@@ -51,11 +54,19 @@ class Entry:
 
     @classmethod
     def read(cls, told) -> "Entry":
-        """An entry from what `told` gave, or from the path of a file that `save` wrote."""
-        told = told if isinstance(told, dict) else json.loads(Path(told).read_text(encoding="utf-8"))
-        pairs = tuple(tuple(pair) for pair in told["right"])
-        return cls(**{**told, "config": Config.read(told["config"]), "seeds": tuple(told["seeds"]), "right": pairs,
-                      "reached": tuple(told["reached"])})
+        """An entry from what `told` gave, or from the path of a file that `save` wrote.
+
+        Raises:
+            ValueError, TypeError: it is no entry, or says what no training gives.
+        """
+        told = only(cls, told if isinstance(told, dict) else from_file(told), "an entry")
+        right = tuple(listed("right, of each seed,", pair) for pair in listed("right", told["right"]))
+        entry = cls(**{**told, "config": Config.read(told["config"]), "seeds": listed("seeds", told["seeds"]),
+                       "right": right, "reached": listed("reached", told["reached"])})
+        reason = impossible(entry, EVERY)
+        if reason:
+            raise ValueError(f"this is no entry: {reason}")
+        return entry
 
     def __repr__(self):
         there = sum(step is not None for step in self.reached)
@@ -68,7 +79,12 @@ def entry_of(trained) -> Entry:
     config, pairs = trained.runs.config, trained.right.tolist()
     return Entry(config, config.cached, config.parameters, trained.runs.seeds,
                  tuple(tuple(round(x, 4) for x in pair) for pair in pairs), tuple(trained.reached),
-                 f"mha {mha.__version__}, torch {torch.__version__.partition('+')[0]}")
+                 version())
+
+
+def version() -> str:
+    """Of the mha and the torch that run here."""
+    return f"mha {mha.__version__}, torch {torch.__version__.partition('+')[0]}"
 
 
 def play(config: Config, seeds=SEEDS) -> Entry:
@@ -104,9 +120,13 @@ def challenge(entry: Entry, baseline: Entry | Config) -> Verdict:
     not get there counts as one test later than the last step. An entry that caches as many numbers has to get there
     sooner. One that caches fewer may be up to 100 steps later, since seeds of one configuration differ by as much.
     Either is judged by Welch's test, one-sided, at a level of 0.01.
+
+    An entry is believed if the same mha and torch made it, and if one of its seeds, drawn at random, is played again
+    here and does as it says.
     """
     rules = baseline if isinstance(baseline, Config) else baseline.config
-    refused = out_of_budget(entry, rules) or picked(entry) or leaking(entry)
+    refused = (out_of_budget(entry, rules) or picked(entry) or impossible(entry, EVERY) or leaking(entry)
+               or made_elsewhere(entry) or not_again(entry))
     if refused:
         return Verdict(False, refused)
     again = play(rules, entry.seeds)
@@ -149,6 +169,26 @@ def leaking(entry: Entry) -> str | None:
     if at is None:
         return None
     return f"the output at token {at} changes with later tokens, so it cannot be given before these are read."
+
+
+def made_elsewhere(entry: Entry) -> str | None:
+    """Why an entry is not compared with what runs here; None where the same versions made it."""
+    if entry.version == version():
+        return None
+    return (f"it was made by {entry.version}, and the baseline would be run by {version()}; play it again here, and "
+            f"only the configurations differ.")
+
+
+def not_again(entry: Entry) -> str | None:
+    """Why one seed of an entry, drawn at random and played again, is not what it says; None where it is."""
+    run = random.randrange(len(entry.seeds))
+    again = play(entry.config, entry.seeds[run:run + 1])
+    said, found = (one.late(entry.config.steps)[at].item() for one, at in ((entry, run), (again, 0)))
+    if abs(said - found) <= APART:
+        return None
+    names = [f"{ENOUGH} right " + ("in no test" if step is None else f"at step {step}")
+             for step in (entry.reached[run], again.reached[0])]
+    return f"it says that seed {entry.seeds[run]} was {names[0]}; played again here, it was {names[1]}."
 
 
 @torch.no_grad()
