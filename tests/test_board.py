@@ -94,6 +94,17 @@ def test_a_leak_that_needs_one_later_token_is_found():
     assert leak(lambda x: (x + x.roll(-1, 1) * (torch.arange(20) == 7)).float(), tokens) == 7
 
 
+def test_a_leak_is_found_whatever_the_tokens():
+    """One document, of one word: what is put behind it is another word all the same."""
+    for tokens in (torch.zeros(1, 5).long(), torch.full((3, 2), 23)):
+        assert leak(journeys.Model(config(1, causal=False)), tokens) == 0
+        assert leak(journeys.Model(config(1)), tokens) is None
+    assert leak(lambda x: (x + x.roll(-1, 1) * (torch.arange(5) == 3)).float(), torch.zeros(1, 5).long()) == 3
+    for tokens in (torch.zeros(2, 3), torch.zeros(3).long(), torch.zeros(2, 1).long()):
+        with pytest.raises(ValueError, match=r"tokens must be whole numbers \(B, n\)"):
+            leak(journeys.Model(config(1)), tokens)
+
+
 def test_one_seed_of_an_entry_is_played_again(entry):
     """What it says of its own steps is not enough, were it as possible as this is."""
     invented = dataclasses.replace(entry, config=config(2, 1, steps=100), reached=(25, 25, 50, 25))

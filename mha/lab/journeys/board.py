@@ -13,6 +13,7 @@ import mha
 from mha.lab.journeys.model import Config, Model
 from mha.lab.journeys.told import from_file, impossible, listed, only
 from mha.lab.journeys.training import ENOUGH, EVERY, fit_journeys, tests
+from mha.lab.journeys.world import VOCABULARY
 
 SEEDS, FEWEST, LEVEL, MARGIN = 8, 4, 0.01, 100
 APART = 50  # steps by which one seed, played again, may differ: another processor adds in another order
@@ -195,16 +196,24 @@ def not_again(entry: Entry) -> str | None:
 def leak(model, tokens: Tensor | None = None) -> int | None:
     """The first token whose output depends on a later one, counted from 0; None where there is none.
 
-    For each place it changes all tokens behind, and watches the outputs up to there.
+    For each position it puts other tokens in the place of all that come later, in four ways, and watches the outputs up
+    to there.
 
     Args:
-        model: tokens (B, n) -> (B, n, ...). tokens: documents to try it with; four of the tests by default.
+        model: tokens (B, n) -> (B, n, ...).
+        tokens: documents to try it with, whole numbers (B, n); four of the tests by default. The others are drawn from
+            the vocabulary, or from 0 up to the largest of these if that is more.
     """
     tokens = tests(4)[0] if tokens is None else tokens
-    before = model(tokens)
+    if tokens.ndim != 2 or tokens.is_floating_point() or tokens.shape[1] < 2:
+        raise ValueError(f"tokens must be whole numbers (B, n), two a document or more, got {tokens.dtype} of shape "
+                         f"{tuple(tokens.shape)}")
+    tokens, chance = tokens.repeat(4, 1), torch.Generator().manual_seed(0)
+    kinds, before = max(VOCABULARY, int(tokens.max()) + 1), model(tokens)
     for i in range(tokens.shape[1] - 1):
-        changed = tokens.clone()
-        changed[:, i + 1:] = tokens[:, i + 1:].flip(0).roll(1, 1)
+        later, changed = tokens[:, i + 1:], tokens.clone()
+        other = torch.randint(1, kinds, later.shape, generator=chance).to(tokens.device)  # never the same token again
+        changed[:, i + 1:] = (later + other) % kinds
         if not torch.allclose(model(changed)[:, :i + 1], before[:, :i + 1], atol=1e-5):
             return i
     return None
