@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from mha import KVCache, MultiHeadAttention, MultiHeadLatentAttention
-from mha.position import alibi_bias, alibi_slopes, sinusoids
+from mha.position import alibi_bias, alibi_slopes, llama3, sinusoids
 from support import refused
 
 B, H, N, D = 2, 3, 5, 12
@@ -62,3 +62,9 @@ def test_after_an_error_a_cache_holds_what_it_held(wrong):
 
 def test_numpys_whole_numbers_are_whole_numbers():
     assert torch.equal(alibi_slopes(numpy.int64(12)), alibi_slopes(12))
+
+
+def test_what_is_missing_is_told_with_brackets_that_close():
+    with pytest.raises(TypeError, match="got no length") as error:
+        llama3(8, factor=2.0)
+    assert str(error.value).count("(") == str(error.value).count(")")
