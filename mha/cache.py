@@ -57,7 +57,8 @@ class KVCache:
         """The keys and values of a context, made once: layer(x, kept) then gives what layer(x, context) gives.
 
         So a decoder attends to what its encoder has read, token by token. `select` reorders it for beams; padding is
-        hidden with mask=mha.masks.padding(lengths, m) in each call.
+        hidden with mask=mha.masks.padding(lengths, m) in each call. No gradient flows through what is kept: call it
+        under torch.no_grad() or torch.inference_mode().
 
         Args:
             layer: a `MultiHeadAttention` that is not causal, without `on_qk`.

@@ -156,7 +156,7 @@ def llama3(d: int, base: float = 10000.0, *, factor: float, length: int, slow: f
     Args:
         d, base: as in `frequencies`.
         factor: how many times as long the texts become, 1 or more.
-        length: tokens of the texts of training (original_max_position_embeddings).
+        length: tokens of the texts of training, original_max_position_embeddings.
         slow, fast: turns within `length`, 0 < slow < fast (low_freq_factor and high_freq_factor).
     Returns:
         (d / 2,) float64 on the CPU, radians a token.

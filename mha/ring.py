@@ -33,6 +33,9 @@ def ring_attention(q: Tensor, k: Tensor, v: Tensor, *, group=None, causal: bool 
     Rotary positions are turned before, by the places of the tokens in the whole text: `tokens_here` gives them.
     Backward is a ring, too, so each process must have a part in it.
 
+    Each step computes its scores and weights whole, (..., h, n / P, n / P), since that is how `need_lse` gives the
+    log-sum-exp: what a process needs grows with (n / P)^2, in backward too. A kernel that keeps neither is not used.
+
     Args:
         q: (..., h, n / P, d_k), the queries of the tokens here. k, v: (..., h_kv, n / P, d), their keys and values; h
             is a multiple of h_kv. Each process has as many tokens as the others.

@@ -82,6 +82,23 @@ def test_a_window_hides_what_lies_further_back():
     close(torch.cat([model(some, caches) for some in ids.split([5, 1, 5], 1)], 1), model(ids), 1e-10)
 
 
+@torch.no_grad()
+def test_more_tokens_than_positions_are_refused_however_they_come():
+    model, long = small(), some_ids(n=24)
+    caches = model.new_caches(2, 30)
+    model(long[:, :20], caches)
+    for call in (lambda: model(long), lambda: model(long[:, 20:], caches)):
+        with pytest.raises(ValueError, match="a text has 24 tokens, and the model has 23 positions"):
+            call()
+    assert model.losses(long).shape == (2, 23)
+
+
+@pytest.mark.parametrize("ids, came", [([[1, 2]], "a list"), (torch.tensor([1, 2]), r"a tensor of shape \(2,\)")])
+def test_writing_needs_a_tensor_of_texts(ids, came):
+    with pytest.raises(ValueError, match=f"ids is {came}; it must be a tensor"):
+        small().generate(ids, 2)
+
+
 def test_norms_take_the_length_from_queries_and_keys():
     made, Q, K, i = NormedQK(6, None), torch.randn(2, 4, 11, 6), torch.randn(2, 2, 11, 6), torch.arange(11)
     for a, b in zip(made(Q, K, i, i), made(9 * Q, 9 * K, i, i)):

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from mha import KVCache, MultiHeadAttention, MultiHeadLatentAttention
-from mha.position import alibi_bias, alibi_slopes, sinusoids
+from mha.position import alibi_bias, alibi_slopes, llama3, sinusoids
 from support import refused
 
 B, H, N, D = 2, 3, 5, 12
@@ -15,7 +15,7 @@ LAYER = MultiHeadAttention(D, H, causal=True)
 def filled():
     """A cache with 3 tokens of each sequence, and room for 6 more."""
     cache = LAYER.new_cache(B, 9)
-    cache.advance(3)
+    cache.append(torch.zeros(B, H, 3, 4), torch.zeros(B, H, 3, 4))
     return cache
 
 
@@ -35,6 +35,8 @@ ERRORS = {
     "eight_bits": (lambda: KVCache(B, H, 9, 4, dtype=torch.float8_e5m2), TypeError, "float8_e5m2 .* 16 bits or more"),
     "advance_back": (lambda: filled().advance(-1), ValueError, r"n=-1 tokens.*cache.crop\(length\)"),
     "advance_too_far": (lambda: filled().advance(7), ValueError, "room for max_len=9 and holds 3"),
+    "advance_unwritten": (lambda: filled().advance(2), ValueError, r"n=2 .* 0 were written behind the 3 that are kept; "
+                          r"cache.write\(K, V\) first"),
     "advance_half": (lambda: filled().advance(1.5), TypeError, "n=1.5 is a float"),
     "crop_set": (lambda: filled().crop({1, 2}), TypeError, "or a list or tensor, a number for each sequence"),
     "base_0": (lambda: sinusoids(N, D, 0), ValueError, "base=0 must be above 0"),
@@ -60,3 +62,9 @@ def test_after_an_error_a_cache_holds_what_it_held(wrong):
 
 def test_numpys_whole_numbers_are_whole_numbers():
     assert torch.equal(alibi_slopes(numpy.int64(12)), alibi_slopes(12))
+
+
+def test_what_is_missing_is_told_with_brackets_that_close():
+    with pytest.raises(TypeError, match="got no length") as error:
+        llama3(8, factor=2.0)
+    assert str(error.value).count("(") == str(error.value).count(")")

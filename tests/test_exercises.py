@@ -539,6 +539,12 @@ def test_what_was_once_untrue(id, answer, says, never):
     assert not report.ok and says in report.text and never not in report.text, report.text
 
 
+def test_what_is_said_of_a_right_mask_is_true_of_a_large_number_as_well():
+    """Minus a thousand millions is not minus infinity."""
+    report = check("5.1", lambda scores: scores.masked_fill(torch.ones_like(scores).tril() == 0, -1e9).softmax(-1))
+    assert report.ok and "so far below the others that its share is rounded to 0" in report.text, report.text
+
+
 def sizes(*names):
     """Every choice of sizes from 1 to 3, as dicts."""
     return [dict(zip(names, chosen)) for chosen in itertools.product((1, 2, 3), repeat=len(names))]

@@ -159,7 +159,8 @@ def test_the_compiled_parts_give_the_same():
 OUT, LSE = torch.zeros(B, H, N, D_V), torch.zeros(B, H, N)
 WRONG = {
     "tensor_of_one": (lambda: merge(OUT, LSE[0]), ValueError, r"lses must be \(2, 6, 5\)"),
-    "pairs": (lambda: merge([(OUT, LSE)], [LSE]), TypeError, r"outs\[0\] is a tuple"),
+    "pairs": (lambda: merge([(OUT, LSE)], [LSE]), TypeError, r"outs\[0\] is a tuple; .*need_lse=True.*two lists"),
+    "triples": (lambda: merge([(OUT, None, LSE)], None), TypeError, r"outs\[0\] is a tuple; .*mha.merge\(outs, lses\)"),
     "none": (lambda: merge([], []), ValueError, "outs is empty; there must be one part at least"),
     "number": (lambda: merge([OUT], 3), TypeError, "lses is a int"),
     "queries": (lambda: merge([OUT, OUT[:, :, 1:]], [LSE, LSE]), ValueError, "all parts answer the same queries"),

@@ -113,6 +113,11 @@ def test_texts_that_are_no_list_of_sentences_are_refused(texts):
 def test_a_sentence_that_is_too_long_is_refused():
     with pytest.raises(ValueError, match="a sentence has 18 tokens, and the model has positions for 17"):
         small().trace(["cat " * 18])
+    ids = torch.ones(1, 18).long()
+    for call in (small(), small(causal=True).logits, small().trace):
+        with pytest.raises(ValueError, match="a sentence has 18 tokens, and the model has positions for 17"):
+            call(ids)
+    assert small()(ids, use_positions=False).shape == (1, 18, 21)
 
 
 def test_a_language_model_does_not_see_later_words():

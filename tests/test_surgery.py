@@ -9,7 +9,7 @@ import torch
 from mha import MultiHeadAttention, attention, masks
 from mha.lab import surgery
 from mha.multihead import split_heads
-from mha.position import Rope
+from mha.position import Rope, frequencies
 from support import close, tokens
 
 
@@ -322,8 +322,27 @@ def test_the_mean_depends_on_bases_of_which_the_layer_knows_nothing(on_qk):
 
 
 def test_rotary_positions_allow_keys_no_other_basis_than_turned_pairs():
-    layer, x = six_heads(on_qk=Rope(interleaved=True), d_context=None), tokens(17, 11)
-    assert (surgery.turn_heads(layer, keys=orthogonal(6, 10))(x)[0] - layer(x)[0]).abs().max() > 0.1
+    for interleaved in (False, True):
+        with pytest.raises(ValueError, match="does not commute with keys: scores change by .* turn each of its pairs"):
+            surgery.turn_heads(six_heads(on_qk=Rope(interleaved=interleaved), d_context=None), keys=orthogonal(6, 10))
+
+
+def test_numbers_that_partial_rotation_leaves_alone_may_be_turned():
+    layer, x = six_heads(on_qk=Rope(frequencies=frequencies(4)), d_context=None), tokens(17, 11)
+    keys = torch.eye(10).double().repeat(6, 1, 1)
+    keys[:, 4:, 4:] = orthogonal(6, 6)
+    close(surgery.turn_heads(layer, keys=keys)(x)[0], layer(x)[0], 1e-10)
+    keys[:, 2:, 2:] = orthogonal(6, 8)
+    with pytest.raises(ValueError, match="does not commute with keys"):
+        surgery.turn_heads(layer, keys=keys)
+
+
+def test_a_change_to_no_width_and_turns_below_one_are_refused(x):
+    with pytest.raises(ValueError, match=r"change gave Q and K of no width, \(3, 12, 0\)"):
+        surgery.operate(layer(), lambda Q, K: (Q[..., :0], K[..., :0]))
+    for rounds in (-1, 0):
+        with pytest.raises(ValueError, match=f"rounds={rounds}"):
+            surgery.one_matrix_for(layer(), x[None], rounds=rounds)
 
 
 @pytest.mark.parametrize("has, wanted", [(6, 4), (3, 2), (3, 6), (1, 2)])

@@ -26,7 +26,7 @@ from mha._check.parts import parts
 from mha._check.processes import (
     loads, mesh, of_the_layer, ring, split_layer, text_of_processes, together, untied, whole, whole_here,
 )
-from mha._check.surgery import changed, model, of_each, of_one_size, one_layer, pooled, some_layers, turns
+from mha._check.surgery import allows, changed, model, of_each, of_one_size, one_layer, pooled, some_layers, turns
 
 __all__ = [
     "advancing", "attending", "base", "caching", "cropping", "keeping", "longer", "pairs", "remembered", "rope",
@@ -42,5 +42,5 @@ __all__ = [
     "parts",
     "loads", "mesh", "of_the_layer", "ring", "split_layer", "text_of_processes", "together", "untied", "whole",
     "whole_here",
-    "changed", "model", "of_each", "of_one_size", "one_layer", "pooled", "some_layers", "turns",
+    "allows", "changed", "model", "of_each", "of_one_size", "one_layer", "pooled", "some_layers", "turns",
 ]

@@ -124,6 +124,9 @@ def advancing(cache, n) -> None:
     if not 0 <= n <= cache.K.shape[2] - cache.filled:
         raise ValueError(f"n={n} tokens cannot have been written: this cache has room for max_len={cache.K.shape[2]} "
                          f"and holds {cache.filled}; to forget some, cache.crop(length)")
+    if n > cache._uncounted:
+        raise ValueError(f"n={n} tokens cannot be counted: {cache._uncounted} were written behind the {cache.filled} "
+                         f"that are kept; cache.write(K, V) first, or cache.append(K, V), which does both")
 
 
 def cropping(cache, length) -> list[int]:

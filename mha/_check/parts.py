@@ -16,6 +16,9 @@ def parts(outs, lses) -> tuple[Tensor, Tensor]:
             raise TypeError(f"{name} is a {type(given).__name__}; it must be a list of tensors, one for each part: "
                             f"{HOW}")
         for i, part in enumerate(given if not isinstance(given, Tensor) else [given]):
+            if isinstance(part, (tuple, list)):
+                raise TypeError(f"{name}[{i}] is a {type(part).__name__}; it must be a tensor: {HOW}, and "
+                                f"then outs and lses are two lists, mha.merge(outs, lses)")
             is_tensor(f"{name}[{i}]", part, f"; {HOW}")
             if not part.is_floating_point():
                 raise TypeError(f"{name}[{i}] is {part.dtype}; it must be floating point: {HOW}")

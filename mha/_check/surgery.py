@@ -60,6 +60,8 @@ def changed(both, Q: Tensor, K: Tensor) -> tuple[Tensor, Tensor]:
     if shapes != [(*t.shape[:-1], *r) for t in (Q, K)]:
         raise ValueError(f"change gave Q of shape {shapes[0]} and K of shape {shapes[1]}; they must be ({len(Q)}, "
                          f"{Q.shape[-2]}, r) and ({len(K)}, {K.shape[-2]}, r), with the same r")
+    if not shapes[0][-1]:
+        raise ValueError(f"change gave Q and K of no width, {shapes[0]}; a score needs one number of each at least")
     return tuple(both)
 
 
@@ -79,6 +81,24 @@ def turns(layer, **turns) -> None:
         if not off <= torch.finfo(t.dtype).eps ** 0.5:  # NaN too
             raise ValueError(f"{name} holds matrices that are not orthogonal: R R^T is {off:.2g} off the identity; "
                              f"torch.linalg.qr(R)[0] is orthogonal")
+
+
+def allows(layer, keys) -> None:
+    """What turns queries and keys behind their matrices, such as Rope, gives the same scores in these bases.
+
+    It is tried with random ones, far apart.
+    """
+    if keys is None or layer.on_qk is None or layer.num_kv_heads != layer.num_heads:
+        return
+    chance, like = torch.Generator().manual_seed(0), {"dtype": keys.dtype, "device": keys.device}
+    places = torch.tensor([0, 1, 5, 25, 125, 625, 3125], device=keys.device)
+    Q, K = (torch.randn(1, len(keys), len(places), keys.shape[-1], generator=chance).to(**like) for _ in range(2))
+    own, turned = (q @ k.mT for q, k in (layer.on_qk(Q, K, places, places),
+                                         layer.on_qk(Q @ keys, K @ keys, places, places)))
+    off, most = float((turned - own).abs().max()), float(own.abs().max())
+    if not off <= torch.finfo(keys.dtype).eps ** 0.5 * most:
+        raise ValueError(f"on_qk={layer.on_qk} does not commute with keys: scores change by {off:.2g}, where the "
+                         f"largest is {most:.2g}. Rope allows matrices that turn each of its pairs")
 
 
 def pooled(t, parts: Tensor) -> Tensor:

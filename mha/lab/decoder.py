@@ -122,6 +122,8 @@ class Decoder(nn.Module):
             caches: of `new_caches`: what each layer keeps of the tokens before these.
             mask: bool, True = may attend, beside the causal one; (n, m) or (B, h, n, m) with sizes equal or 1.
             head_mask: (layers, h), a factor for each head's output: 0 switches it off.
+        Raises:
+            ValueError: more tokens, with those in the caches, than the model has positions.
         """
         for _, x, _ in self._steps(ids, caches, mask, head_mask):
             pass
@@ -138,6 +140,9 @@ class Decoder(nn.Module):
 
     def _steps(self, ids, caches=None, mask=None, head_mask=None, need_weights=False) -> Iterator[tuple]:
         """Layer by layer: the stream that comes in, the stream that goes out (B, n, d_model), and the weights."""
+        n = ids.shape[-1] + (caches[0].filled if caches else 0)
+        if n > self.positions:
+            raise ValueError(f"a text has {n} tokens, and the model has {self.positions} positions")
         x = self.embed(ids)
         for number, layer in enumerate(self.layers):
             given = x
@@ -167,8 +172,11 @@ class Decoder(nn.Module):
         Returns:
             (B, start + n).
         Raises:
-            ValueError: more tokens than the model has positions.
+            ValueError: more tokens than the model has positions, or ids that are no tensor (B, start).
         """
+        if not isinstance(ids, Tensor) or ids.ndim != 2:
+            came = f"a tensor of shape {tuple(ids.shape)}" if isinstance(ids, Tensor) else f"a {type(ids).__name__}"
+            raise ValueError(f"ids is {came}; it must be a tensor (B, start): torch.tensor([model.encode(text)])")
         if ids.shape[1] + n > self.positions:
             raise ValueError(f"{ids.shape[1]} tokens and n={n} more are over the model's {self.positions} positions")
         caches, new = self.new_caches(len(ids), ids.shape[1] + n), ids

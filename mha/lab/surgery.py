@@ -123,6 +123,7 @@ def one_matrix_for(model: nn.Module, inputs: Tensor, rounds: int = 9, ridge: flo
 
         return _changed(attention, nearest)
 
+    check.positive_ints(rounds=rounds)
     return _rebuilt(model, change, "layers, N, d_model", inputs=inputs)
 
 
@@ -295,11 +296,12 @@ def turn_heads(layer: MultiHeadAttention, keys: Tensor | None = None, values: Te
             its pairs.
         values: (h, d_v, d_v), an orthogonal S for each head.
     Raises:
-        ValueError: heads that share keys and values, or matrices that are not orthogonal.
+        ValueError: heads that share keys and values, matrices that are not orthogonal, or keys that `on_qk` forbids.
     """
     check.one_layer(layer, MultiHeadAttention, "turn_heads")
     check.matrices(layer, "W_Q", "W_K", "W_V", "W_O")
     check.turns(layer, keys=keys, values=values)
+    check.allows(layer, keys)
     if layer.num_kv_heads != layer.num_heads:
         raise ValueError(f"num_heads={layer.num_heads} share num_kv_heads={layer.num_kv_heads}; turn_heads wants as "
                          f"many of both")

@@ -98,6 +98,9 @@ class Transformer(nn.Module):
         """ids (B, n) -> (B, n, d_model), the input of the first layer."""
         x = self.embedding(ids) if self.causal else self.embedding(ids) + self.segment
         if use_positions:
+            if ids.shape[-1] > self.position.num_embeddings:
+                raise ValueError(f"a sentence has {ids.shape[-1]} tokens, and the model has positions for "
+                                 f"{self.position.num_embeddings}")
             x = x + self.position(torch.arange(ids.shape[-1], device=ids.device))
         return x if self.causal else self.norm(x)
 

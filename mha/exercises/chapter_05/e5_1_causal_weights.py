@@ -194,6 +194,6 @@ EXERCISE = Exercise(
            "n = scores.shape[-1]\n"
            "seen = torch.ones(n, n, dtype=torch.bool).tril()\n"
            "return scores.masked_fill(~seen, -torch.inf).softmax(dim=-1)"),
-    note="Before the softmax, with minus infinity: a masked key takes no part in the sum, so nothing of the future "
-         "leaks.",
+    note="A masked score of minus infinity, or one so far below the others that its share is rounded to 0, takes no "
+         "part in the sum: nothing of the future leaks.",
 )

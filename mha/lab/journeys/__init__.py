@@ -2,7 +2,7 @@
 
 `world` has the documents, what can be known of them, and what is proved; `model` a small causal model of mha's layers;
 `training` trains one, or many at once from different seeds; `roles` says what each head is for; `board` compares what
-came of it, by rules of evidence.
+came of it, by rules of evidence; `told` says what a file may tell it.
 """
 from mha.lab.journeys.board import LEVEL, Entry, Verdict, challenge, leak, play, welch
 from mha.lab.journeys.model import Config, Heads, Model, config

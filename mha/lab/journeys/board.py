@@ -1,6 +1,7 @@
 """A board with rules of evidence and no server: an entry is one file, and the baseline is run again beside it."""
 import json
 import math
+import random
 import textwrap
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -10,9 +11,12 @@ from torch import Tensor
 
 import mha
 from mha.lab.journeys.model import Config, Model
+from mha.lab.journeys.told import from_file, impossible, listed, only
 from mha.lab.journeys.training import ENOUGH, EVERY, fit_journeys, tests
+from mha.lab.journeys.world import VOCABULARY
 
 SEEDS, FEWEST, LEVEL, MARGIN = 8, 4, 0.01, 100
+APART = 50  # steps by which one seed, played again, may differ: another processor adds in another order
 
 
 @dataclass(frozen=True)
@@ -51,11 +55,19 @@ class Entry:
 
     @classmethod
     def read(cls, told) -> "Entry":
-        """An entry from what `told` gave, or from the path of a file that `save` wrote."""
-        told = told if isinstance(told, dict) else json.loads(Path(told).read_text(encoding="utf-8"))
-        pairs = tuple(tuple(pair) for pair in told["right"])
-        return cls(**{**told, "config": Config.read(told["config"]), "seeds": tuple(told["seeds"]), "right": pairs,
-                      "reached": tuple(told["reached"])})
+        """An entry from what `told` gave, or from the path of a file that `save` wrote.
+
+        Raises:
+            ValueError, TypeError: it is no entry, or says what no training gives.
+        """
+        told = only(cls, told if isinstance(told, dict) else from_file(told), "an entry")
+        right = tuple(listed("right, of each seed,", pair) for pair in listed("right", told["right"]))
+        entry = cls(**{**told, "config": Config.read(told["config"]), "seeds": listed("seeds", told["seeds"]),
+                       "right": right, "reached": listed("reached", told["reached"])})
+        reason = impossible(entry, EVERY)
+        if reason:
+            raise ValueError(f"this is no entry: {reason}")
+        return entry
 
     def __repr__(self):
         there = sum(step is not None for step in self.reached)
@@ -68,7 +80,12 @@ def entry_of(trained) -> Entry:
     config, pairs = trained.runs.config, trained.right.tolist()
     return Entry(config, config.cached, config.parameters, trained.runs.seeds,
                  tuple(tuple(round(x, 4) for x in pair) for pair in pairs), tuple(trained.reached),
-                 f"mha {mha.__version__}, torch {torch.__version__.partition('+')[0]}")
+                 version())
+
+
+def version() -> str:
+    """Of the mha and the torch that run here."""
+    return f"mha {mha.__version__}, torch {torch.__version__.partition('+')[0]}"
 
 
 def play(config: Config, seeds=SEEDS) -> Entry:
@@ -104,9 +121,13 @@ def challenge(entry: Entry, baseline: Entry | Config) -> Verdict:
     not get there counts as one test later than the last step. An entry that caches as many numbers has to get there
     sooner. One that caches fewer may be up to 100 steps later, since seeds of one configuration differ by as much.
     Either is judged by Welch's test, one-sided, at a level of 0.01.
+
+    An entry is believed if the same mha and torch made it, and if one of its seeds, drawn at random, is played again
+    here and does as it says.
     """
     rules = baseline if isinstance(baseline, Config) else baseline.config
-    refused = out_of_budget(entry, rules) or picked(entry) or leaking(entry)
+    refused = (out_of_budget(entry, rules) or picked(entry) or impossible(entry, EVERY) or leaking(entry)
+               or made_elsewhere(entry) or not_again(entry))
     if refused:
         return Verdict(False, refused)
     again = play(rules, entry.seeds)
@@ -151,20 +172,48 @@ def leaking(entry: Entry) -> str | None:
     return f"the output at token {at} changes with later tokens, so it cannot be given before these are read."
 
 
+def made_elsewhere(entry: Entry) -> str | None:
+    """Why an entry is not compared with what runs here; None where the same versions made it."""
+    if entry.version == version():
+        return None
+    return (f"it was made by {entry.version}, and the baseline would be run by {version()}; play it again here, and "
+            f"only the configurations differ.")
+
+
+def not_again(entry: Entry) -> str | None:
+    """Why one seed of an entry, drawn at random and played again, is not what it says; None where it is."""
+    run = random.randrange(len(entry.seeds))
+    again = play(entry.config, entry.seeds[run:run + 1])
+    said, found = (one.late(entry.config.steps)[at].item() for one, at in ((entry, run), (again, 0)))
+    if abs(said - found) <= APART:
+        return None
+    names = [f"{ENOUGH} right " + ("in no test" if step is None else f"at step {step}")
+             for step in (entry.reached[run], again.reached[0])]
+    return f"it says that seed {entry.seeds[run]} was {names[0]}; played again here, it was {names[1]}."
+
+
 @torch.no_grad()
 def leak(model, tokens: Tensor | None = None) -> int | None:
     """The first token whose output depends on a later one, counted from 0; None where there is none.
 
-    For each place it changes all tokens behind, and watches the outputs up to there.
+    For each position it puts other tokens in the place of all that come later, in four ways, and watches the outputs up
+    to there.
 
     Args:
-        model: tokens (B, n) -> (B, n, ...). tokens: documents to try it with; four of the tests by default.
+        model: tokens (B, n) -> (B, n, ...).
+        tokens: documents to try it with, whole numbers (B, n); four of the tests by default. The others are drawn from
+            the vocabulary, or from 0 up to the largest of these if that is more.
     """
     tokens = tests(4)[0] if tokens is None else tokens
-    before = model(tokens)
+    if tokens.ndim != 2 or tokens.is_floating_point() or tokens.shape[1] < 2:
+        raise ValueError(f"tokens must be whole numbers (B, n), two a document or more, got {tokens.dtype} of shape "
+                         f"{tuple(tokens.shape)}")
+    tokens, chance = tokens.repeat(4, 1), torch.Generator().manual_seed(0)
+    kinds, before = max(VOCABULARY, int(tokens.max()) + 1), model(tokens)
     for i in range(tokens.shape[1] - 1):
-        changed = tokens.clone()
-        changed[:, i + 1:] = tokens[:, i + 1:].flip(0).roll(1, 1)
+        later, changed = tokens[:, i + 1:], tokens.clone()
+        other = torch.randint(1, kinds, later.shape, generator=chance).to(tokens.device)  # never the same token again
+        changed[:, i + 1:] = (later + other) % kinds
         if not torch.allclose(model(changed)[:, :i + 1], before[:, :i + 1], atol=1e-5):
             return i
     return None

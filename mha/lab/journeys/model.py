@@ -1,10 +1,11 @@
 """A small causal model of mha's own layers: attention only, with its sizes chosen layer by layer."""
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from mha.lab.journeys.told import listed, only, whole
 from mha.lab.journeys.world import TOWNS, VOCABULARY, best_possible
 from mha.multihead import MultiHeadAttention
 from mha.position import Rope
@@ -69,11 +70,38 @@ class Config:
 
     @classmethod
     def read(cls, told: dict) -> "Config":
-        """What `told` gave."""
-        unknown = set(told) - {field.name for field in fields(cls)}
-        if unknown:
-            raise ValueError(f"a configuration has no {', '.join(sorted(unknown))}")
-        return cls(**{**told, "layers": tuple(Heads(**layer) for layer in told["layers"])})
+        """What `told` gave.
+
+        Raises:
+            ValueError, TypeError: something is missing or unknown, or sizes do not fit.
+        """
+        told = only(cls, told, "a configuration")
+        layers = listed("layers", told["layers"])
+        return fitting(cls(**{**told, "layers": tuple(Heads(**only(Heads, layer, "a layer")) for layer in layers)}))
+
+
+def fitting(config: Config) -> Config:
+    """A configuration whose sizes fit.
+
+    Raises:
+        ValueError: they do not.
+    """
+    if not config.layers:
+        raise ValueError("name the heads of at least one layer, such as config(2, 1)")
+    if config.positions not in POSITIONS:
+        raise ValueError(f"positions must be one of {POSITIONS}, got {config.positions!r}")
+    for layer in config.layers:
+        if not whole(layer.h, 1) or not whole(layer.h_kv, 1) or layer.h % layer.h_kv:
+            raise ValueError(f"h_kv must divide h, got h={layer.h!r} and h_kv={layer.h_kv!r}")
+        if not whole(layer.d_k, 1) or not whole(layer.d_v, 1) or config.positions == "rotary" and layer.d_k % 2:
+            raise ValueError(f"widths are 1 or more, and rotary positions turn pairs, got d_k={layer.d_k!r} and "
+                             f"d_v={layer.d_v!r}")
+    for name in ("steps", "d_model"):
+        if not whole(getattr(config, name), 1):
+            raise ValueError(f"{name} must be 1 or more, a whole number, got {getattr(config, name)!r}")
+    if not isinstance(config.causal, bool):
+        raise ValueError(f"causal must be True or False, got {config.causal!r}")
+    return config
 
 
 def config(*heads, d_k=16, d_v=None, positions="rotary", steps=600, causal=True) -> Config:
@@ -86,20 +114,9 @@ def config(*heads, d_k=16, d_v=None, positions="rotary", steps=600, causal=True)
     Raises:
         ValueError: sizes that do not fit.
     """
-    if not heads:
-        raise ValueError("name the heads of at least one layer, such as config(2, 1)")
     pairs = [pair if isinstance(pair, tuple) else (pair, pair) for pair in heads]
     d_v = d_k if d_v is None else d_v
-    for h, h_kv in pairs:
-        if h < 1 or h_kv < 1 or h % h_kv:
-            raise ValueError(f"h_kv must divide h, got h={h} and h_kv={h_kv}")
-    if d_k < 1 or d_v < 1 or positions == "rotary" and d_k % 2:
-        raise ValueError(f"widths are 1 or more, and rotary positions turn pairs, got d_k={d_k} and d_v={d_v}")
-    if positions not in POSITIONS:
-        raise ValueError(f"positions must be one of {POSITIONS}, got {positions!r}")
-    if steps < 1:
-        raise ValueError(f"steps must be 1 or more, got {steps}")
-    return Config(tuple(Heads(h, h_kv, d_k, d_v) for h, h_kv in pairs), positions, steps, causal)
+    return fitting(Config(tuple(Heads(h, h_kv, d_k, d_v) for h, h_kv in pairs), positions, steps, causal))
 
 
 def norm(x: Tensor) -> Tensor:
