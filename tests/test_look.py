@@ -151,6 +151,28 @@ def test_mean_in_place_of_zero_keeps_what_a_head_tells_all_tokens():
     assert one_token[0].abs().max() < 1e-5
 
 
+def test_several_heads_off_put_out_their_means_in_the_whole_model():
+    model, off = decoder(), [(0, 2), (1, 1)]
+    means = Reader(model).means(torch.tensor([IDS]))
+    whole = look(model, IDS, off_is="mean")
+    layers = [m for m in model.modules() if isinstance(m, mha.MultiHeadAttention)]
+
+    def put(layer, head):
+        def change(W_O, given):
+            out = given[0].clone()
+            out[..., head * 2:head * 2 + 2] = means[layer, head]
+            return (out,)
+        return change
+
+    hooks = [layers[layer].W_O.register_forward_pre_hook(put(layer, head)) for layer, head in off]
+    wanted = model(torch.tensor([IDS]))[0, -1].softmax(-1).detach()
+    for hook in hooks:
+        hook.remove()
+    for seen in (whole.without(*off), look(model, IDS, off=off, off_is="mean"), whole.without(off[0]).without(off[1])):
+        for token, share in seen.removals["whole"]:
+            assert share == pytest.approx(float(wanted[token]), abs=1e-6)
+
+
 @pytest.mark.parametrize("off_is", ["zero", "mean"])
 def test_a_model_of_half_precision_is_looked_at_in_float32(off_is):
     model = decoder()

@@ -64,10 +64,12 @@ def look(model, text, tokenizer=None, *, off=(), off_is: str = "zero", switches:
     limit = getattr(model, "positions", None) or getattr(getattr(model, "position", None), "num_embeddings", None)
     if limit is not None and len(ids) > limit:
         raise ValueError(f"the text has {len(ids)} tokens, and the model has positions for {limit}")
-    for layer, head in numbered(off, reader.shape):
-        reader.base[layer, head] = 0
+    gone = numbered(off, reader.shape)
     with reader.evaluating():
+        # Means are those of the whole model, so they are taken before any head is off
         reader.fill = reader.means(torch.tensor([ids])) if off_is == "mean" else None
+        for layer, head in gone:
+            reader.base[layer, head] = 0
         return Look(name or type(model).__name__, spaced([reader.name(i) for i in ids]),
                     reader.weights(torch.tensor([ids]))[:, 0], reader=reader,
                     induction=scores.induction(reader, ids, limit) if reader.writes else None,
