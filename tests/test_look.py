@@ -219,6 +219,17 @@ def test_a_token_cannot_end_the_script_that_holds_it():
     assert data["begins"][:3] == [1, 1, 0] and data["kv"] == [3, 3] and text.count("</script>") == 3
 
 
+def test_next_tokens_that_share_a_name_are_told_apart_by_their_numbers():
+    class Same(Words):
+        def id_to_token(self, number):
+            return ["the", "Ġthe"][number % 2] if number < 12 else "a"
+
+    gone = page.numbers(seen := look(decoder(), IDS, Same()))["gone"]
+    assert [number for _, _, number in gone["whole"]] == [token for token, _ in seen.removals["whole"]]
+    assert {number: name for name, _, number in gone["whole"]}.items() <= {
+        **{k: ["the", "␣the"][k % 2] for k in range(12)}, 12: "a"}.items()
+
+
 def test_twelve_layers_of_twelve_heads_on_60_tokens_take_less_than_3_mb():
     raw = (6 * torch.randn(12, 12, 60, 60)).softmax(-1)
     assert len(look(raw, ["word"] * 60).html().encode()) < 3e6

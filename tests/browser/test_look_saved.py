@@ -136,3 +136,34 @@ def test_a_notebooks_frame_shows_it_without_any_right_but_scripts(chrome, figure
     frame.locator(".tile").first.wait_for()
     assert frame.locator(".tile").count() == 18
     tab.close()
+
+
+@pytest.fixture
+def opening(chrome, tmp_path):
+    """Open another figure's file; an error on it is one of the test."""
+    tab, complaints = chrome.new_page(viewport={"width": 1200, "height": 900}), []
+    tab.on("pageerror", lambda error: complaints.append(str(error)))
+
+    def opened(seen):
+        tab.goto(seen.save(tmp_path / "other.html").as_uri())
+        tab.locator(".tile").first.wait_for()
+        return tab
+
+    yield opened
+    tab.close()
+    assert complaints == []
+
+
+def test_next_tokens_that_share_a_name_keep_their_own_probabilities(opening, figure):
+    class Same(Words):
+        def id_to_token(self, number):
+            return "same"
+
+    seen = look(figure.reader.model, IDS, Same())
+    page = opening(seen)
+    page.click('.tile[aria-label="Head 2.1"]')
+    page.click(".switch")
+    whole, gone = dict(seen.removals["whole"]), seen.removals["without"][13]
+    rows = [row.split()[1:] for row in page.locator(".next tbody tr").all_inner_texts()]
+    wanted = [[f"{whole[token]:.2f}", f"{share:.2f}"] for token, share in gone if token in whole]
+    assert [row for row in rows if len(row) == 2][:3] == wanted[:3]

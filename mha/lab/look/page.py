@@ -4,6 +4,7 @@ import gzip
 import html
 import json
 import math
+from collections import Counter
 from pathlib import Path
 
 import torch
@@ -72,6 +73,13 @@ def shown(name: str) -> str:
     return (name[1:] if name.startswith(" ") else name).replace("\n", "⏎").replace("\t", "⇥").replace(" ", "␣") or "␣"
 
 
+def told_apart(reader, tokens) -> dict[int, str]:
+    """Names of tokens; of those that would share one, such as "the" and " the", each keeps its space as a sign."""
+    names = {token: reader.name(token) for token in tokens}
+    count = Counter(map(shown, names.values()))
+    return {token: shown(name if count[shown(name)] == 1 else name.replace(" ", "␣")) for token, name in names.items()}
+
+
 def numbers(look) -> dict:
     """All that the page is told but the maps."""
     layers, heads, n = look.weights.shape[:3]
@@ -90,10 +98,10 @@ def numbers(look) -> dict:
         "off": [] if reader is None else (reader.base.flatten() == 0).nonzero().flatten().tolist(),
     }
     if gone:
-        name = lambda token: shown(reader.name(token))                                              # noqa: E731
+        name = told_apart(reader, {token for one in [gone["whole"], *gone["without"]] for token, _ in one})
         told["gone"] = {"writes": reader.writes, "mean": reader.fill is not None, "change": short(gone["change"]),
-                        "whole": [[name(token), *short([p])] for token, p in gone["whole"]],
-                        "without": [[[name(token), *short([p])] for token, p in one] for one in gone["without"]]}
+                        "whole": [[name[token], *short([p]), token] for token, p in gone["whole"]],
+                        "without": [[[name[token], *short([p]), token] for token, p in one] for one in gone["without"]]}
     return told
 
 

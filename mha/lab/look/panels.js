@@ -122,8 +122,8 @@ function switchOf(all, choose) {
     const sign = writes ? " Above 0 (ochre), a token is less likely than in the whole model." : "";
     said.textContent = gone ? `${lost} Most: ${most}.${sign}` : "Switch the head off to see.";
     if (!writes) return;
-    const before = new Map(whole);
-    const rows = gone ? without[head].map(([token, after]) => [token, before.get(token), after])
+    const before = new Map(whole.map(([, share, number]) => [number, share])); // names may be shared, numbers not
+    const rows = gone ? without[head].map(([token, after, number]) => [token, before.get(number), after])
       : whole.map(([token, share]) => [token, share]);
     const seen = rows.filter(([, own, after], i) => i < 3 || own >= 0.005 || after >= 0.005);
     table.replaceChildren(...seen.map(([token, own, after]) => line(token, own, after)));
