@@ -42,6 +42,24 @@ def encoder():
     return made
 
 
+class Own(nn.Module):
+    """A model that a reader might write."""
+
+    def __init__(self, causal=True, blocks=2):
+        super().__init__()
+        self.token, self.place = nn.Embedding(13, 12), nn.Embedding(23, 12)
+        self.blocks = nn.ModuleList(mha.MultiHeadAttention(12, 3, causal=causal) for _ in range(blocks))
+        self.out = nn.Linear(12, 13)
+
+    def through(self, x):
+        for block in self.blocks:
+            x = x + block(x)[0]
+        return x
+
+    def forward(self, ids):
+        return self.out(self.through(self.token(ids) + self.place(torch.arange(ids.shape[-1]))))
+
+
 def maps(layers=2, h=3, n=5, causal=False):
     raw = torch.randn(layers, h, n, n)
     return (raw.masked_fill(torch.ones(n, n).triu(1).bool(), -torch.inf) if causal else raw).softmax(-1)
@@ -99,6 +117,20 @@ def test_induction_is_found_and_a_head_that_goes_by_position_is_no_better_than_i
 def test_a_text_is_read_twice_only_as_far_as_the_positions_go():
     assert scores.twice(list(range(99)), 21) == ([0], list(range(1, 11)))
     assert len(scores.twice(list(range(99)))[1]) == scores.TESTED
+
+
+def test_a_text_is_read_twice_only_as_far_as_the_positions_of_a_readers_own_model_go():
+    assert look(Own().eval(), IDS + IDS).scores["induction"].isfinite().all()
+
+
+def test_numbers_of_tokens_come_as_a_list_an_array_or_a_tensor():
+    wanted = look(decoder := Own().eval(), IDS, switches=False).weights
+    for given in (tuple(IDS), numpy.array(IDS), torch.tensor(IDS), torch.tensor([IDS]), [IDS], map_of(IDS)):
+        assert torch.equal(look(decoder, given, switches=False).weights, wanted)
+
+
+def map_of(ids):
+    return [numpy.int64(number) for number in ids]
 
 
 # --- Heads that are off ----------------------------------------------------------------------------------------------
@@ -306,6 +338,22 @@ def test_a_model_of_transformers_is_read():
     (lambda: look(decoder(), "1 5"), "has no tokenizer: write look\\(model, text, tokenizer\\)"),
     (lambda: look(decoder(), [4]), "at least two tokens, and .* has 1"),
     (lambda: look(encoder(), [4] * 18), "has 18 tokens, and the model has positions for 17"),
+    (lambda: look(encoder(), " 4" * 18), "look\\(model, tokenizer.encode\\(text\\)\\[:17\\], tokenizer"),
+    (lambda: look(encoder(), [4] * 18), "look\\(model, ids\\[:17\\], tokenizer"),
+    (lambda: look(encoder(), ""), "at least two tokens, and '' has 0"),
+    (lambda: look(encoder(), []), "at least two tokens, and \\[\\] has 0"),
+    (lambda: look(encoder(), None), "one text, or the numbers of its tokens, and got None"),
+    (lambda: look(encoder(), {"input_ids": [IDS]}), "got a dict; give its input_ids"),
+    (lambda: look(encoder(), ["1 5", "7 3"]), "got a list of 2 of type str; give one text as it is, or names"),
+    (lambda: look(encoder(), [IDS, IDS]), "got numbers of the shape \\(2, 8\\); give those of one text, such as ids"),
+    (lambda: look(encoder(), [IDS, IDS[:3]]), "got 2 lists; give those of one text"),
+    (lambda: look(encoder(), torch.tensor([IDS, IDS])), "numbers of the shape \\(2, 8\\)"),
+    (lambda: look(encoder(), [1, None, 2]), "got a list of NoneType, int; the numbers are integers"),
+    (lambda: look(encoder(), torch.rand(5)), "are integers, got float32"),
+    (lambda: look(encoder(), [1, 5, -3]), "are 0 or more, got -3"),
+    (lambda: look(encoder(), [1, 5, 13]), "numbers go up to 13, and the model's embedding has 13 rows, 0 to 12"),
+    (lambda: look(decoder(), [1, 5, 13]), "numbers go up to 13, and the model's embedding has 13 rows, 0 to 12"),
+    (lambda: look(Own(), [4] * 24), "has 23 rows, 0 to 22, and was asked for 23; if it is that of positions"),
     (lambda: look(decoder(), IDS, off=[(2, 0)]), "layers 0 to 1 and heads 0 to 5, got \\(2, 0\\)"),
     (lambda: look(decoder(), IDS, off=[3]), "a head is \\(layer, head\\).*got 3"),
     (lambda: look(decoder(), IDS, off_is="median"), 'must be "zero" or "mean", got \'median\''),

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from mha.lab import real
 from mha.lab.look import page, scores
+from mha.lab.look.ids import beginning, refusing
 from mha.lab.look.reader import SPACES, Reader, spaced
 
 HEIGHT = 900        # of the figure in a notebook, in px
@@ -52,6 +53,7 @@ def look(model, text, tokenizer=None, *, off=(), off_is: str = "zero", switches:
                              "look the model")
         weights = as_weights(model)
         return Look(name or "Weights", as_tokens(text, weights.shape[-1]), weights)
+    own = tokenizer
     if type(model).__module__.startswith("transformers."):
         name = name or getattr(model.config, "name_or_path", "") or type(model).__name__
         model, tokenizer = _read(model, tokenizer), None
@@ -61,17 +63,19 @@ def look(model, text, tokenizer=None, *, off=(), off_is: str = "zero", switches:
     ids = reader.encode(text)
     if len(ids) < 2:
         raise ValueError(f"a map needs at least two tokens, and {text!r} has {len(ids)}")
-    limit = getattr(model, "positions", None) or getattr(getattr(model, "position", None), "num_embeddings", None)
+    limit = limit_of(model)
     if limit is not None and len(ids) > limit:
-        raise ValueError(f"the text has {len(ids)} tokens, and the model has positions for {limit}")
+        raise ValueError(f"the text has {len(ids)} tokens, and the model has positions for {limit}; read its beginning: "
+                         f"look(model, {beginning(text, own or reader.tokenizer, limit)}, tokenizer)")
     gone = numbered(off, reader.shape)
-    with reader.evaluating():
+    with reader.evaluating(), refusing(model, ids) as positions:
         # Means are those of the whole model, so they are taken before any head is off
         reader.fill = reader.means(torch.tensor([ids])) if off_is == "mean" else None
         for layer, head in gone:
             reader.base[layer, head] = 0
-        return Look(name or type(model).__name__, spaced([reader.name(i) for i in ids]),
-                    reader.weights(torch.tensor([ids]))[:, 0], reader=reader,
+        weights = reader.weights(torch.tensor([ids]))[:, 0]
+        limit = min(positions, default=None) if limit is None else limit
+        return Look(name or type(model).__name__, spaced([reader.name(i) for i in ids]), weights, reader=reader,
                     induction=scores.induction(reader, ids, limit) if reader.writes else None,
                     removals=scores.removals(reader, ids) if switches else None,
                     again=lambda more: look(model, ids, reader.tokenizer, off=[*off, *more], off_is=off_is,
@@ -141,6 +145,12 @@ def _read(model, tokenizer):
     except ValueError as error:
         raise ValueError(f"{error}. Its heads can be drawn without switches: look(model(ids, output_attentions=True)"
                          f".attentions, tokens)") from error
+
+
+def limit_of(model) -> int | None:
+    """How many positions a model says that it has."""
+    limit = getattr(model, "positions", None)
+    return limit if isinstance(limit, int) else getattr(getattr(model, "position", None), "num_embeddings", None)
 
 
 def numbered(heads, shape) -> list[tuple[int, int]]:

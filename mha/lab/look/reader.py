@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from mha.lab import ablation
+from mha.lab.look.ids import as_ids
 from mha.multihead import MultiHeadAttention, merge_heads, split_heads
 from mha.record import record
 
@@ -57,7 +58,7 @@ class Reader:
     def encode(self, text) -> list[int]:
         """The numbers of a text's tokens; a list of such numbers stays as it is."""
         if not isinstance(text, str):
-            return [int(number) for number in torch.as_tensor(text).flatten()]
+            return as_ids(text)
         if self.tokenizer is None:
             raise ValueError(f"this {type(self.model).__name__} has no tokenizer: write look(model, text, tokenizer), "
                              f"or give the tokens' numbers in place of the text")
