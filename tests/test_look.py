@@ -324,15 +324,35 @@ def test_a_model_of_transformers_is_read():
     token, share = seen.removals["whole"][0]
     assert share == pytest.approx(float(wanted.logits.detach()[0, -1].softmax(-1)[token]), abs=1e-5)
     assert seen.name == "LlamaForCausalLM"
+
+
+def test_a_model_that_cannot_be_read_is_told_a_way_out_that_works():
+    transformers = pytest.importorskip("transformers")
+    sizes = {"vocab_size": 13, "hidden_size": 12, "num_hidden_layers": 2}
     unknown = transformers.GPTNeoXForCausalLM(transformers.GPTNeoXConfig(
-        vocab_size=13, hidden_size=12, num_hidden_layers=2, num_attention_heads=6, intermediate_size=7))
-    with pytest.raises(ValueError, match="of the kind 'gpt_neox'.*without switches: look\\(model\\(ids, output_att"):
+        **sizes, num_attention_heads=6, intermediate_size=7))
+    with pytest.raises(ValueError, match="of the kind 'gpt_neox'.*first model.set_attn_implementation\\(\"eager\"\\), "
+                                         "then look\\(model\\(ids, output_attentions=True\\).attentions, tokens"):
         look(unknown, IDS)
+    ids, tokens = torch.tensor([IDS]), list(map(str, IDS))
+    for given in (unknown(ids, output_attentions=True).attentions, unknown(ids, output_attentions=True)):
+        with pytest.raises(TypeError, match='only after model.set_attn_implementation\\("eager"\\)'):
+            look(given, tokens)
+    unknown.set_attn_implementation("eager")
+    assert look(unknown(ids, output_attentions=True).attentions, tokens).weights.shape == (2, 6, 8, 8)
+    for other in (transformers.MambaForCausalLM(transformers.MambaConfig(**sizes)),
+                  transformers.T5ForConditionalGeneration(transformers.T5Config(
+                      vocab_size=13, d_model=12, d_kv=2, d_ff=7, num_layers=2, num_heads=6))):
+        with pytest.raises(ValueError) as caught:
+            look(other, IDS)
+        assert "of the kind" in str(caught.value) and "attentions" not in str(caught.value)
 
 
 # --- What it refuses -------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("make, sentence", [
+    (lambda: look((), "x"), "got a tuple of 0 layers without weights; .*eager"),
+    (lambda: look((None, None), "x"), "got a tuple of 2 layers without weights; .*eager"),
     (lambda: look({}, "x"), "takes a model, or weights .*got dict"),
     (lambda: look(nn.Linear(2, 2), "x"), "Linear has no mha.MultiHeadAttention inside"),
     (lambda: look(decoder(), "1 5"), "has no tokenizer: write look\\(model, text, tokenizer\\)"),

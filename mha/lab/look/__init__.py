@@ -21,6 +21,7 @@ from mha.lab.look import page, scores
 from mha.lab.look.ids import beginning, refusing
 from mha.lab.look.reader import SPACES, Reader, spaced
 
+EAGER = 'model.set_attn_implementation("eager")'     # without it, transformers keeps no weights
 HEIGHT = 900        # of the figure in a notebook, in px
 
 __all__ = ["look", "Look"]
@@ -143,8 +144,14 @@ def _read(model, tokenizer):
     try:
         return real.from_transformers(model, tokenizer)
     except ValueError as error:
-        raise ValueError(f"{error}. Its heads can be drawn without switches: look(model(ids, output_attentions=True)"
-                         f".attentions, tokens)") from error
+        # What gives no weights of one text on itself: Mamba has no heads, T5 two stacks and a text for each
+        config = model.config
+        if getattr(config, "is_encoder_decoder", False) or not getattr(config, "num_attention_heads", None):
+            raise
+        given = "ids" if getattr(model, "main_input_name", "input_ids") == "input_ids" else model.main_input_name
+        raise ValueError(f"{error}. Its heads can be drawn without switches: first {EAGER}, then look(model({given}, "
+                         f"output_attentions=True).attentions, tokens)") from error
+
 
 
 def limit_of(model) -> int | None:
@@ -170,6 +177,11 @@ def as_weights(given) -> Tensor:
         if len(shapes) > 1:
             raise ValueError(f"all layers must have weights of one shape, got {shapes[0]} and {shapes[1]}")
         given = torch.stack([torch.as_tensor(layer).detach().cpu() for layer in given])
+    if isinstance(given, (tuple, list)) and all(layer is None for layer in given) or hasattr(given, "attentions"):
+        came = f"a {type(given).__name__}, whose weights are its .attentions" if hasattr(given, "attentions") else (
+            f"a {type(given).__name__} of {len(given)} layers without weights")
+        raise TypeError(f"look takes a model, or weights (layers, h, n, n), got {came}; a model of transformers gives "
+                        f"them only after {EAGER}: look(model(ids, output_attentions=True).attentions, tokens)")
     if not hasattr(given, "shape"):
         raise TypeError(f"look takes a model, or weights (layers, h, n, n), got {type(given).__name__}")
     weights = torch.as_tensor(given).detach().float().cpu()
