@@ -224,6 +224,16 @@ def test_several_heads_off_are_off_together():
     assert page.numbers(seen)["off"] == [1, 10]
 
 
+def test_heads_are_named_by_whole_numbers_of_any_kind_and_in_a_list_too():
+    seen = look(decoder(), IDS)
+    asked = [((0, 1), (1, 4)), ([(0, 1), (1, 4)],), (torch.tensor([[0, 1], [1, 4]]),), ([0, 1], numpy.array([1, 4])),
+             ((numpy.int64(0), torch.tensor(1)), (torch.tensor(1), torch.tensor([4])[0]))]
+    for heads in asked:
+        assert page.numbers(seen.without(*heads))["off"] == [1, 10]
+    for off in (numpy.array([[0, 1]]), [torch.tensor([0, 1])], ((0, torch.tensor(1)),), [[0, 1]]):
+        assert page.numbers(look(seen.reader.model, IDS, off=off))["off"] == [1]
+
+
 def test_the_model_is_as_it_was():
     model, ids = decoder().train(), torch.tensor([IDS])
     model.norm.eval()
@@ -280,7 +290,7 @@ def test_a_long_text_is_kept_in_blocks_whose_rows_sum_to_1():
 def test_save_writes_the_page_and_a_notebook_shows_it_in_a_frame_without_rights(tmp_path):
     seen = look(maps(), list("abcde"), name='"Mine" & <others>')
     path = seen.save(tmp_path / "heads.html")
-    assert path.read_text(encoding="utf-8") == seen.html()
+    assert path.read_text(encoding="utf-8") == seen.html() and seen.save(tmp_path / "HEADS.HTML").is_file()
     assert 'sandbox="allow-scripts"' in seen._repr_html_() and "<others>" not in seen._repr_html_()
     assert "6 heads of" in repr(seen) and "previous token" in repr(seen)
 
@@ -375,7 +385,12 @@ def test_a_model_that_cannot_be_read_is_told_a_way_out_that_works():
     (lambda: look(decoder(), [1, 5, 13]), "numbers go up to 13, and the model's embedding has 13 rows, 0 to 12"),
     (lambda: look(Own(), [4] * 24), "has 23 rows, 0 to 22, and was asked for 23; if it is that of positions"),
     (lambda: look(decoder(), IDS, off=[(2, 0)]), "layers 0 to 1 and heads 0 to 5, got \\(2, 0\\)"),
-    (lambda: look(decoder(), IDS, off=[3]), "a head is \\(layer, head\\).*got 3"),
+    (lambda: look(decoder(), IDS, off=[3]), "write off=.*layer, head.*, got \\[3\\]"),
+    (lambda: look(decoder(), IDS, off=3), "write off=\\[\\(layer, head\\)\\], got 3"),
+    (lambda: look(decoder(), IDS, off=(0, 2)), "write off=\\[\\(0, 2\\)\\], got \\(0, 2\\)"),
+    (lambda: look(decoder(), IDS).without(0, 2), "write figure.without\\(\\(0, 2\\)\\), got \\(0, 2\\)"),
+    (lambda: look(decoder(), IDS, off=[(0, 1.0)]), "heads 0 to 5, got \\(0, 1.0\\)"),
+    (lambda: look(decoder(), IDS, off=["0.2"]), "heads 0 to 5, got \\('0.2',\\)"),
     (lambda: look(decoder(), IDS, off_is="median"), 'must be "zero" or "mean", got \'median\''),
     (lambda: look(nn.ModuleList([mha.MultiHeadAttention(12, 2), mha.MultiHeadAttention(12, 3)]), IDS), "have 2 and 3;"),
     (lambda: look(maps(), "abcde"), "the tokens as a list of 5 names"),
@@ -385,6 +400,9 @@ def test_a_model_that_cannot_be_read_is_told_a_way_out_that_works():
     (lambda: look(maps().log(), list("abcde")), "comes after the softmax"),
     (lambda: look(maps(), list("abcde"), off=[(0, 0)]), "give look the model"),
     (lambda: look(maps(), list("abcde")).without((0, 0)), "give look the model"),
+    (lambda: look(maps(), list("abcde")).save(""), "name of a file, such as .* got ''"),
+    (lambda: look(maps(), list("abcde")).save(None), "name of a file, such as .* got None"),
+    (lambda: look(maps(), list("abcde")).save("nowhere/x.html"), "no folder 'nowhere' to save 'x.html' in"),
     (lambda: look(maps(), list("abcde")).save("heads.png"), "must end in .html, got 'heads.png'"),
 ])
 def test_what_it_cannot_draw_is_told_in_a_sentence(make, sentence):

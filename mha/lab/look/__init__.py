@@ -49,7 +49,7 @@ def look(model, text, tokenizer=None, *, off=(), off_is: str = "zero", switches:
         TypeError, ValueError: what cannot be drawn; the message says what is missing.
     """
     if not isinstance(model, nn.Module):
-        if tokenizer is not None or off:
+        if tokenizer is not None or as_list(off):
             raise ValueError("weights know no tokenizer, and none of their heads can be switched off; to do so give "
                              "look the model")
         weights = as_weights(model)
@@ -66,13 +66,13 @@ def look(model, text, tokenizer=None, *, off=(), off_is: str = "zero", switches:
         raise ValueError(f"a map needs at least two tokens, and {text!r} has {len(ids)}")
     limit = limit_of(model)
     if limit is not None and len(ids) > limit:
-        raise ValueError(f"the text has {len(ids)} tokens, and the model has positions for {limit}; read its beginning: "
-                         f"look(model, {beginning(text, own or reader.tokenizer, limit)}, tokenizer)")
-    gone = numbered(off, reader.shape)
+        raise ValueError(f"the text has {len(ids)} tokens, and the model has positions for {limit}; read its "
+                         f"beginning: look(model, {beginning(text, own or reader.tokenizer, limit)}, tokenizer)")
+    off = numbered(off, reader.shape)
     with reader.evaluating(), refusing(model, ids) as positions:
         # Means are those of the whole model, so they are taken before any head is off
         reader.fill = reader.means(torch.tensor([ids])) if off_is == "mean" else None
-        for layer, head in gone:
+        for layer, head in off:
             reader.base[layer, head] = 0
         weights = reader.weights(torch.tensor([ids]))[:, 0]
         limit = min(positions, default=None) if limit is None else limit
@@ -109,7 +109,9 @@ class Look:
         """The same text read by the model with these heads off, all at once: each is (layer, head)."""
         if self._again is None:
             raise ValueError("weights alone cannot say what happens without a head; give look the model")
-        return self._again(numbered(heads, self.weights.shape[:2]))
+        if len(heads) == 1 and all(hasattr(pair, "__len__") for pair in as_list(heads[0])):
+            heads = heads[0]                                                            # one list of them will do too
+        return self._again(numbered(heads, self.weights.shape[:2], "figure.without(({}, {}))"))
 
     def html(self) -> str:
         """The figure as one page that asks for nothing else: no kernel, no network."""
@@ -117,9 +119,13 @@ class Look:
 
     def save(self, path) -> Path:
         """Write the page to a file, such as "heads.html"; it opens in a browser by itself."""
+        if not isinstance(path, (str, Path)) or not str(path):
+            raise ValueError(f'save needs the name of a file, such as "heads.html", got {path!r}')
         path = Path(path)
-        if path.suffix not in (".html", ".htm"):
+        if path.suffix.lower() not in (".html", ".htm"):
             raise ValueError(f"the file is a web page, so its name must end in .html, got {str(path)!r}")
+        if not path.parent.is_dir():
+            raise ValueError(f"there is no folder {str(path.parent)!r} to save {path.name!r} in; make it first")
         path.write_text(self.html(), encoding="utf-8")
         return path
 
@@ -160,13 +166,28 @@ def limit_of(model) -> int | None:
     return limit if isinstance(limit, int) else getattr(getattr(model, "position", None), "num_embeddings", None)
 
 
-def numbered(heads, shape) -> list[tuple[int, int]]:
-    """Pairs (layer, head), each of which is there."""
-    pairs = [tuple(pair) if isinstance(pair, (tuple, list)) else (pair,) for pair in heads]
+def as_list(given) -> list:
+    """A list of what an array, a tensor, a list or one thing alone holds."""
+    given = given.tolist() if hasattr(given, "tolist") else given
+    return [given] if isinstance(given, str) or not hasattr(given, "__iter__") else list(given)
+
+
+def as_number(given):
+    """A number of this language, where numpy's or torch's came; all else stays."""
+    return given.tolist() if hasattr(given, "tolist") and not given.ndim else given
+
+
+def numbered(heads, shape, write: str = "off=[({}, {})]") -> list[tuple[int, int]]:
+    """Pairs (layer, head), each of which is there; `write` is how one head is asked for."""
+    whole = lambda at: isinstance(at, int) and not isinstance(at, bool)                             # noqa: E731
+    pairs = [pair if whole(pair) else tuple(map(as_number, as_list(pair))) for pair in map(as_number, as_list(heads))]
+    if any(map(whole, pairs)):
+        wanted = write.format(*(pairs if len(pairs) == 2 and all(map(whole, pairs)) else ("layer", "head")))
+        raise ValueError(f"a head is a pair (layer, head), so write {wanted}, got {heads!r}")
     for pair in pairs:
-        if len(pair) != 2 or not all(isinstance(at, int) and 0 <= at < size for at, size in zip(pair, shape)):
+        if len(pair) != 2 or not all(whole(at) and 0 <= at < size for at, size in zip(pair, shape)):
             raise ValueError(f"a head is (layer, head), with layers 0 to {shape[0] - 1} and heads 0 to {shape[1] - 1}, "
-                             f"got {pair if len(pair) > 1 else pair[0]!r}")
+                             f"got {pair!r}")
     return pairs
 
 

@@ -22,9 +22,9 @@ def as_ids(given) -> list[int]:
     if len(given) and all(isinstance(part, str) for part in given):
         raise TypeError(f"{WANTED}, and got a list of {len(given)} of type str; give one text as it is, or names of "
                         f"tokens as numbers: tokenizer.convert_tokens_to_ids(names)")
-    lengths = {len(part) for part in given if isinstance(part, (list, tuple))} if isinstance(given, (list, tuple)) else ()
+    texts = [part for part in given if isinstance(part, (list, tuple))] if isinstance(given, (list, tuple)) else []
     try:
-        ids = torch.as_tensor(given) if len(lengths) < 2 else None
+        ids = torch.as_tensor(given) if len(set(map(len, texts))) < 2 else None
     except (TypeError, ValueError, RuntimeError):
         kinds = ", ".join(sorted({type(part).__name__ for part in given}))
         raise TypeError(f"{WANTED}, and got a {type(given).__name__} of {kinds}; the numbers are integers, such as "
