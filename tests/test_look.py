@@ -272,6 +272,23 @@ def test_next_tokens_that_share_a_name_are_told_apart_by_their_numbers():
         **{k: ["the", "␣the"][k % 2] for k in range(12)}, 12: "a"}.items()
 
 
+def without_a_chance(tokens):
+    """A decoder that gives some tokens no chance at all."""
+    model = Own().eval()
+    with torch.no_grad():
+        model.out.bias[tokens] = -torch.inf
+    return model
+
+
+def test_where_there_is_no_number_the_page_says_null():
+    seen = look(without_a_chance([7]), IDS)
+    assert seen.removals["change"].isnan().any()
+    data, _ = told(seen.html())                                             # json.loads would take NaN, JSON.parse not
+    change = numpy.array(data["gone"]["change"], dtype=object).reshape(6, 7)
+    assert all((row == None).tolist() == [token == 7 for token in IDS[1:]] for row in change)       # noqa: E711
+    assert "NaN" not in seen.html()
+
+
 def test_twelve_layers_of_twelve_heads_on_60_tokens_take_less_than_3_mb():
     raw = (6 * torch.randn(12, 12, 60, 60)).softmax(-1)
     assert len(look(raw, ["word"] * 60).html().encode()) < 3e6
@@ -358,6 +375,13 @@ def test_a_model_that_cannot_be_read_is_told_a_way_out_that_works():
         assert "of the kind" in str(caught.value) and "attentions" not in str(caught.value)
 
 
+def broken(name):
+    model = Own().eval()
+    with torch.no_grad():
+        getattr(model, name).weight.fill_(torch.nan)
+    return model
+
+
 # --- What it refuses -------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("make, sentence", [
@@ -384,6 +408,8 @@ def test_a_model_that_cannot_be_read_is_told_a_way_out_that_works():
     (lambda: look(encoder(), [1, 5, 13]), "numbers go up to 13, and the model's embedding has 13 rows, 0 to 12"),
     (lambda: look(decoder(), [1, 5, 13]), "numbers go up to 13, and the model's embedding has 13 rows, 0 to 12"),
     (lambda: look(Own(), [4] * 24), "has 23 rows, 0 to 22, and was asked for 23; if it is that of positions"),
+    (lambda: look(broken("token"), IDS), "some weights of this Own are NaN on this text"),
+    (lambda: look(broken("out"), IDS), "output is NaN on this text.*switches=False draws their maps"),
     (lambda: look(decoder(), IDS, off=[(2, 0)]), "layers 0 to 1 and heads 0 to 5, got \\(2, 0\\)"),
     (lambda: look(decoder(), IDS, off=[3]), "write off=.*layer, head.*, got \\[3\\]"),
     (lambda: look(decoder(), IDS, off=3), "write off=\\[\\(layer, head\\)\\], got 3"),

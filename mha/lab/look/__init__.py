@@ -75,6 +75,9 @@ def look(model, text, tokenizer=None, *, off=(), off_is: str = "zero", switches:
         for layer, head in off:
             reader.base[layer, head] = 0
         weights = reader.weights(torch.tensor([ids]))[:, 0]
+        if not weights.isfinite().all():
+            raise ValueError(f"some weights of this {type(model).__name__} are NaN on this text; in half precision try "
+                             f"model.float()")
         limit = min(positions, default=None) if limit is None else limit
         return Look(name or type(model).__name__, spaced([reader.name(i) for i in ids]), weights, reader=reader,
                     induction=scores.induction(reader, ids, limit) if reader.writes else None,

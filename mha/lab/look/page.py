@@ -63,9 +63,10 @@ def as_bytes(weights: Tensor) -> bytes:
     return (weights.clamp(0, 1).sqrt() * 255).round().to(torch.uint8).contiguous().numpy().tobytes()
 
 
-def short(values, digits: int = 4) -> list:
-    """Numbers with so many digits."""
-    return [float(f"{value:.{digits}g}") for value in torch.as_tensor(values).double().flatten().tolist()]
+def short(values, digits: int = 4) -> list[float | None]:
+    """Numbers with so many digits; None where there is none, as where a model gives a token no chance at all."""
+    values = torch.as_tensor(values).double().flatten().tolist()
+    return [float(f"{value:.{digits}g}") if math.isfinite(value) else None for value in values]
 
 
 def shown(name: str) -> str:
@@ -113,5 +114,5 @@ def written(look) -> str:
     style, script = ("".join(path.read_text("utf-8") for path in paths) for paths in (STYLES, SCRIPTS))
     title = html.escape(f"Every head of {look.name}")
     # Nothing in a text of tokens may end the script that holds it
-    data = json.dumps(told, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    data = json.dumps(told, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
     return PAGE.format(title=title, style=style, data=data, maps=packed, script=script)
