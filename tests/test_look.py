@@ -1,7 +1,4 @@
-"""mha.lab.look: what the figure of a model's heads measures, keeps and refuses."""
-import base64
-import gzip
-import json
+"""mha.lab.look: what the figure of a model's heads measures and keeps."""
 import re
 from types import SimpleNamespace
 
@@ -11,65 +8,9 @@ import torch
 from torch import nn
 
 import mha
+from look_models import IDS, Backwards, Own, Words, decoder, encoder, maps, returning, told, without_a_chance
 from mha.lab.look import Look, look, page, scores
 from mha.lab.look.reader import Reader, spaced
-from mha.lab.stories import StoryTeller
-from mha.lab.transformer import Transformer
-
-IDS = [1, 5, 7, 5, 3, 11, 2, 7]
-
-
-class Words:
-    """A tokenizer of numbers."""
-
-    def encode(self, text):
-        return [int(part) for part in text.split()]
-
-    def id_to_token(self, number):
-        return {1: "<s>", 5: "▁five", 7: "##teen", 11: "</script><b>"}.get(number, str(number))
-
-
-def decoder(**sizes):
-    return StoryTeller(**{"vocabulary": 13, "positions": 64, "d_model": 12, "num_layers": 2, "num_heads": 6,
-                          "num_kv_heads": 3, "hidden": 7, **sizes}).eval()
-
-
-def encoder():
-    made = Transformer(13, 17, 12, 2, 3, causal=False, tokenizer=Words()).eval()
-    with torch.no_grad():
-        for parameter in made.parameters():
-            parameter.add_(0.2 * torch.randn_like(parameter))
-    return made
-
-
-class Own(nn.Module):
-    """A model that a reader might write."""
-
-    def __init__(self, causal=True, blocks=2):
-        super().__init__()
-        self.token, self.place = nn.Embedding(13, 12), nn.Embedding(23, 12)
-        self.blocks = nn.ModuleList(mha.MultiHeadAttention(12, 3, causal=causal) for _ in range(blocks))
-        self.out = nn.Linear(12, 13)
-
-    def through(self, x):
-        for block in self.blocks:
-            x = x + block(x)[0]
-        return x
-
-    def forward(self, ids):
-        return self.out(self.through(self.token(ids) + self.place(torch.arange(ids.shape[-1]))))
-
-
-def maps(layers=2, h=3, n=5, causal=False):
-    raw = torch.randn(layers, h, n, n)
-    return (raw.masked_fill(torch.ones(n, n).triu(1).bool(), -torch.inf) if causal else raw).softmax(-1)
-
-
-def told(page_text):
-    """The numbers and maps of a saved page."""
-    data, packed = (re.search(rf'id="{name}">(.*?)</script>', page_text, re.S)[1] for name in ("data", "maps"))
-    return json.loads(data), gzip.decompress(base64.b64decode(packed))
-
 
 # --- Scores ----------------------------------------------------------------------------------------------------------
 
@@ -131,7 +72,6 @@ def test_numbers_of_tokens_come_as_a_list_an_array_or_a_tensor():
 
 def map_of(ids):
     return [numpy.int64(number) for number in ids]
-
 
 # --- Heads that are off ----------------------------------------------------------------------------------------------
 
@@ -234,13 +174,37 @@ def test_heads_are_named_by_whole_numbers_of_any_kind_and_in_a_list_too():
         assert page.numbers(look(seen.reader.model, IDS, off=off))["off"] == [1]
 
 
+def test_layers_are_counted_as_they_run():
+    model, ids = Backwards().eval(), torch.tensor([IDS])
+    seen = look(model, IDS)
+    with mha.record(model) as weights:
+        whole = model(ids)[0].log_softmax(-1).detach()
+    for number, name in enumerate(("blocks.1", "blocks.0")):
+        torch.testing.assert_close(seen.weights[number], weights[name][0])
+        for changed in cut(model, 1 - number, 2):                             # `cut` counts as they are registered
+            without = changed(ids)[0].log_softmax(-1).detach()
+        lost = (whole - without)[:-1].gather(-1, ids[0, 1:, None])[:, 0]
+        torch.testing.assert_close(seen.removals["change"][number, 2], lost, rtol=0, atol=1e-5)
+    assert look(model, IDS, off=[(0, 2)], switches=False).weights[0].equal(seen.weights[0])
+
+
+def test_maps_alone_need_no_output():
+    model = returning(lambda out: {"logits": out})
+    assert look(model, IDS, switches=False).weights.shape == (2, 3, 8, 8)
+
+
+def test_layers_named_logits_or_positions_are_layers():
+    model = Own().eval()
+    model.logits, model.positions = model.out, nn.Embedding(23, 12)
+    assert look(model, IDS).removals["change"].isfinite().all()
+
+
 def test_the_model_is_as_it_was():
     model, ids = decoder().train(), torch.tensor([IDS])
     model.norm.eval()
     before = model(ids)
     look(model, IDS, off_is="mean")
     assert torch.equal(model(ids), before) and model.training and not model.norm.training
-
 
 # --- What is kept ----------------------------------------------------------------------------------------------------
 
@@ -270,14 +234,6 @@ def test_next_tokens_that_share_a_name_are_told_apart_by_their_numbers():
     assert [number for _, _, number in gone["whole"]] == [token for token, _ in seen.removals["whole"]]
     assert {number: name for name, _, number in gone["whole"]}.items() <= {
         **{k: ["the", "␣the"][k % 2] for k in range(12)}, 12: "a"}.items()
-
-
-def without_a_chance(tokens):
-    """A decoder that gives some tokens no chance at all."""
-    model = Own().eval()
-    with torch.no_grad():
-        model.out.bias[tokens] = -torch.inf
-    return model
 
 
 def test_where_there_is_no_number_the_page_says_null():
@@ -351,86 +307,3 @@ def test_a_model_of_transformers_is_read():
     token, share = seen.removals["whole"][0]
     assert share == pytest.approx(float(wanted.logits.detach()[0, -1].softmax(-1)[token]), abs=1e-5)
     assert seen.name == "LlamaForCausalLM"
-
-
-def test_a_model_that_cannot_be_read_is_told_a_way_out_that_works():
-    transformers = pytest.importorskip("transformers")
-    sizes = {"vocab_size": 13, "hidden_size": 12, "num_hidden_layers": 2}
-    unknown = transformers.GPTNeoXForCausalLM(transformers.GPTNeoXConfig(
-        **sizes, num_attention_heads=6, intermediate_size=7))
-    with pytest.raises(ValueError, match="of the kind 'gpt_neox'.*first model.set_attn_implementation\\(\"eager\"\\), "
-                                         "then look\\(model\\(ids, output_attentions=True\\).attentions, tokens"):
-        look(unknown, IDS)
-    ids, tokens = torch.tensor([IDS]), list(map(str, IDS))
-    for given in (unknown(ids, output_attentions=True).attentions, unknown(ids, output_attentions=True)):
-        with pytest.raises(TypeError, match='only after model.set_attn_implementation\\("eager"\\)'):
-            look(given, tokens)
-    unknown.set_attn_implementation("eager")
-    assert look(unknown(ids, output_attentions=True).attentions, tokens).weights.shape == (2, 6, 8, 8)
-    for other in (transformers.MambaForCausalLM(transformers.MambaConfig(**sizes)),
-                  transformers.T5ForConditionalGeneration(transformers.T5Config(
-                      vocab_size=13, d_model=12, d_kv=2, d_ff=7, num_layers=2, num_heads=6))):
-        with pytest.raises(ValueError) as caught:
-            look(other, IDS)
-        assert "of the kind" in str(caught.value) and "attentions" not in str(caught.value)
-
-
-def broken(name):
-    model = Own().eval()
-    with torch.no_grad():
-        getattr(model, name).weight.fill_(torch.nan)
-    return model
-
-
-# --- What it refuses -------------------------------------------------------------------------------------------------
-
-@pytest.mark.parametrize("make, sentence", [
-    (lambda: look((), "x"), "got a tuple of 0 layers without weights; .*eager"),
-    (lambda: look((None, None), "x"), "got a tuple of 2 layers without weights; .*eager"),
-    (lambda: look({}, "x"), "takes a model, or weights .*got dict"),
-    (lambda: look(nn.Linear(2, 2), "x"), "Linear has no mha.MultiHeadAttention inside"),
-    (lambda: look(decoder(), "1 5"), "has no tokenizer: write look\\(model, text, tokenizer\\)"),
-    (lambda: look(decoder(), [4]), "at least two tokens, and .* has 1"),
-    (lambda: look(encoder(), [4] * 18), "has 18 tokens, and the model has positions for 17"),
-    (lambda: look(encoder(), " 4" * 18), "look\\(model, tokenizer.encode\\(text\\)\\[:17\\], tokenizer"),
-    (lambda: look(encoder(), [4] * 18), "look\\(model, ids\\[:17\\], tokenizer"),
-    (lambda: look(encoder(), ""), "at least two tokens, and '' has 0"),
-    (lambda: look(encoder(), []), "at least two tokens, and \\[\\] has 0"),
-    (lambda: look(encoder(), None), "one text, or the numbers of its tokens, and got None"),
-    (lambda: look(encoder(), {"input_ids": [IDS]}), "got a dict; give its input_ids"),
-    (lambda: look(encoder(), ["1 5", "7 3"]), "got a list of 2 of type str; give one text as it is, or names"),
-    (lambda: look(encoder(), [IDS, IDS]), "got numbers of the shape \\(2, 8\\); give those of one text, such as ids"),
-    (lambda: look(encoder(), [IDS, IDS[:3]]), "got 2 lists; give those of one text"),
-    (lambda: look(encoder(), torch.tensor([IDS, IDS])), "numbers of the shape \\(2, 8\\)"),
-    (lambda: look(encoder(), [1, None, 2]), "got a list of NoneType, int; the numbers are integers"),
-    (lambda: look(encoder(), torch.rand(5)), "are integers, got float32"),
-    (lambda: look(encoder(), [1, 5, -3]), "are 0 or more, got -3"),
-    (lambda: look(encoder(), [1, 5, 13]), "numbers go up to 13, and the model's embedding has 13 rows, 0 to 12"),
-    (lambda: look(decoder(), [1, 5, 13]), "numbers go up to 13, and the model's embedding has 13 rows, 0 to 12"),
-    (lambda: look(Own(), [4] * 24), "has 23 rows, 0 to 22, and was asked for 23; if it is that of positions"),
-    (lambda: look(broken("token"), IDS), "some weights of this Own are NaN on this text"),
-    (lambda: look(broken("out"), IDS), "output is NaN on this text.*switches=False draws their maps"),
-    (lambda: look(decoder(), IDS, off=[(2, 0)]), "layers 0 to 1 and heads 0 to 5, got \\(2, 0\\)"),
-    (lambda: look(decoder(), IDS, off=[3]), "write off=.*layer, head.*, got \\[3\\]"),
-    (lambda: look(decoder(), IDS, off=3), "write off=\\[\\(layer, head\\)\\], got 3"),
-    (lambda: look(decoder(), IDS, off=(0, 2)), "write off=\\[\\(0, 2\\)\\], got \\(0, 2\\)"),
-    (lambda: look(decoder(), IDS).without(0, 2), "write figure.without\\(\\(0, 2\\)\\), got \\(0, 2\\)"),
-    (lambda: look(decoder(), IDS, off=[(0, 1.0)]), "heads 0 to 5, got \\(0, 1.0\\)"),
-    (lambda: look(decoder(), IDS, off=["0.2"]), "heads 0 to 5, got \\('0.2',\\)"),
-    (lambda: look(decoder(), IDS, off_is="median"), 'must be "zero" or "mean", got \'median\''),
-    (lambda: look(nn.ModuleList([mha.MultiHeadAttention(12, 2), mha.MultiHeadAttention(12, 3)]), IDS), "have 2 and 3;"),
-    (lambda: look(maps(), "abcde"), "the tokens as a list of 5 names"),
-    (lambda: look(maps(), list("abc")), "of 5 tokens, and there are 3 names"),
-    (lambda: look(maps()[0], list("abcde")), "must be \\(layers, h, n, n\\), of one text, got \\(3, 5, 5\\)"),
-    (lambda: look([maps()[0], maps(h=2)[0]], list("abcde")), "one shape, got \\(2, 5, 5\\) and \\(3, 5, 5\\)"),
-    (lambda: look(maps().log(), list("abcde")), "comes after the softmax"),
-    (lambda: look(maps(), list("abcde"), off=[(0, 0)]), "give look the model"),
-    (lambda: look(maps(), list("abcde")).without((0, 0)), "give look the model"),
-    (lambda: look(maps(), list("abcde")).save(""), "name of a file, such as .* got ''"),
-    (lambda: look(maps(), list("abcde")).save(None), "name of a file, such as .* got None"),
-    (lambda: look(maps(), list("abcde")).save("nowhere/x.html"), "no folder 'nowhere' to save 'x.html' in"),
-    (lambda: look(maps(), list("abcde")).save("heads.png"), "must end in .html, got 'heads.png'"),
-])
-def test_what_it_cannot_draw_is_told_in_a_sentence(make, sentence):
-    with pytest.raises((TypeError, ValueError), match=sentence):
-        make()

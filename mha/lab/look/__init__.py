@@ -70,6 +70,7 @@ def look(model, text, tokenizer=None, *, off=(), off_is: str = "zero", switches:
                          f"beginning: look(model, {beginning(text, own or reader.tokenizer, limit)}, tokenizer)")
     off = numbered(off, reader.shape)
     with reader.evaluating(), refusing(model, ids) as positions:
+        reader.settle(torch.tensor([ids]))
         # Means are those of the whole model, so they are taken before any head is off
         reader.fill = reader.means(torch.tensor([ids])) if off_is == "mean" else None
         for layer, head in off:
