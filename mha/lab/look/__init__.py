@@ -8,7 +8,8 @@
     look(model, text).save("heads.html")
 
 Each head is drawn and scored; each score stands beside that of a head that looks evenly. Where there is a model, each
-head can be switched off. `reader` says what is asked of a model, `scores` what is measured, `page` what is saved.
+head can be switched off. `ids` says what is taken for a text, `reader` what is asked of a model, `scores` what is
+measured, `page` what is saved.
 """
 import html
 from pathlib import Path
