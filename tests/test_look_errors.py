@@ -30,6 +30,13 @@ def test_a_model_that_cannot_be_read_is_told_a_way_out_that_works():
         assert "of the kind" in str(caught.value) and "attentions" not in str(caught.value)
 
 
+def wider():
+    """A model whose layers have heads of two widths."""
+    model = Own()
+    model.blocks[1] = mha.MultiHeadAttention(12, 3, d_v=5, causal=True)
+    return model
+
+
 @pytest.mark.parametrize("make, sentence", [
     (lambda: look((), "x"), "got a tuple of 0 layers without weights; .*eager"),
     (lambda: look((None, None), "x"), "got a tuple of 2 layers without weights; .*eager"),
@@ -62,6 +69,7 @@ def test_a_model_that_cannot_be_read_is_told_a_way_out_that_works():
     (lambda: look(returning(lambda out: out[:, [-1]]), IDS), "returns \\(1, 1, 13\\) for ids \\(1, 8\\), .*s=False"),
     (lambda: look(returning(lambda out: out.mean(1)), IDS), "returns \\(1, 13\\) for ids \\(1, 8\\)"),
     (lambda: look(returning(lambda out: out[..., :9]), IDS), "returns 9 numbers a token, and .* number 11, so"),
+    (lambda: look(wider(), IDS, off_is="mean"), "one width d_v, and these have 4 and 5; off_is=.zero. does not"),
     (lambda: look(broken("token"), IDS), "some weights of this Own are NaN on this text"),
     (lambda: look(broken("out"), IDS), "output is NaN on this text.*switches=False draws their maps"),
     (lambda: look(decoder(), IDS, off=[(2, 0)]), "layers 0 to 1 and heads 0 to 5, got \\(2, 0\\)"),

@@ -154,6 +154,9 @@ class Reader:
 
     def means(self, ids: Tensor) -> Tensor:
         """What each head puts out on a text, as the mean over its tokens: (layers, h, d_v)."""
+        if len(widths := sorted({layer.d_v for layer in self.layers})) > 1:
+            raise ValueError(f'off_is="mean" needs layers with heads of one width d_v, and these have '
+                             f'{" and ".join(map(str, widths))}; off_is="zero" does not')
         return ablation.head_outputs(self.model, lambda: self.run(ids)).mean((1, 3))
 
     @contextmanager
