@@ -1,7 +1,4 @@
-"""mha.lab.look: what the figure of a model's heads measures, keeps and refuses."""
-import base64
-import gzip
-import json
+"""mha.lab.look: what the figure of a model's heads measures and keeps."""
 import re
 from types import SimpleNamespace
 
@@ -11,47 +8,9 @@ import torch
 from torch import nn
 
 import mha
+from look_models import IDS, Backwards, Own, Words, decoder, encoder, maps, returning, told, without_a_chance
 from mha.lab.look import Look, look, page, scores
 from mha.lab.look.reader import Reader, spaced
-from mha.lab.stories import StoryTeller
-from mha.lab.transformer import Transformer
-
-IDS = [1, 5, 7, 5, 3, 11, 2, 7]
-
-
-class Words:
-    """A tokenizer of numbers."""
-
-    def encode(self, text):
-        return [int(part) for part in text.split()]
-
-    def id_to_token(self, number):
-        return {1: "<s>", 5: "▁five", 7: "##teen", 11: "</script><b>"}.get(number, str(number))
-
-
-def decoder(**sizes):
-    return StoryTeller(**{"vocabulary": 13, "positions": 64, "d_model": 12, "num_layers": 2, "num_heads": 6,
-                          "num_kv_heads": 3, "hidden": 7, **sizes}).eval()
-
-
-def encoder():
-    made = Transformer(13, 17, 12, 2, 3, causal=False, tokenizer=Words()).eval()
-    with torch.no_grad():
-        for parameter in made.parameters():
-            parameter.add_(0.2 * torch.randn_like(parameter))
-    return made
-
-
-def maps(layers=2, h=3, n=5, causal=False):
-    raw = torch.randn(layers, h, n, n)
-    return (raw.masked_fill(torch.ones(n, n).triu(1).bool(), -torch.inf) if causal else raw).softmax(-1)
-
-
-def told(page_text):
-    """The numbers and maps of a saved page."""
-    data, packed = (re.search(rf'id="{name}">(.*?)</script>', page_text, re.S)[1] for name in ("data", "maps"))
-    return json.loads(data), gzip.decompress(base64.b64decode(packed))
-
 
 # --- Scores ----------------------------------------------------------------------------------------------------------
 
@@ -100,6 +59,19 @@ def test_a_text_is_read_twice_only_as_far_as_the_positions_go():
     assert scores.twice(list(range(99)), 21) == ([0], list(range(1, 11)))
     assert len(scores.twice(list(range(99)))[1]) == scores.TESTED
 
+
+def test_a_text_is_read_twice_only_as_far_as_the_positions_of_a_readers_own_model_go():
+    assert look(Own().eval(), IDS + IDS).scores["induction"].isfinite().all()
+
+
+def test_numbers_of_tokens_come_as_a_list_an_array_or_a_tensor():
+    wanted = look(decoder := Own().eval(), IDS, switches=False).weights
+    for given in (tuple(IDS), numpy.array(IDS), torch.tensor(IDS), torch.tensor([IDS]), [IDS], map_of(IDS)):
+        assert torch.equal(look(decoder, given, switches=False).weights, wanted)
+
+
+def map_of(ids):
+    return [numpy.int64(number) for number in ids]
 
 # --- Heads that are off ----------------------------------------------------------------------------------------------
 
@@ -151,6 +123,28 @@ def test_mean_in_place_of_zero_keeps_what_a_head_tells_all_tokens():
     assert one_token[0].abs().max() < 1e-5
 
 
+def test_several_heads_off_put_out_their_means_in_the_whole_model():
+    model, off = decoder(), [(0, 2), (1, 1)]
+    means = Reader(model).means(torch.tensor([IDS]))
+    whole = look(model, IDS, off_is="mean")
+    layers = [m for m in model.modules() if isinstance(m, mha.MultiHeadAttention)]
+
+    def put(layer, head):
+        def change(W_O, given):
+            out = given[0].clone()
+            out[..., head * 2:head * 2 + 2] = means[layer, head]
+            return (out,)
+        return change
+
+    hooks = [layers[layer].W_O.register_forward_pre_hook(put(layer, head)) for layer, head in off]
+    wanted = model(torch.tensor([IDS]))[0, -1].softmax(-1).detach()
+    for hook in hooks:
+        hook.remove()
+    for seen in (whole.without(*off), look(model, IDS, off=off, off_is="mean"), whole.without(off[0]).without(off[1])):
+        for token, share in seen.removals["whole"]:
+            assert share == pytest.approx(float(wanted[token]), abs=1e-6)
+
+
 @pytest.mark.parametrize("off_is", ["zero", "mean"])
 def test_a_model_of_half_precision_is_looked_at_in_float32(off_is):
     model = decoder()
@@ -170,13 +164,47 @@ def test_several_heads_off_are_off_together():
     assert page.numbers(seen)["off"] == [1, 10]
 
 
+def test_heads_are_named_by_whole_numbers_of_any_kind_and_in_a_list_too():
+    seen = look(decoder(), IDS)
+    asked = [((0, 1), (1, 4)), ([(0, 1), (1, 4)],), (torch.tensor([[0, 1], [1, 4]]),), ([0, 1], numpy.array([1, 4])),
+             ((numpy.int64(0), torch.tensor(1)), (torch.tensor(1), torch.tensor([4])[0]))]
+    for heads in asked:
+        assert page.numbers(seen.without(*heads))["off"] == [1, 10]
+    for off in (numpy.array([[0, 1]]), [torch.tensor([0, 1])], ((0, torch.tensor(1)),), [[0, 1]]):
+        assert page.numbers(look(seen.reader.model, IDS, off=off))["off"] == [1]
+
+
+def test_layers_are_counted_as_they_run():
+    model, ids = Backwards().eval(), torch.tensor([IDS])
+    seen = look(model, IDS)
+    with mha.record(model) as weights:
+        whole = model(ids)[0].log_softmax(-1).detach()
+    for number, name in enumerate(("blocks.1", "blocks.0")):
+        torch.testing.assert_close(seen.weights[number], weights[name][0])
+        for changed in cut(model, 1 - number, 2):                             # `cut` counts as they are registered
+            without = changed(ids)[0].log_softmax(-1).detach()
+        lost = (whole - without)[:-1].gather(-1, ids[0, 1:, None])[:, 0]
+        torch.testing.assert_close(seen.removals["change"][number, 2], lost, rtol=0, atol=1e-5)
+    assert look(model, IDS, off=[(0, 2)], switches=False).weights[0].equal(seen.weights[0])
+
+
+def test_maps_alone_need_no_output():
+    model = returning(lambda out: {"logits": out})
+    assert look(model, IDS, switches=False).weights.shape == (2, 3, 8, 8)
+
+
+def test_layers_named_logits_or_positions_are_layers():
+    model = Own().eval()
+    model.logits, model.positions = model.out, nn.Embedding(23, 12)
+    assert look(model, IDS).removals["change"].isfinite().all()
+
+
 def test_the_model_is_as_it_was():
     model, ids = decoder().train(), torch.tensor([IDS])
     model.norm.eval()
     before = model(ids)
     look(model, IDS, off_is="mean")
     assert torch.equal(model(ids), before) and model.training and not model.norm.training
-
 
 # --- What is kept ----------------------------------------------------------------------------------------------------
 
@@ -197,6 +225,26 @@ def test_a_token_cannot_end_the_script_that_holds_it():
     assert data["begins"][:3] == [1, 1, 0] and data["kv"] == [3, 3] and text.count("</script>") == 3
 
 
+def test_next_tokens_that_share_a_name_are_told_apart_by_their_numbers():
+    class Same(Words):
+        def id_to_token(self, number):
+            return ["the", "Ġthe"][number % 2] if number < 12 else "a"
+
+    gone = page.numbers(seen := look(decoder(), IDS, Same()))["gone"]
+    assert [number for _, _, number in gone["whole"]] == [token for token, _ in seen.removals["whole"]]
+    assert {number: name for name, _, number in gone["whole"]}.items() <= {
+        **{k: ["the", "␣the"][k % 2] for k in range(12)}, 12: "a"}.items()
+
+
+def test_where_there_is_no_number_the_page_says_null():
+    seen = look(without_a_chance([7]), IDS)
+    assert seen.removals["change"].isnan().any()
+    data, _ = told(seen.html())                                             # json.loads would take NaN, JSON.parse not
+    change = numpy.array(data["gone"]["change"], dtype=object).reshape(6, 7)
+    assert all((row == None).tolist() == [token == 7 for token in IDS[1:]] for row in change)       # noqa: E711
+    assert "NaN" not in seen.html()
+
+
 def test_twelve_layers_of_twelve_heads_on_60_tokens_take_less_than_3_mb():
     raw = (6 * torch.randn(12, 12, 60, 60)).softmax(-1)
     assert len(look(raw, ["word"] * 60).html().encode()) < 3e6
@@ -215,7 +263,7 @@ def test_a_long_text_is_kept_in_blocks_whose_rows_sum_to_1():
 def test_save_writes_the_page_and_a_notebook_shows_it_in_a_frame_without_rights(tmp_path):
     seen = look(maps(), list("abcde"), name='"Mine" & <others>')
     path = seen.save(tmp_path / "heads.html")
-    assert path.read_text(encoding="utf-8") == seen.html()
+    assert path.read_text(encoding="utf-8") == seen.html() and seen.save(tmp_path / "HEADS.HTML").is_file()
     assert 'sandbox="allow-scripts"' in seen._repr_html_() and "<others>" not in seen._repr_html_()
     assert "6 heads of" in repr(seen) and "previous token" in repr(seen)
 
@@ -259,33 +307,3 @@ def test_a_model_of_transformers_is_read():
     token, share = seen.removals["whole"][0]
     assert share == pytest.approx(float(wanted.logits.detach()[0, -1].softmax(-1)[token]), abs=1e-5)
     assert seen.name == "LlamaForCausalLM"
-    unknown = transformers.GPTNeoXForCausalLM(transformers.GPTNeoXConfig(
-        vocab_size=13, hidden_size=12, num_hidden_layers=2, num_attention_heads=6, intermediate_size=7))
-    with pytest.raises(ValueError, match="of the kind 'gpt_neox'.*without switches: look\\(model\\(ids, output_att"):
-        look(unknown, IDS)
-
-
-# --- What it refuses -------------------------------------------------------------------------------------------------
-
-@pytest.mark.parametrize("make, sentence", [
-    (lambda: look({}, "x"), "takes a model, or weights .*got dict"),
-    (lambda: look(nn.Linear(2, 2), "x"), "Linear has no mha.MultiHeadAttention inside"),
-    (lambda: look(decoder(), "1 5"), "has no tokenizer: write look\\(model, text, tokenizer\\)"),
-    (lambda: look(decoder(), [4]), "at least two tokens, and .* has 1"),
-    (lambda: look(encoder(), [4] * 18), "has 18 tokens, and the model has positions for 17"),
-    (lambda: look(decoder(), IDS, off=[(2, 0)]), "layers 0 to 1 and heads 0 to 5, got \\(2, 0\\)"),
-    (lambda: look(decoder(), IDS, off=[3]), "a head is \\(layer, head\\).*got 3"),
-    (lambda: look(decoder(), IDS, off_is="median"), 'must be "zero" or "mean", got \'median\''),
-    (lambda: look(nn.ModuleList([mha.MultiHeadAttention(12, 2), mha.MultiHeadAttention(12, 3)]), IDS), "have 2 and 3;"),
-    (lambda: look(maps(), "abcde"), "the tokens as a list of 5 names"),
-    (lambda: look(maps(), list("abc")), "of 5 tokens, and there are 3 names"),
-    (lambda: look(maps()[0], list("abcde")), "must be \\(layers, h, n, n\\), of one text, got \\(3, 5, 5\\)"),
-    (lambda: look([maps()[0], maps(h=2)[0]], list("abcde")), "one shape, got \\(2, 5, 5\\) and \\(3, 5, 5\\)"),
-    (lambda: look(maps().log(), list("abcde")), "comes after the softmax"),
-    (lambda: look(maps(), list("abcde"), off=[(0, 0)]), "give look the model"),
-    (lambda: look(maps(), list("abcde")).without((0, 0)), "give look the model"),
-    (lambda: look(maps(), list("abcde")).save("heads.png"), "must end in .html, got 'heads.png'"),
-])
-def test_what_it_cannot_draw_is_told_in_a_sentence(make, sentence):
-    with pytest.raises((TypeError, ValueError), match=sentence):
-        make()

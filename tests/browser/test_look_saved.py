@@ -136,3 +136,68 @@ def test_a_notebooks_frame_shows_it_without_any_right_but_scripts(chrome, figure
     frame.locator(".tile").first.wait_for()
     assert frame.locator(".tile").count() == 18
     tab.close()
+
+
+@pytest.fixture
+def opening(chrome, tmp_path):
+    """Open another figure's file; an error on it is one of the test."""
+    tab, complaints = chrome.new_page(viewport={"width": 1200, "height": 900}), []
+    tab.on("pageerror", lambda error: complaints.append(str(error)))
+
+    def opened(seen):
+        tab.goto(seen.save(tmp_path / "other.html").as_uri())
+        tab.locator(".tile").first.wait_for()
+        return tab
+
+    yield opened
+    tab.close()
+    assert complaints == []
+
+
+def test_next_tokens_that_share_a_name_keep_their_own_probabilities(opening, figure):
+    class Same(Words):
+        def id_to_token(self, number):
+            return "same"
+
+    seen = look(figure.reader.model, IDS, Same())
+    page = opening(seen)
+    page.click('.tile[aria-label="Head 2.1"]')
+    page.click(".switch")
+    whole, gone = dict(seen.removals["whole"]), seen.removals["without"][13]
+    rows = [row.split()[1:] for row in page.locator(".next tbody tr").all_inner_texts()]
+    wanted = [[f"{whole[token]:.2f}", f"{share:.2f}"] for token, share in gone if token in whole]
+    assert [row for row in rows if len(row) == 2][:3] == wanted[:3]
+
+
+def test_a_head_that_is_off_throughout_cannot_be_switched(opening, figure):
+    page = opening(figure.without((0, 1)))
+    page.click('.tile[aria-label="Head 0.2"]')
+    page.click(".switch")
+    page.click('.tile[aria-label="Head 0.1"]')
+    assert page.inner_text(".switch") == "Head 0.1 is off throughout" and page.locator(".switch").is_disabled()
+    assert page.get_attribute(".switch", "aria-checked") == "false"
+    assert "off in the whole figure, so it cannot be switched" in page.inner_text(".gone")
+    page.click('.tile[aria-label="Head 0.2"]')
+    assert page.inner_text(".switch") == "Head 0.2 is off" and page.locator(".switch").is_enabled()
+
+
+def test_a_token_without_a_chance_has_no_number_and_the_page_is_whole(opening, figure):
+    model = figure.reader.model
+    forward = model.forward
+    barred = torch.zeros(13).index_fill(0, torch.tensor([7]), -torch.inf)
+    try:
+        model.forward = lambda *given, **more: forward(*given, **more) + barred
+        page = opening(look(model, IDS, Words()))
+    finally:
+        del model.forward
+    page.select_option("#order", "gone")
+    page.click(".switch")
+    assert page.locator(".gone .under").all_inner_texts().count("no number") == 2
+    assert "A token has no number where its probability is 0." in page.inner_text(".gone")
+    assert "NaN" not in page.inner_text("body") and "undefined" not in page.inner_text("body")
+
+
+def test_a_row_of_many_small_weights_is_told_in_a_sentence(opening):
+    n = 220
+    page = opening(look(torch.full((1, 1, n, n), 1 / n), [f"w{i}" for i in range(n)]))
+    assert page.inner_text(".readout") == "\u201cw219\u201d spreads its weight over 220 tokens, and none gets 0.005."

@@ -8,7 +8,8 @@
     look(model, text).save("heads.html")
 
 Each head is drawn and scored; each score stands beside that of a head that looks evenly. Where there is a model, each
-head can be switched off. `reader` says what is asked of a model, `scores` what is measured, `page` what is saved.
+head can be switched off. `ids` says what is taken for a text, `reader` what is asked of a model, `scores` what is
+measured, `page` what is saved.
 """
 import html
 from pathlib import Path
@@ -18,8 +19,10 @@ from torch import Tensor, nn
 
 from mha.lab import real
 from mha.lab.look import page, scores
+from mha.lab.look.ids import beginning, refusing
 from mha.lab.look.reader import SPACES, Reader, spaced
 
+EAGER = 'model.set_attn_implementation("eager")'     # without it, transformers keeps no weights
 HEIGHT = 900        # of the figure in a notebook, in px
 
 __all__ = ["look", "Look"]
@@ -47,11 +50,12 @@ def look(model, text, tokenizer=None, *, off=(), off_is: str = "zero", switches:
         TypeError, ValueError: what cannot be drawn; the message says what is missing.
     """
     if not isinstance(model, nn.Module):
-        if tokenizer is not None or off:
+        if tokenizer is not None or as_list(off):
             raise ValueError("weights know no tokenizer, and none of their heads can be switched off; to do so give "
                              "look the model")
         weights = as_weights(model)
         return Look(name or "Weights", as_tokens(text, weights.shape[-1]), weights)
+    own = tokenizer
     if type(model).__module__.startswith("transformers."):
         name = name or getattr(model.config, "name_or_path", "") or type(model).__name__
         model, tokenizer = _read(model, tokenizer), None
@@ -61,15 +65,23 @@ def look(model, text, tokenizer=None, *, off=(), off_is: str = "zero", switches:
     ids = reader.encode(text)
     if len(ids) < 2:
         raise ValueError(f"a map needs at least two tokens, and {text!r} has {len(ids)}")
-    limit = getattr(model, "positions", None) or getattr(getattr(model, "position", None), "num_embeddings", None)
+    limit = limit_of(model)
     if limit is not None and len(ids) > limit:
-        raise ValueError(f"the text has {len(ids)} tokens, and the model has positions for {limit}")
-    for layer, head in numbered(off, reader.shape):
-        reader.base[layer, head] = 0
-    with reader.evaluating():
+        raise ValueError(f"the text has {len(ids)} tokens, and the model has positions for {limit}; read its "
+                         f"beginning: look(model, {beginning(text, own or reader.tokenizer, limit)}, tokenizer)")
+    off = numbered(off, reader.shape)
+    with reader.evaluating(), refusing(model, ids) as positions:
+        reader.settle(torch.tensor([ids]))
+        # Means are those of the whole model, so they are taken before any head is off
         reader.fill = reader.means(torch.tensor([ids])) if off_is == "mean" else None
-        return Look(name or type(model).__name__, spaced([reader.name(i) for i in ids]),
-                    reader.weights(torch.tensor([ids]))[:, 0], reader=reader,
+        for layer, head in off:
+            reader.base[layer, head] = 0
+        weights = reader.weights(torch.tensor([ids]))[:, 0]
+        if not weights.isfinite().all():
+            raise ValueError(f"some weights of this {type(model).__name__} are NaN on this text; in half precision try "
+                             f"model.float()")
+        limit = min(positions, default=None) if limit is None else limit
+        return Look(name or type(model).__name__, spaced([reader.name(i) for i in ids]), weights, reader=reader,
                     induction=scores.induction(reader, ids, limit) if reader.writes else None,
                     removals=scores.removals(reader, ids) if switches else None,
                     again=lambda more: look(model, ids, reader.tokenizer, off=[*off, *more], off_is=off_is,
@@ -102,7 +114,9 @@ class Look:
         """The same text read by the model with these heads off, all at once: each is (layer, head)."""
         if self._again is None:
             raise ValueError("weights alone cannot say what happens without a head; give look the model")
-        return self._again(numbered(heads, self.weights.shape[:2]))
+        if len(heads) == 1 and all(hasattr(pair, "__len__") for pair in as_list(heads[0])):
+            heads = heads[0]                                                            # one list of them will do too
+        return self._again(numbered(heads, self.weights.shape[:2], "figure.without(({}, {}))"))
 
     def html(self) -> str:
         """The figure as one page that asks for nothing else: no kernel, no network."""
@@ -110,9 +124,13 @@ class Look:
 
     def save(self, path) -> Path:
         """Write the page to a file, such as "heads.html"; it opens in a browser by itself."""
+        if not isinstance(path, (str, Path)) or not str(path):
+            raise ValueError(f'save needs the name of a file, such as "heads.html", got {path!r}')
         path = Path(path)
-        if path.suffix not in (".html", ".htm"):
+        if path.suffix.lower() not in (".html", ".htm"):
             raise ValueError(f"the file is a web page, so its name must end in .html, got {str(path)!r}")
+        if not path.parent.is_dir():
+            raise ValueError(f"there is no folder {str(path.parent)!r} to save {path.name!r} in; make it first")
         path.write_text(self.html(), encoding="utf-8")
         return path
 
@@ -137,17 +155,44 @@ def _read(model, tokenizer):
     try:
         return real.from_transformers(model, tokenizer)
     except ValueError as error:
-        raise ValueError(f"{error}. Its heads can be drawn without switches: look(model(ids, output_attentions=True)"
-                         f".attentions, tokens)") from error
+        # What gives no weights of one text on itself: Mamba has no heads, T5 two stacks and a text for each
+        config = model.config
+        if getattr(config, "is_encoder_decoder", False) or not getattr(config, "num_attention_heads", None):
+            raise
+        given = "ids" if getattr(model, "main_input_name", "input_ids") == "input_ids" else model.main_input_name
+        raise ValueError(f"{error}. Its heads can be drawn without switches: first {EAGER}, then look(model({given}, "
+                         f"output_attentions=True).attentions, tokens)") from error
 
 
-def numbered(heads, shape) -> list[tuple[int, int]]:
-    """Pairs (layer, head), each of which is there."""
-    pairs = [tuple(pair) if isinstance(pair, (tuple, list)) else (pair,) for pair in heads]
+
+def limit_of(model) -> int | None:
+    """How many positions a model says that it has."""
+    limit = getattr(model, "positions", None)
+    return limit if isinstance(limit, int) else getattr(getattr(model, "position", None), "num_embeddings", None)
+
+
+def as_list(given) -> list:
+    """A list of what an array, a tensor, a list or one thing alone holds."""
+    given = given.tolist() if hasattr(given, "tolist") else given
+    return [given] if isinstance(given, str) or not hasattr(given, "__iter__") else list(given)
+
+
+def as_number(given):
+    """A number of this language, where numpy's or torch's came; all else stays."""
+    return given.tolist() if hasattr(given, "tolist") and not given.ndim else given
+
+
+def numbered(heads, shape, write: str = "off=[({}, {})]") -> list[tuple[int, int]]:
+    """Pairs (layer, head), each of which is there; `write` is how one head is asked for."""
+    whole = lambda at: isinstance(at, int) and not isinstance(at, bool)                             # noqa: E731
+    pairs = [pair if whole(pair) else tuple(map(as_number, as_list(pair))) for pair in map(as_number, as_list(heads))]
+    if any(map(whole, pairs)):
+        wanted = write.format(*(pairs if len(pairs) == 2 and all(map(whole, pairs)) else ("layer", "head")))
+        raise ValueError(f"a head is a pair (layer, head), so write {wanted}, got {heads!r}")
     for pair in pairs:
-        if len(pair) != 2 or not all(isinstance(at, int) and 0 <= at < size for at, size in zip(pair, shape)):
+        if len(pair) != 2 or not all(whole(at) and 0 <= at < size for at, size in zip(pair, shape)):
             raise ValueError(f"a head is (layer, head), with layers 0 to {shape[0] - 1} and heads 0 to {shape[1] - 1}, "
-                             f"got {pair if len(pair) > 1 else pair[0]!r}")
+                             f"got {pair!r}")
     return pairs
 
 
@@ -158,6 +203,11 @@ def as_weights(given) -> Tensor:
         if len(shapes) > 1:
             raise ValueError(f"all layers must have weights of one shape, got {shapes[0]} and {shapes[1]}")
         given = torch.stack([torch.as_tensor(layer).detach().cpu() for layer in given])
+    if isinstance(given, (tuple, list)) and all(layer is None for layer in given) or hasattr(given, "attentions"):
+        came = f"a {type(given).__name__}, whose weights are its .attentions" if hasattr(given, "attentions") else (
+            f"a {type(given).__name__} of {len(given)} layers without weights")
+        raise TypeError(f"look takes a model, or weights (layers, h, n, n), got {came}; a model of transformers gives "
+                        f"them only after {EAGER}: look(model(ids, output_attentions=True).attentions, tokens)")
     if not hasattr(given, "shape"):
         raise TypeError(f"look takes a model, or weights (layers, h, n, n), got {type(given).__name__}")
     weights = torch.as_tensor(given).detach().float().cpu()

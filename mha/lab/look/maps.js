@@ -3,6 +3,8 @@
 const TILE = { least: 26, most: 74, gap: 3, caption: 15, gutter: 24, top: 18, group: 7 };
 const FONT = "system-ui, sans-serif";
 const two = (value) => value.toFixed(2);
+const isNumber = (value) => Number.isFinite(value); // a page holds null where a model gave none
+const toldOf = (value, digits = 2) => (isNumber(value) ? signed(value, digits) : "no number");
 const plain = (tag, look, text = "") => Object.assign(h(tag, { class: look }), { textContent: text });
 
 async function unzipped(text) {
@@ -26,9 +28,10 @@ function known(data, bytes) {
   const width = gone && gone.change.length / count;
   const changes = (head) => gone.change.slice(head * width, (head + 1) * width);
   if (gone) {
-    const values = tabulate(count, (head) => sum(changes(head)) / width);
+    const mean = (numbers) => (numbers.length ? sum(numbers) / numbers.length : -Infinity);
+    const values = tabulate(count, (head) => mean(changes(head).filter(isNumber)));
     const label = gone.writes ? "cost when off, nats a token" : "turn of the output when off";
-    orders.push({ key: "gone", label, values, print: (value) => signed(value, 3) });
+    orders.push({ key: "gone", label, values, print: (value) => toldOf(value, 3) });
   }
   if (gone?.writes) {
     const values = gone.without.map((told) => Math.abs(gone.whole[0][1] - told[0][1]));
@@ -235,7 +238,9 @@ function largeMap(all, choose) {
     const { head, row } = state;
     const told = most(head, row).filter((j) => all.weight(head, row, j) >= 0.005)
       .map((j) => `\u201c${all.rows[j]}\u201d ${two(all.weight(head, row, j))}`).join(", ");
-    const said = `\u201c${all.rows[row]}\u201d attends most to ${told}.`;
+    const [word, seen] = [`\u201c${all.rows[row]}\u201d`, all.causal ? row + 1 : all.size];
+    const said = told ? `${word} attends most to ${told}.`
+      : `${word} spreads its weight over ${seen} ${all.block > 1 ? "blocks" : "tokens"}, and none gets 0.005.`;
     set(canvas, { "aria-valuenow": row, "aria-valuetext": said });
     readout.textContent = at ? `\u201c${all.rows[at[0]]}\u201d gives \u201c${all.rows[at[1]]}\u201d `
       + `${two(all.weight(head, ...at))}.` : said;

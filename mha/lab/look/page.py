@@ -4,6 +4,7 @@ import gzip
 import html
 import json
 import math
+from collections import Counter
 from pathlib import Path
 
 import torch
@@ -62,14 +63,22 @@ def as_bytes(weights: Tensor) -> bytes:
     return (weights.clamp(0, 1).sqrt() * 255).round().to(torch.uint8).contiguous().numpy().tobytes()
 
 
-def short(values, digits: int = 4) -> list:
-    """Numbers with so many digits."""
-    return [float(f"{value:.{digits}g}") for value in torch.as_tensor(values).double().flatten().tolist()]
+def short(values, digits: int = 4) -> list[float | None]:
+    """Numbers with so many digits; None where there is none, as where a model gives a token no chance at all."""
+    values = torch.as_tensor(values).double().flatten().tolist()
+    return [float(f"{value:.{digits}g}") if math.isfinite(value) else None for value in values]
 
 
 def shown(name: str) -> str:
     """A token without the space before it; what would be invisible has a sign."""
     return (name[1:] if name.startswith(" ") else name).replace("\n", "⏎").replace("\t", "⇥").replace(" ", "␣") or "␣"
+
+
+def told_apart(reader, tokens) -> dict[int, str]:
+    """Names of tokens; of those that would share one, such as "the" and " the", each keeps its space as a sign."""
+    names = {token: reader.name(token) for token in tokens}
+    count = Counter(map(shown, names.values()))
+    return {token: shown(name if count[shown(name)] == 1 else name.replace(" ", "␣")) for token, name in names.items()}
 
 
 def numbers(look) -> dict:
@@ -90,10 +99,10 @@ def numbers(look) -> dict:
         "off": [] if reader is None else (reader.base.flatten() == 0).nonzero().flatten().tolist(),
     }
     if gone:
-        name = lambda token: shown(reader.name(token))                                              # noqa: E731
+        name = told_apart(reader, {token for one in [gone["whole"], *gone["without"]] for token, _ in one})
         told["gone"] = {"writes": reader.writes, "mean": reader.fill is not None, "change": short(gone["change"]),
-                        "whole": [[name(token), *short([p])] for token, p in gone["whole"]],
-                        "without": [[[name(token), *short([p])] for token, p in one] for one in gone["without"]]}
+                        "whole": [[name[token], *short([p]), token] for token, p in gone["whole"]],
+                        "without": [[[name[token], *short([p]), token] for token, p in one] for one in gone["without"]]}
     return told
 
 
@@ -105,5 +114,5 @@ def written(look) -> str:
     style, script = ("".join(path.read_text("utf-8") for path in paths) for paths in (STYLES, SCRIPTS))
     title = html.escape(f"Every head of {look.name}")
     # Nothing in a text of tokens may end the script that holds it
-    data = json.dumps(told, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    data = json.dumps(told, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
     return PAGE.format(title=title, style=style, data=data, maps=packed, script=script)

@@ -94,7 +94,7 @@ function switchOf(all, choose) {
       return one;
     });
     const track = h("td", { class: "measure" }, h("span", { class: "track two" }, ...bars));
-    const number = (value) => h("td", { class: "number" }, value === undefined ? "" : two(value));
+    const number = (value) => h("td", { class: "number" }, value === undefined ? "" : toldOf(value));
     return h("tr", {}, Object.assign(h("th", { scope: "row" }), { textContent: token }), track, number(before),
       number(after));
   };
@@ -108,22 +108,29 @@ function switchOf(all, choose) {
     "How far each token\u2019s output vector turns: 1 \u2212 cosine"), words.box, said);
   const costs = all.orders.find(({ key }) => key === "gone").values;
 
-  function show({ head, gone }) {
-    const [name, changes] = [all.name(head), all.changes(head)];
-    set(button, { "aria-checked": !gone });
-    write(button.lastChild, `Head ${name} is ${gone ? "off" : "on"}`);
+  function show({ head, gone: asked }) {
+    const [name, changes, never] = [all.name(head), all.changes(head), all.off.includes(head)];
+    const gone = asked && !never; // what is off in the whole figure is off on both sides
+    set(button, { "aria-checked": !gone && !never });
+    button.disabled = never;
+    write(button.lastChild, `Head ${name} is ${never ? "off throughout" : gone ? "off" : "on"}`);
+    const counts = (value) => !isNumber(value) || Math.abs(value) >= (writes ? 0.05 : 0.005);
     words.show(changes.map((value) => (gone ? Math.abs(value) / (writes ? 2 : 0.3) : 0)),
-      changes.map((value) => (gone && Math.abs(value) >= (writes ? 0.05 : 0.005) ? signed(value) : "")));
+      changes.map((value) => (gone && counts(value) ? toldOf(value) : "")));
     const rank = 1 + costs.filter((value) => value > costs[head]).length;
     words.words.forEach(({ word }, i) => word.classList.toggle("is-gain", gone && writes && changes[i] < 0));
-    const lost = `On average ${signed(costs[head], 3)}${writes ? " nats a token" : ""}, rank ${rank} of ${all.count}.`;
-    const most = tabulate(told.length, (i) => i).sort((a, b) => changes[b] - changes[a]).slice(0, 3)
+    const lost = `On average ${toldOf(costs[head], 3)}${writes ? " nats a token" : ""}, rank ${rank} of ${all.count}.`;
+    const most = tabulate(told.length, (i) => i).filter((i) => isNumber(changes[i]))
+      .sort((a, b) => changes[b] - changes[a]).slice(0, 3)
       .map((i) => `\u201c${told[i]}\u201d ${signed(changes[i])}`).join(", ");
     const sign = writes ? " Above 0 (ochre), a token is less likely than in the whole model." : "";
-    said.textContent = gone ? `${lost} Most: ${most}.${sign}` : "Switch the head off to see.";
+    const throughout = "This head is off in the whole figure, so it cannot be switched.";
+    const lack = changes.every(isNumber) ? "" : " A token has no number where its probability is 0.";
+    said.textContent = gone ? `${lost}${most && ` Most: ${most}.`}${sign}${lack}`
+      : never ? throughout : "Switch the head off to see.";
     if (!writes) return;
-    const before = new Map(whole);
-    const rows = gone ? without[head].map(([token, after]) => [token, before.get(token), after])
+    const before = new Map(whole.map(([, share, number]) => [number, share])); // names may be shared, numbers not
+    const rows = gone ? without[head].map(([token, after, number]) => [token, before.get(number), after])
       : whole.map(([token, share]) => [token, share]);
     const seen = rows.filter(([, own, after], i) => i < 3 || own >= 0.005 || after >= 0.005);
     table.replaceChildren(...seen.map(([token, own, after]) => line(token, own, after)));

@@ -107,6 +107,9 @@ def removals(reader, ids: list[int], top: int = 8, own: int = 3) -> dict:
     """
     text, heads = torch.tensor([ids]), reader.base.numel()
     whole = reader(text)[0]                                                      # (n, vocabulary or d_model)
+    if whole.isnan().any():
+        raise ValueError("the model's output is NaN on this text, so nothing can be said of its heads' absence; "
+                         "switches=False draws their maps")
     copies = max(1, min(32, 2**26 // whole.numel()))
     factors = reader.base.repeat(heads, 1, 1)                                    # (heads, layers, h)
     factors.flatten(1)[range(heads), range(heads)] = 0
