@@ -102,7 +102,7 @@ def play(config: Config, seeds=SEEDS) -> Entry:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether an entry is accepted, and why, in one sentence; p is None where no run was needed."""
+    """Whether an entry is accepted, and why, in one sentence; p is None where the baseline was not run."""
 
     accepted: bool
     reason: str
