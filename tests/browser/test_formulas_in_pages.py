@@ -74,6 +74,6 @@ COPY_WORDS = """(words) => {
 @pytest.mark.skipif(not WITH_FORMULAS, reason="needs Chromium")
 def test_a_symbol_in_words_is_copied_as_it_is_typed(visit):
     for page, exercise, words in (("10_position_lab", "10-8", "d_model = 512 and h = 8"),
-                                  ("10_position", "10-10", "q = R_-37 k")):
+                                  ("10_position", "10-10", "q = k R_-37")):
         copied = visit(f"chapters/{page}.html").page.evaluate(COPY_WORDS, f"#exercise-{exercise}")
         assert words in copied
