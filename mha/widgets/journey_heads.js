@@ -120,7 +120,8 @@ export default figure(({ words, numbers, tokens: documents, answers }) => {
     const { maps, said, chances } = all[document - 1];
     const tokens = documents[document - 1];
     const weights = maps[shown].flatMap((row) => [...row, ...new Array(n - row.length).fill(0)]);
-    write(title, `Head ${["0.0", "0.1", "1.0"][shown]}`);
+    const isOff = ![binder, nameHead, fetches][shown];
+    write(title, `Head ${["0.0", "0.1", "1.0"][shown]}${isOff ? ", off" : ""}`);
     names.forEach((text, i) => write(text, words[tokens[i]]));
     map.show(NAMES + SIDE, weights, n, [{ x: NAMES, y: TOP, width: SIDE, height: SIDE }], 1);
     facts.forEach((fact, k) => write(fact, tokens.slice(3 * k, 3 * k + 3).map((token) => words[token]).join(" ")));
