@@ -20,7 +20,7 @@ FACE = "@font-face {{ font-family: '{}'; font-weight: 200 900; src: url(data:fon
 LOOK = """
   body { box-sizing: border-box; width: 1200px; height: 630px; margin: 0; padding: 34px 70px; overflow: hidden;
     background: #fffdf8; color: #1c2333; color-scheme: light; }
-  h1 { margin: 0; font: 650 62px/1.2 "Book Serif"; }
+  h1 { margin: 0; font: 650 57px/1.2 "Book Serif"; }
   p { margin: 0; font: 400 29px/1.4 "Book Sans"; color: #565f75; }
   .mha-figure { width: 946px; margin-top: 18px; font: 400 15px/1.4 "Book Sans"; zoom: 1.12; }
   .mha-figure .legend { font-size: 19px; }
@@ -30,7 +30,7 @@ LOOK = """
   .mha-figure :is(.reset, .status, details) { display: none; }
 """
 PAGE = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><style>{style}</style></head><body>
-<h1>Multi-Head Attention</h1><p>An interactive textbook: turn every number, test every claim</p><div></div>
+<h1>Multi-head attention, by experiment</h1><p>An interactive textbook: turn every number, test every claim</p><div></div>
 <script>{module}
 const state = {state};
 drawn.render({{ model: {{ get: (name) => state[name], on() {{}}, off() {{}} }}, el: document.querySelector("div") }});
