@@ -25,7 +25,7 @@ from mha.multihead import MultiHeadAttention, MultiHeadLoop, merge_heads, split_
 from mha.parts import merge
 from mha.record import record
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 __all__ = [
     "attention", "masks", "heads", "multihead", "position",
