@@ -6,7 +6,7 @@ import torch
 
 from mha.lab import measure
 from mha.lab.assets import SCALES, pruning
-from mha.lab.findings import chapter_07, chapter_08, chapter_09, heads as findings
+from mha.lab.findings import chapter_07, chapter_08, chapter_09, chapter_12, chapter_14, heads as findings
 from mha.lab.findings.bounds import said
 
 
@@ -179,3 +179,23 @@ def test_chapter_8_names_the_heads_that_tie_and_no_bound_that_a_run_breaks(monke
     assert "not always" not in chapter_08.copied() + chapter_08.best_heads()
     monkeypatch.setattr(chapter_08, "induction_runs", lambda kind, real=chapter_08.induction_runs: real("one layer"))
     assert "two layers: not always above 0.9" in chapter_08.copied()
+
+
+@pytest.mark.parametrize("machines", [1, 2, 3, 7])
+def test_a_ring_sums_every_piece_once_and_sends_less_than_two_vectors(machines):
+    steps = chapter_12.all_reduce(machines)
+    assert torch.equal(steps[-1], torch.full_like(steps[0], machines)) and len(steps) == 2 * machines - 1
+    for before, after in zip(steps, steps[1:]):
+        changed = (before != after).sum(-1)
+        assert torch.equal(changed, torch.ones_like(changed))  # each gets one piece, so each sends one
+        assert (after >= before).all()
+
+
+def test_what_is_right_in_a_square_is_what_its_condition_says():
+    rows = [line.split("  ") for line in chapter_14.square().text.splitlines()[3:]]
+    for row in ([word.strip() for word in row if word.strip()] for row in rows):
+        condition, first, second, right = row
+        asked = next(fact for fact in (first, second) if fact.startswith("Bob"))
+        assert asked.split()[1] == right == ("Paris" if condition.endswith("> 0") else "Oslo")
+    conditions = [row[0] for row in rows]
+    assert conditions == ["n + m > 0", "n + m' < 0", "n' + m < 0", "n' + m' > 0"]

@@ -12,13 +12,15 @@ AT = {"A": 0.0, "B": 1.3, "again A": 4.3}  # where the tokens of `composition` s
 LOW, HIGH, TOP = 0.95, 2.1, 2.8  # heights of its two heads, and the end of the streams
 
 
-def head_grid(panels, alt, least):
+def head_grid(panels, alt, least, row="layer", column="head", digits=2):
     """One number for each head: a row for each layer and a column for each head. The area of a square is its number.
 
     Args:
         panels: title -> (layers, h) numbers; all have one scale, which begins at 0.
         alt: what the picture shows.
         least: smaller numbers are not written into their squares.
+        row, column: what a row and a column stand for.
+        digits: behind the point.
     """
     panels = {title: as_array(values) for title, values in panels.items()}
     most = max(values.max() for values in panels.values())
@@ -31,14 +33,14 @@ def head_grid(panels, alt, least):
                 axis.add_patch(Rectangle((head - side / 2, layer - side / 2), side, side, facecolor=colour,
                                          edgecolor=STREAM if colour == "none" else "none", linewidth=0.4))
             if value >= least:
-                axis.text(head, layer, decimal(value, 2), ha="center", va="center", fontsize=9.2, color=INK)
-        axis.set(title=title, xlabel="head", xticks=range(h), yticks=range(layers))
+                axis.text(head, layer, decimal(value, digits), ha="center", va="center", fontsize=9.2, color=INK)
+        axis.set(title=title, xlabel=column, xticks=range(h), yticks=range(layers))
         axis.tick_params(length=0)
         axis.spines[:].set_visible(False)
-    axes[0].set_ylabel("layer")
-    rows = [[f"{title}, layer {layer}", *map(float, row)] for title, values in panels.items()
-            for layer, row in enumerate(values)]
-    return Picture(figure, table(alt, ["", *(f"head {k}" for k in range(h))], rows))
+    axes[0].set_ylabel(row)
+    rows = [[f"{title}, {row} {layer}", *map(float, numbers)] for title, values in panels.items()
+            for layer, numbers in enumerate(values)]
+    return Picture(figure, table(alt, ["", *(f"{column} {k}" for k in range(h))], rows, max(digits, 0) and 3))
 
 
 def composition(first, second, weight, without):

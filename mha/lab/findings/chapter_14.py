@@ -1,10 +1,14 @@
 """The tables and pictures of chapter 14: a board of small models, and what the heads of one are for."""
+from itertools import product
 
 import torch
 
 from mha import viz
 from mha.lab.assets import PLAYED_ON, board, journey_heads, journey_model, journey_runs, more_seeds
 from mha.lab.journeys import NAMES, QUESTIONS, TOWNS, Config, config, draw, words
+from mha.lab.journeys.board import MARGIN
+from mha.lab.journeys.training import EVERY
+from mha.viz.picture import INK, OCHRE, TEAL, WIDTH, house_figure
 
 JOBS = ("binder", "name head")
 
@@ -127,3 +131,40 @@ def read_by(run: int = 0):
     names = [NAMES[token] for token in tokens[0, -QUESTIONS:].tolist()]
     told = [[[TOWNS[town] for town in pair] for pair in boxes.tolist()] for boxes in (said, answers[0])]
     return words(tokens[0]), list(zip(names, *told))
+
+
+def needed(*chosen: Config) -> viz.Picture:
+    """The steps that each seed needed, and the line 100 steps after the mean of the first configuration."""
+    entries = [entry(played) for played in chosen]
+    steps = torch.stack([each.late(each.config.steps) for each in entries])
+    line = steps[0].mean().item() + MARGIN
+    return viz.dots([each.config.name.replace(", ", ",\n") for each in entries], "steps until 0.95 right",
+                    grain=EVERY, each="seed", lines=[(line, f"{MARGIN} later")], seeds=steps)
+
+
+def square() -> viz.Picture:
+    """Four documents that differ in whose name comes first and in two towns: what is right for Bob, and its sign."""
+    figure, panels = house_figure(WIDTH, 2.3, rows=2, columns=2)
+    rows = []
+    for panel, (names, towns) in zip(panels, product(("n", "n'"), ("m", "m'"))):
+        facts = [["Bob", "Paris", "Cairo"], ["Gus", "Oslo", "Perth"]]
+        if names == "n'":
+            facts[0][0], facts[1][0] = facts[1][0], facts[0][0]
+        if towns == "m'":
+            facts[0][1], facts[1][1] = facts[1][1], facts[0][1]
+        right = next(fact[1] for fact in facts if fact[0] == "Bob")
+        sign = f"{names} + {towns} {'>' if right == 'Paris' else '<'} 0"
+        for y, fact in zip((1, 0), facts):
+            for x, word in enumerate(fact):
+                panel.text(x, y, word, ha="center", va="center", fontsize=9.5,
+                           color={"Paris": OCHRE, "Oslo": TEAL}.get(word, INK),
+                           bbox={"boxstyle": "round,pad=0.25", "facecolor": "none", "linewidth": 0.8,
+                                 "edgecolor": INK if fact[0] == "Bob" and x < 2 else "none"})
+        panel.text(2.75, 0.5, sign, ha="left", va="center")
+        panel.set(xlim=(-0.5, 4.6), ylim=(-0.5, 1.6))
+        panel.axis("off")
+        rows.append([sign, *(" ".join(fact) for fact in facts), right])
+    for panel, title in zip(panels, ("as it is", "towns exchanged", "names exchanged", "both exchanged")):
+        panel.set_title(title, loc="left")
+    return viz.Picture(figure, viz.table("Two facts of four documents, and where Bob comes from.",
+                                         ["condition", "first fact", "second fact", "right"], rows))
