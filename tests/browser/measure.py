@@ -22,7 +22,8 @@ PICTURES = """
     const article = document.querySelector("article");
     const whole = article.getBoundingClientRect();
     const seen = [...article.querySelectorAll("figure, .live-figure, svg, img, table")]
-      .filter((one) => !one.closest("details:not([open])") && !one.parentElement.closest("figure, .live-figure, svg, table"))
+      .filter((one) => !one.closest("details:not([open])"))
+      .filter((one) => !one.parentElement.closest("figure, .live-figure, svg, table"))
       .map((one) => one.getBoundingClientRect()).filter(({ width, height }) => width > 100 && height > 60);
     let [end, longest] = [whole.top, 0];
     for (const box of [...seen, { top: whole.bottom, bottom: whole.bottom }].sort((a, b) => a.top - b.top)) {
@@ -109,8 +110,8 @@ def main():
         print(f"{'page':34} {'KiB':>7} {'compressed':>10} {'requests':>8} {'paint ms':>8} {'block ms':>8} {'shift':>8}")
         for page in served.chapters() + ["search.html"]:
             measure_page(chrome, address, page)
-        print(f"\n{'page':44} {'height':>8} {'top':>6} {'on phone':>8} {'pictures':>8} {'longest':>8}   (px at 1200 x 900; the "
-              "share of the first drawing on a phone's first screen)")
+        print(f"\n{'page':44} {'height':>8} {'top':>6} {'on phone':>8} {'pictures':>8} {'longest':>8}   (px at 1200 x 900; the share "
+              "of the first drawing on a phone's first screen)")
         for page in served.chapters():
             measure_pictures(chrome, address, page)
         print(f"\n{'page':34} {'figure':14} {'moves':>6} {'median':>8} {'95 %':>8}   (ms from a slider's event to the "
