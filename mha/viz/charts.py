@@ -116,19 +116,22 @@ def curves(x, xlabel, ylabel, log=False, points=5, **series):
     Args:
         x: m numbers, from the least to the greatest.
         xlabel, ylabel: what stands at the axes.
-        log: make the x axis logarithmic.
+        log: make the x axis logarithmic; "both", the y axis, too.
         points: how many of the m the text table lists.
         series: m numbers each.
     """
     x, values = as_array(x), {readable_name(name): as_array(s) for name, s in series.items()}
     figure, (axis,) = house_figure(WIDTH, 2.8)
     colours = {name: axis.plot(x, v)[0].get_color() for name, v in values.items()}
-    axis.set(xlabel=xlabel, ylabel=ylabel, xscale="log" if log else "linear")
+    axis.set(xlabel=xlabel, ylabel=ylabel, xscale="log" if log else "linear",
+             yscale="log" if log == "both" else "linear")
     # The names stand beside the ends of their lines, from the lowest up, and none on top of another.
-    room, at = 0.075 * (axis.get_ylim()[1] - axis.get_ylim()[0]), -np.inf
+    scale, back = (np.log10, lambda y: 10 ** y) if log == "both" else (float, float)
+    low, high = map(scale, axis.get_ylim())
+    room, at = 0.075 * (high - low), -np.inf
     for name in sorted(values, key=lambda name: values[name][-1]):
-        at = max(values[name][-1], at + room)
-        axis.annotate(name, (x[-1], at), BESIDE, textcoords="offset points", color=colours[name], va="center",
+        at = max(scale(values[name][-1]), at + room)
+        axis.annotate(name, (x[-1], back(at)), BESIDE, textcoords="offset points", color=colours[name], va="center",
                       annotation_clip=False)
     picked = np.unique(np.linspace(0, len(x) - 1, points).round().astype(int))
     alt = f"{ylabel} against {xlabel}: {', '.join(values)}."
@@ -157,7 +160,9 @@ def dots(labels, ylabel, lines=(), grain=0.25, each="run", **series):
         return f"{grain * np.floor(v.min() / grain):g} to {grain * np.ceil(v.max() / grain):g}"
 
     rows = [[label.replace("\n", " "), *(span(v[i]) for v in values.values())] for i, label in enumerate(labels)]
-    alt = f"Dots of {ylabel}, one for each {each}: {', '.join(values)}. The table gives ranges that hold all {each}s."
+    all_of_them = f"{each[:-1]}ies" if each.endswith("y") else f"{each}s"
+    alt = (f"Dots of {ylabel}, one for each {each}: {', '.join(values)}. The table gives ranges that hold all "
+           f"{all_of_them}.")
     return Picture(figure, table(alt, ["", *values], rows))
 
 

@@ -110,8 +110,8 @@ def main():
         print(f"{'page':34} {'KiB':>7} {'compressed':>10} {'requests':>8} {'paint ms':>8} {'block ms':>8} {'shift':>8}")
         for page in served.chapters() + ["search.html"]:
             measure_page(chrome, address, page)
-        print(f"\n{'page':44} {'height':>8} {'top':>6} {'on phone':>8} {'pictures':>8} {'longest':>8}   (px at 1200 x 900; the share "
-              "of the first drawing on a phone's first screen)")
+        print(f"\n{'page':44} {'height':>8} {'top':>6} {'on phone':>8} {'pictures':>8} {'longest':>8}   "
+              "(px at 1200 x 900; the share of the first drawing on a phone's first screen)")
         for page in served.chapters():
             measure_pictures(chrome, address, page)
         print(f"\n{'page':34} {'figure':14} {'moves':>6} {'median':>8} {'95 %':>8}   (ms from a slider's event to the "

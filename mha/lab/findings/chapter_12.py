@@ -1,8 +1,22 @@
-"""The picture of chapter 12: a sum that goes round a ring of machines."""
+"""The pictures of chapter 12: how prompts use memory, and a sum that goes round a ring of machines."""
 import torch
 from torch import Tensor
 
 from mha import viz
+from mha.lab import fast
+
+
+def prompts() -> viz.Picture:
+    """Operations for each byte of a causal prompt through MHA, by tiles and by the plain code, and two balances."""
+    n = 2 ** torch.arange(4, 14)
+    width = fast.LAYERS[0].d_k
+    tiles = [fast.forward(fast.LAYERS[0], length, length, causal=True).per_byte for length in n.tolist()]
+    plain = [fast.operations(length, width, stored=True)[0] / (2 * fast.moved_by_definition(length, width))
+             for length in n.tolist()]
+    balances = {f"{machine.name} balances": torch.full(n.shape, machine.balance)
+                for machine in (fast.H100, fast.LAPTOP)}
+    return viz.curves(n, "tokens of the prompt", "operations a byte", log="both", points=4, tiles=tiles,
+                      plain_code=plain, **balances)
 
 
 def all_reduce(machines: int) -> list[Tensor]:
