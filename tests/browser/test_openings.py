@@ -1,4 +1,6 @@
 """What a reader first meets of each figure: controls that bite, words that can be told apart, no hole in it."""
+import re
+
 import pytest
 
 import served
@@ -161,3 +163,34 @@ def test_the_first_drawing_is_on_the_first_screen(opened, page):
     phone.set_viewport_size({"width": 390, "height": 844})
     top, bottom = phone.evaluate(FIRST_DRAWING)
     assert (844 - top) / (bottom - top) > 0.25
+
+
+# The longest way down a page, up to its exercises, without a picture; and the heading in front of it
+WAY = """
+  () => {
+    const article = document.querySelector("article");
+    const headings = [...article.querySelectorAll("h2, h3")].map((one) => [one.getBoundingClientRect().top, one.id
+      || one.textContent]);
+    const end = headings.find(([, name]) => /^(Exercises|Explain it in a minute)/.test(name))[0];
+    const boxes = [...article.querySelectorAll("figure, .live-figure, svg, img")]
+      .map((one) => one.getBoundingClientRect())
+      .filter(({ top, width, height }) => width > 100 && height > 60 && top < end);
+    let [at, way] = [article.getBoundingClientRect().top, [0, ""]];
+    for (const { top, bottom } of [...boxes, { top: end, bottom: end }].sort((a, b) => a.top - b.top)) {
+      if (top - at > way[0]) way = [top - at, headings.filter(([y]) => y < top).at(-1)?.[1]];
+      at = Math.max(at, bottom);
+    }
+    return way;
+  }
+"""
+STAYING = {"chapters/00_the_whole.html", "chapters/00b_who_made_the_matrices.html"}  # their drawing stays in sight
+
+
+@pytest.mark.parametrize("bets", [False, True])
+@pytest.mark.parametrize("page", [page for page in served.chapters() if re.search(r"/\d+b?_", page)
+                                  and not page.endswith("_lab.html") and page not in STAYING])
+def test_a_picture_is_never_far(visit, page, bets):
+    tab = visit(page, bets=bets).page
+    tab.set_viewport_size({"width": 1200, "height": 900})
+    way, heading = tab.evaluate(WAY)
+    assert way < 3000, f"{way:.0f} px without a picture, before {heading}"
