@@ -17,7 +17,8 @@ STRIDED = Mistake("strided",
     "It takes every P-th column, so each head is cut up over the machines. A head owns columns side by side.",
     WHOLE_HEADS)
 EVEN = Mistake("heads-cut-in-two",
-    "Columns are cut into P equal parts. Where P does not divide the number of heads, a head is cut in two.",
+    "Columns are cut into P equal parts. Where P does not divide h_kv, that cuts through a head, or between query "
+    "heads that share a KV head.",
     WHICH_HEADS)
 ROWS = Mistake("rows-of-projections",
     "It cuts rows of a projection. In x @ W the rows meet the entries of x; the columns make the heads.",
@@ -40,7 +41,8 @@ def my_slice(W_Q, W_K, W_V, W_O, b_O, h, h_kv, P, rank):
             "Machine `rank` is taken to begin at KV head `rank`. The machines before it hold h_kv // P heads each.",
             WHICH_HEADS),
         "(P - 1 - rank) * (h_kv // P)": Mistake("from-behind",
-            "Machine 0 gets the last heads. Machines and heads should be counted in the same order.",
+            "Machine 0 is taken to begin where the last machine should. Machines and heads should be counted in the "
+            "same order.",
             WHICH_HEADS),
     }),
     "last": Blank("h_kv if rank == P - 1 else first + h_kv // P", offered=2, wrong={
@@ -94,7 +96,8 @@ def my_slice(W_Q, W_K, W_V, W_O, b_O, h, h_kv, P, rank):
             "W_O is cut in steps of d_k. There a head owns d_v rows.",
             WHICH_ROWS),
         "W_O.tensor_split(P)[rank]": Mistake("W_O-cut-in-a-head",
-            "The rows of W_O are cut into P equal parts. Where P does not divide h, a head is cut in two.",
+            "The rows of W_O are cut into P equal parts. Where P does not divide h_kv, that cuts through a head, or "
+            "between query heads that share a KV head.",
             WHICH_HEADS),
         "W_O": Mistake("W_O-whole",
             "Every machine holds all of W_O. It needs the rows that meet its own heads.",
@@ -124,6 +127,14 @@ def my_slice(W_Q, W_K, W_V, W_O, b_O, h, h_kv, P, rank):
             WHICH_HEADS),
         ("rank * -(-h_kv // P)", "min(first - (-h_kv // P), h_kv)"): Mistake("rounded-up",
             "The share is rounded up, so the last machine has fewer heads. It should be rounded down.",
+            WHICH_HEADS),
+        ("rank * (h_kv // P) + min(rank, h_kv % P)", "first + h_kv // P + (rank < h_kv % P)"):
+            Mistake("remainder-on-the-first",
+            "The heads that remain go to the first machines, one to each. The last one should hold them all.",
+            WHICH_HEADS),
+        ("(P - 1 - rank) * (h_kv // P)", "h_kv if rank == 0 else first + h_kv // P"): Mistake("ranks-turned-over",
+            "Machine 0 holds what the last one should, and so on from behind. Machines and heads should be counted in "
+            "the same order.",
             WHICH_HEADS),
     },
     "query keys output": {
@@ -211,7 +222,8 @@ EXERCISE = OfMachines(
     program=PROGRAM,
     cases=[case(12701, 3, 2, 2, 1, 2, 2, 1), case(12706, 5, 4, 2, 3, 2, 2, 0), case(12711, 7, 6, 3, 2, 3, 2, 1),
            case(12716, 4, 8, 4, 2, 5, 2, 1), case(12721, 3, 3, 1, 2, 5, 1, 0), case(12726, 6, 10, 5, 2, 3, 3, 1),
-           case(12731, 7, 5, 5, 3, 2, 3, 2), case(12736, 12, 6, 6, 2, 2, 3, 0)],
+           case(12731, 7, 5, 5, 3, 2, 3, 2), case(12736, 12, 6, 6, 2, 2, 3, 0),
+           case(12741, 4, 3, 3, 2, 1, 2, 0), case(12746, 5, 7, 7, 2, 1, 3, 1)],
     measure=measure, observe=observe, trained=(),
     wanted="a tuple of five: parts of W_Q, W_K, W_V and W_O, and b_O or zeros of its shape",
     describe_difference=describe_difference,
