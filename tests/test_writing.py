@@ -46,6 +46,11 @@ def test_the_keys_of_a_word_of_another_kind_hide_the_name():
     assert (after("keys of 5.1, of a thing")[:, 0].mean(-1) < after("nothing")[:, 0].mean(-1) - 0.15).all()
 
 
+def test_a_key_tells_the_hero_from_the_friend():
+    (own, friend), (swapped, first) = writing().rename_roles
+    assert own.mean() < 0.5 and friend.mean() < 0.5 and (first > swapped).all() and first.mean() > 0.9
+
+
 def test_the_story_goes_on_with_the_new_name():
     nothing, values, both = (writing().rename_told > 0).transpose(0, 1).flatten(3)
     for own, other, whole in ((values[:, 0], values[:, 1], False), (both[:, 0], both[:, 1], False),

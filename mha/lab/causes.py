@@ -193,6 +193,30 @@ def exchanged(past: list, other: list, places: list[int], heads: dict[str, list[
     return new
 
 
+def keys_moved(head: tuple[int, int], places: list[int], sources: list[int], model: nn.Module) -> Change:
+    """A KV head's keys at some places are those of other places of the same text, rotated for where they now stand.
+
+    Args:
+        head: (layer, KV head).
+        places, sources: positions; the key of sources[k] is put at places[k].
+    """
+    layer, h = head
+    attention, read_by_keys = model.layers[layer].attention, []
+
+    def change(name, number, tensor):
+        if number == layer and name == "into keys":
+            read_by_keys[:] = [tensor.clone()]
+            read_by_keys[0][:, places] = tensor[:, sources]
+        if number != layer or name != "keys":
+            return tensor
+        K = split_heads(attention.W_K(model.layers[layer].norm_1(read_by_keys[0])), attention.num_kv_heads)
+        at = torch.arange(K.shape[2])
+        tensor = tensor.clone()
+        tensor[:, h] = attention.on_qk(K, K, at, at)[1][:, h]
+        return tensor
+    return change
+
+
 # --- Where a score comes from ---------------------------------------------------------------------------------------
 
 def parts_of_stream(model: nn.Module, ids: Tensor, layer: int) -> tuple[list[str], Tensor]:

@@ -54,6 +54,9 @@ class Writing:
     rename_told: Tensor
     """(3, 3, 2, 45), how often own and other name stand in the next 40 tokens: after nothing, after the values of 5.1,
     after all keys and values."""
+    rename_roles: Tensor
+    """(2, 2, 45), in the first opening, of the hero's name and of the friend's, Max: with the friend's keys in 5.1 at
+    the hero's places, and with the two exchanged (`tools.make_roles`)."""
     pronoun_whole: Tensor
     """(45,), the share of the right one of "she" and "he"."""
     pronoun_off: Tensor

@@ -77,6 +77,13 @@ def goes_on(swap: str = "values of 5.1") -> str:
     return f"and in 40 tokens more the own name comes in {own} of 135, the other in {other}"
 
 
+def roles() -> str:
+    """What head 5.1 finds in the first opening when the keys of hero and friend, Max, are exchanged in it."""
+    own, friend = writing().rename_roles[1]
+    return (f"keys of hero and Max exchanged: P(hero) {own.mean():.3f}, P(Max) {friend.mean():.3f};\n"
+            f"Max is likelier in {int((friend > own).sum())} of {own.numel()}")
+
+
 def thing_named() -> str:
     """The probability of a thing, such as "ball", whose values 5.1 has been given."""
     return f"P(the thing) with its values in 5.1: {writing().rename_thing.mean():.3f}"
