@@ -22,6 +22,16 @@ def test_each_of_the_nine_libraries_is_told_and_those_at_hand_are_asked():
     assert TORCHS <= {asked.name for asked in installed()}
 
 
+def test_a_library_whose_version_lacks_what_is_called_is_named_and_the_others_are_asked(monkeypatch, capsys):
+    def of_another_version():
+        raise ImportError("no such function")
+
+    needs = {of_another_version: ("pytest",), in_torch.torch_doors: ("torch",)}
+    monkeypatch.setattr("tools.make_conventions.NEEDS", needs)
+    assert {asked.name for asked in installed()} == TORCHS
+    assert capsys.readouterr().out == f"pytest {version('pytest')} is not asked: no such function\n"
+
+
 @here
 def test_what_is_stored_is_what_comes_out(asked):
     told = asked.told(version(asked.package))

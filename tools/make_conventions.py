@@ -1,7 +1,7 @@
 """Make conventions.json: `python -m tools.make_conventions` asks every library that is installed, in a minute.
 
-What is not installed keeps what is stored of it. All of them, in an environment of their own, with the package on the
-path (PYTHONPATH=.):
+What is not installed, or lacks what is called here, keeps what is stored of it. All of them, in an environment of their
+own, with the package on the path (PYTHONPATH=.):
 
     pip install torch transformers x-transformers jax flax keras onnx onnxruntime
 
@@ -33,8 +33,15 @@ def version(package):
 
 
 def installed():
-    """The doors of what is installed."""
-    return [door for make, packages in NEEDS.items() if all(map(version, packages)) for door in make()]
+    """The doors of what is installed; a line names each library whose version lacks what is called here."""
+    found = []
+    for make, packages in NEEDS.items():
+        if all(map(version, packages)):
+            try:
+                found += make()
+            except ImportError as error:
+                print(f"{packages[0]} {version(packages[0])} is not asked: {error}", flush=True)
+    return found
 
 
 def stored():
