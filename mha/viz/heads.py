@@ -73,7 +73,7 @@ def composition(first, second, weight, without):
          "center")
     says(AT["B"] + 0.16, HIGH - 0.14, f"keys without it: {without['keys']:.2f}", KEY)
     says(AT["B"] + 0.16, HIGH - 0.4, f"values without it: {without['values']:.2f}", VALUE)
-    says(AT["again A"] - 0.16, HIGH - 0.14, f"queries without it: {without['queries']:.2f}", QUERY, "right")
+    says(AT["again A"] - 0.16, HIGH - 0.66, f"queries without it: {without['queries']:.2f}", QUERY, "right")
     for x, colour in ((AT["B"], KEY), (AT["again A"], QUERY)):
         axis.plot(x, HIGH, "o", markersize=7, color=colour)
     axis.set(xlim=(-0.35, AT["again A"] + 0.5), ylim=(-0.25, TOP + 0.25))
