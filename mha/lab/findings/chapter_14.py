@@ -133,13 +133,13 @@ def read_by(run: int = 0):
     return words(tokens[0]), list(zip(names, *told))
 
 
-def needed(*chosen: Config) -> viz.Picture:
-    """The steps that each seed needed, and the line 100 steps after the mean of the first configuration."""
+def needed(*chosen: Config, margin: bool = False) -> viz.Picture:
+    """The steps that each seed needed; with the margin, a line that lies so much above the mean of the first."""
     entries = [entry(played) for played in chosen]
     steps = torch.stack([each.late(each.config.steps) for each in entries])
-    line = steps[0].mean().item() + MARGIN
+    lines = [(steps[0].mean().item() + MARGIN, f"{MARGIN} later")] if margin else []
     return viz.dots([each.config.name.replace(", ", ",\n") for each in entries], "steps until 0.95 right",
-                    grain=EVERY, each="seed", lines=[(line, f"{MARGIN} later")], seeds=steps)
+                    grain=EVERY, each="seed", lines=lines, seeds=steps)
 
 
 def square() -> viz.Picture:
