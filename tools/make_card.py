@@ -30,7 +30,8 @@ LOOK = """
   .mha-figure :is(.reset, .status, details) { display: none; }
 """
 PAGE = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><style>{style}</style></head><body>
-<h1>Multi-head attention, by experiment</h1><p>An interactive textbook: turn every number, test every claim</p><div></div>
+<h1>Multi-head attention, by experiment</h1>
+<p>An interactive textbook: turn every number, test every claim</p><div></div>
 <script>{module}
 const state = {state};
 drawn.render({{ model: {{ get: (name) => state[name], on() {{}}, off() {{}} }}, el: document.querySelector("div") }});
