@@ -575,6 +575,15 @@ function pointOf({ clientX, clientY }, svg) {
   return [x, y];
 }
 
+// Where a key leads in a grid, [row, column], round its edges; Home and End lead to the ends of a row
+function placeInGrid(event, i, j, rows, columns) {
+  const to = { ArrowUp: [i - 1, j], ArrowDown: [i + 1, j], ArrowLeft: [i, j - 1], ArrowRight: [i, j + 1],
+    Home: [i, 0], End: [i, columns - 1] }[event.key];
+  if (!to) return null;
+  event.preventDefault();
+  return [(to[0] + rows) % rows, (to[1] + columns) % columns];
+}
+
 // The values of a slider
 const stepsOf = (low, high, step = 1) =>
   tabulate(Math.round((high - low) / step) + 1, (i) => Number((low + i * step).toFixed(10)));

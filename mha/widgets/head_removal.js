@@ -2,7 +2,6 @@ const LAYERS = 6;
 const HEADS = 12;
 const SUBSETS = 2 ** HEADS;
 const FULL = 0.05; // the cost that fills a cell; none of those measured is larger
-const STEPS = { ArrowUp: [1, 0], ArrowDown: [-1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 // The curves, in their own units
 const WIDE = 370;
 const HIGH = 310;
@@ -78,10 +77,8 @@ export default figure(({ orders, subsets }, { root, now, change, when }) => {
   // The grid is one stop for the Tab key; arrows move inside it
   const stop = (own) => buttons.flat().forEach((button) => set(button, { tabindex: button === own ? 0 : -1 }));
   function walk(event, layer, head) {
-    const step = STEPS[event.key];
-    if (!step) return;
-    event.preventDefault();
-    buttons[(layer + step[0] + LAYERS) % LAYERS][(head + step[1] + HEADS) % HEADS].focus();
+    const to = placeInGrid(event, LAYERS - 1 - layer, head, LAYERS, HEADS); // layer 0 is the lowest row
+    if (to) buttons[LAYERS - 1 - to[0]][to[1]].focus();
   }
   all((layer, head) => {
     const button = buttons[layer][head];

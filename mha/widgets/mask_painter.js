@@ -38,8 +38,6 @@ function layer(x, [WQ, WK, WV], seen, after) {
 
 // ---- the figure ------------------------------------------------------------------------------------
 
-const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
-
 // A square of cells with the words at its left and above it, and a frame around a row; sums, where they are given,
 // stand at its right
 function square(title, note, words, cells, sums = []) {
@@ -133,10 +131,9 @@ export default figure(({ words, presets, tensors }, { root, now, change, when })
 
   // The square is one stop for the Tab key; arrows move inside it
   function walk(event, i, j) {
-    const step = STEPS[event.key];
-    if (!step) return;
-    event.preventDefault();
-    const next = buttons[(i + step[0] + n) % n][(j + step[1] + n) % n];
+    const to = placeInGrid(event, i, j, n, n);
+    if (!to) return;
+    const next = buttons[to[0]][to[1]];
     for (const button of buttons.flat()) button.tabIndex = button === next ? 0 : -1;
     next.focus();
   }

@@ -6,7 +6,6 @@ const WITHOUT = "This copy of the book was built without the model\u2019s weight
 const STORED = "It is stories15M, which knows the words of small children. Until it runs, what you see is stored. "
   + "Nothing that you type leaves this page.";
 const LENDING = "3,456 of the 2,592,000 numbers in the cache are now those of a text about somebody.";
-const WAYS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 const LENT = { "the values of the chosen head": ["values"], "all values": ["values"], "all keys": ["keys"],
   "all keys and values": ["keys", "values"] };
 
@@ -180,11 +179,8 @@ function gridOf(layers, heads, choose, toggle) {
       else if (!detail) toggle(i); // by a key; who points at a map only chooses it
     });
     button.addEventListener("keydown", (event) => {
-      const way = WAYS[event.key];
-      if (!way) return;
-      event.preventDefault();
-      const [layer, head] = [Math.floor(i / heads) + way[0], (i % heads) + way[1]];
-      if (layer >= 0 && layer < layers && head >= 0 && head < heads) buttons[layer * heads + head].focus();
+      const to = placeInGrid(event, Math.floor(i / heads), i % heads, layers, heads);
+      if (to) buttons[to[0] * heads + to[1]].focus();
     });
   });
   const name = (i) => h("span", {}, i);

@@ -35,7 +35,7 @@ def test_a_click_toggles_one_pair_and_the_figure_follows(opened):
 def test_arrows_and_space_paint_and_the_focus_stays(opened):
     tab, figure = open_figure(opened, PAGE, 0)
     tab.locator(".paint").first.focus()
-    for key in ("ArrowRight", "ArrowDown", "Space", "ArrowUp", "ArrowLeft", "ArrowLeft", "Space"):
+    for key in ("ArrowRight", "ArrowDown", "Space", "ArrowUp", "Home", "ArrowLeft", "ArrowRight", "End", "Space"):
         tab.keyboard.press(key)
     pressed = painted(tab)
     assert pressed[7] == 0 and pressed[5] == 1
