@@ -180,7 +180,8 @@ def _standing(labels, ylabel, lines, values):
     axis.set(ylabel=ylabel, xlim=(-0.5, len(labels) - 0.5))
     axis.set_xticks(spots, labels)
     axis.tick_params(axis="x", length=0)
-    axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4, frameon=False, handletextpad=0.2)
+    if len(values) > 1:
+        axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4, frameon=False, handletextpad=0.2)
     return figure
 
 
