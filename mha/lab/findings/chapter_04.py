@@ -3,7 +3,7 @@ import matplotlib
 import numpy as np
 
 from mha.lab.data import KeyTask, turn
-from mha.viz.picture import INK, OCHRE, STREAM, STYLE, VALUE, WEIGHT, WIDTH, Picture, as_array, house_figure
+from mha.viz.picture import INK, KEY, OCHRE, QUERY, STREAM, STYLE, VALUE, WEIGHT, WIDTH, Picture, as_array, house_figure
 from mha.viz.tables import table
 
 
@@ -54,11 +54,15 @@ def two_circuits():
             for name, x, colour in boxes:
                 axis.text(x, height, name, ha="center", va="center", fontsize=9.2, color=colour,
                           bbox={"boxstyle": "round,pad=0.4", "facecolor": "none", "edgecolor": colour, "linewidth": 1})
-        for start, end, height, matrix in ((1.15, 1.7, 2.1, "$W^Q$\n$W^K$"), (2.9, 3.5, 2.1, ""), (4.5, 5.0, 2.1, ""),
-                                           (1.15, 1.8, 0.5, "$W^V$"), (2.8, 4.7, 0.5, ""), (6.5, 7.35, 0.5, "$W^O$")):
+        for start, end, height, matrices in ((1.05, 1.75, 2.1, [("$W^Q$", QUERY), ("$W^K$", KEY)]),
+                                             (2.86, 3.55, 2.1, []), (4.45, 5.1, 2.1, []),
+                                             (1.05, 1.85, 0.5, [("$W^V$", VALUE)]), (2.75, 4.7, 0.5, []),
+                                             (6.5, 7.35, 0.5, [("$W^O$", INK)])):
             arrow(axis, (start, height), (end, height))
-            axis.text((start + end) / 2 - 0.05, height + 0.12, matrix, ha="center", va="bottom", fontsize=9.2)
-        arrow(axis, (5.6, 1.75), (5.6, 0.95))
+            for line, (matrix, colour) in enumerate(reversed(matrices)):
+                axis.text((start + end) / 2, height + 0.12 + 0.3 * line, matrix, ha="center", va="bottom",
+                          fontsize=9.2, color=colour)
+        arrow(axis, (5.6, 1.87), (5.6, 0.84))
         axis.text(6.3, 2.1, "QK: where to look", color=WEIGHT, va="center", fontsize=9.2)
         axis.text(6.3, -0.15, "OV: what is carried", color=VALUE, va="center", fontsize=9.2)
         axis.set(xlim=(0, 8.6), ylim=(-0.3, 2.8))
