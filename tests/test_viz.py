@@ -224,3 +224,10 @@ def test_a_table_takes_the_colours_of_the_page():
 def test_columns_of_another_length_are_named():
     with pytest.raises(ValueError, match="got {'labels': 2, 'weight': 3}"):
         viz.columns(["a", "b"], weight=[1, 2, 3])
+
+
+def test_symbols_are_set_in_the_drawing_and_typed_in_its_text():
+    picture = viz.dots(["d_k = 4", "W_Q"], "error", first=torch.rand(2, 3))
+    assert "d_k" not in picture.svg and "W_Q" not in picture.svg
+    assert re.search(r">d</tspan><tspan [^>]*>k</tspan><tspan [^>]*> = 4</tspan>", picture.svg)
+    assert "d_k = 4" in picture.text and "W_Q" in picture.text

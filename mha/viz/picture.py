@@ -45,13 +45,29 @@ class Picture:
         svg = svg.replace(INK, "currentColor").replace("'DejaVu Sans', sans-serif", "inherit")
         for colour, name in HUES.items():
             svg = svg.replace(colour, f"var(--{name}, {colour})")
-        self.svg, self.text = re.sub(r"\s*<metadata>.*?</metadata>", "", svg, flags=re.S), text
+        svg = re.sub(r"\s*<metadata>.*?</metadata>", "", svg, flags=re.S)
+        self.svg, self.text = re.sub(r"(?<=>)[^<>]*_[^<>]*(?=</text>)", lambda words: typeset(words[0]), svg), text
 
     def __repr__(self):
         return self.text
 
     def _repr_mimebundle_(self, **kwargs):
         return {"text/plain": self.text, "image/svg+xml": self.svg}, {"image/svg+xml": {"needs_background": "light"}}
+
+
+def typeset(words):
+    """The words of an SVG with their symbols set, as in live figures: a matrix has its letter high, a size low."""
+    set_, back = [], 0
+    for k, part in enumerate(re.split(r"\b([Wdh]_(?:model|kv|[A-Za-z]))\b", words)):
+        if k % 2:
+            by = -3.5 if part[0] == "W" else 2.5
+            set_ += [f'<tspan font-style="italic" dy="{back}">{part[0]}</tspan>',
+                     f'<tspan font-style="italic" style="font-size: 75%" dy="{by}">{part[2:]}</tspan>']
+            back = -by
+        elif part:
+            set_.append(f'<tspan dy="{back}">{part}</tspan>' if back else part)
+            back = 0
+    return "".join(set_)
 
 
 def house_figure(width, height, columns=1, rows=1, **options):
