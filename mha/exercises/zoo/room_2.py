@@ -89,8 +89,8 @@ SPECIMENS = [
                  Case("5 reads all, and 6 all but the first.", "That is the upper triangle, triu.", "upper",
                       makes=lambda: late("mask = torch.ones(n, m).triu() > 0")),
                  Case("5 reads the first key, and 6 the first two.", "tril takes query 5 for token 1.")),
-        note="A causal mask with more keys than queries must end at the bottom right. \"The entire prompt history is "
-             f"masked out\", says {GITHUB}hyprstream/hyprstream/pull/1521 (2026); is_causal of "
+        note="Where the newest key stands last, a causal mask must end at the bottom right. \"The entire prompt "
+             f"history is masked out\", says {GITHUB}hyprstream/hyprstream/pull/1521 (2026); is_causal of "
              "scaled_dot_product_attention starts at the top left by definition, "
              f"{GITHUB}pytorch/pytorch/issues/144858 (2025)."),
     WhichLine(

@@ -98,7 +98,8 @@ SPECIMENS = [
                  Case("The softmax was taken twice.", "Then no weight could be more than e times another.",
                       "softmax-twice", makes=lambda: even(64**0.5, 1)),
                  Case("The scores were divided by d_k.",
-                      "Then differences of scores would be smaller by 8, and the rows almost uniform.", "scale-d_k",
+                      "Then differences of scores would be smaller by 8, and no weight here would reach a third.",
+                      "scale-d_k",
                       makes=lambda: even(64))),
         hints=("Take one row and compare the logarithms of the ratios of two weights, right and wrong.",),
         note="No shape and no sum shows it, and with one head it is right. "
@@ -202,7 +203,7 @@ SPECIMENS = [
                       "Then what is missing is that head's output, which differs from token to token.", "not-summed",
                       makes=lambda: apart(machines=(0,))),
                  Case("The bias of W_O was added on both machines.",
-                      "Every token is off by the same vector, so it cannot come from a head: it is the bias.",
+                      "Every token is off by the same vector, and of these four only a bias added twice does that.",
                       makes=lambda: apart(biases=2)),
                  Case("Each machine has the rows of W_O of the other one.",
                       "Then each head would be read by the wrong rows, and tokens would be off differently.",

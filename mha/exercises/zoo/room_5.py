@@ -92,8 +92,8 @@ SPECIMENS = [
                       makes=lambda: asked(hidden=NEW - 4))),
         hints=("How far back does each of the two queries attend in the right map, and how far in the other?",),
         note="The length of the cache can be read before the append or after it, and both run. In "
-             f"{GITHUB}ml-explore/mlx-swift-lm/pull/234 (2026) 44 of 45 layers read it in the right order; the one "
-             "that did not wrote random tokens. Another way to get too far: "
-             f"{GITHUB}skyzh/tiny-llm/pull/46 (2025), where the prompt of 6 was counted twice and the second token "
-             "came at offset 12."),
+             f"{GITHUB}ml-explore/mlx-swift-lm/pull/234 (2026) 44 of the library's 45 attention layers that ask for it "
+             "do so in the right order; that of Gemma 3n did not, and the model wrote random tokens. Another way to "
+             f"get too far: {GITHUB}skyzh/tiny-llm/pull/46 (2025), where the prompt of 6 was counted twice and the "
+             "second token came at offset 12."),
 ]

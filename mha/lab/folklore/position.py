@@ -36,9 +36,9 @@ def shuffled(depth, causal):
 def order_of_the_past():
     blind = max(shuffled(1, False), shuffled(3, False), shuffled(1, True))
     deeper = shuffled(2, True)
-    return ("One causal layer cannot, nor can three layers without a mask: shuffle six tokens before the last one, "
-            f"and its output stays, to {ROUNDING:.0e}. With two causal layers it moves by up to {deeper:.2f}, because "
-            "the first marks each token by what is before it.",
+    return ("The last output of one causal layer cannot, nor can that of three layers without a mask: shuffle the six "
+            f"tokens before the last one, and it stays, to {ROUNDING:.0e}. With two causal layers it moves by up to "
+            f"{deeper:.2f}, because the first marks each token by what is before it.",
             blind < ROUNDING and deeper > 0.01)
 
 
@@ -146,11 +146,11 @@ def decay():
     like = rope(one, FAR) @ one[0] / 64                                                 # (4097,), query = key
     apart = (rope(torch.randn(500, 1, 64).expand(-1, 17, -1), FAR[::256]) * torch.randn(500, 1, 64)).sum(-1) / 8
     peak, rising = (rope(rope(one, 0 * FAR - 37), FAR) @ one[0]).argmax(), like.diff().gt(0).double().mean()
-    return ("Su et al. (2021) prove a falling upper bound. If query and key are one vector, as strong in each of 32 "
-            f"pairs, scores fall on the whole, to {like[32]:.2f} of the first at 32 back, but beyond 100 they reach "
-            f"{like[100:].max():.2f} again. For independent random ones the mean is within {near} of 0 at all "
-            f"{apart.shape[1]} distances tried, and for a query that is the key rotated back by 37 positions the score "
-            f"is highest {peak} back.",
+    return ("Su et al. (2021) prove an upper bound and plot how it falls, on the whole. If query and key are one "
+            f"vector, as strong in each of 32 pairs, scores do likewise, to {like[32]:.2f} of the first at 32 back, "
+            f"but beyond 100 they reach {like[100:].max():.2f} again. For independent random ones the "
+            f"mean is within {near} of 0 at all {apart.shape[1]} distances tried, and for a query that is the key "
+            f"rotated back by 37 positions the score is highest {peak} back.",
             peak == 37 and 0.4 < rising < 0.6 and like[:32].mean() > 0.5 > like[1024:].mean() and like[100:].max() > 0.5
             and apart.mean(0).abs().max() < near and (apart.std(0) - 1).abs().max() < near)
 
