@@ -98,9 +98,9 @@ def heatmaps(weights, tokens, titles=None, columns=4, keys=None, alt=None, cell=
     bar.ax.tick_params(length=0, labelsize=9.5, labelcolor=INK)
     bar.outline.set_visible(False)
     if not alt:
-        figure.supylabel("query", fontsize=9.5)
-        figure.supxlabel("key", fontsize=9.5)
-        bar.set_label("weight", fontsize=9.5, color=INK)
+        figure.supylabel("query", fontsize=10.5)
+        figure.supxlabel("key", fontsize=10.5)
+        bar.set_label("weight", color=INK)
     corner = "" if alt else "query"
     alt = alt or f"Attention weights of {h} head{'s' * (h > 1)} as maps, {n} queries by {m} keys."
     if h == 1:
