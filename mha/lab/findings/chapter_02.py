@@ -4,7 +4,8 @@ import torch
 
 from mha.attention import attention
 from mha.lab.assets import LOOKUP_POWERS, LOOKUP_RATES, LOOKUP_WIDTHS, lookup_runs
-from mha.lab.train import normal
+from mha.lab.data import KeyTask
+from mha.lab.train import fit, normal
 from mha.viz.picture import OCHRE, ROSE, SLATE, STYLE, TEAL, WIDTH, Picture, house_figure
 from mha.viz.tables import table
 
@@ -77,3 +78,26 @@ def starts_and_steps():
     alt = ("Two panels against d_k, a line for each division: scores at the start, and how far the first step moves "
            "them.")
     return Picture(figure, table(alt, ["", *(f"d_k = {d_k}" for d_k in DRAWN)], rows, digits=2))
+
+
+def fit_related(power, *, d_k=64, rate=0.003, steps=1500, runs=8, batch=32, seed=0):
+    """Train heads to return the content of a related token, in fresh sentences (`KeyTask`), dividing by d_k^power.
+
+    Queries and keys start with variance 1, and a learned W_V maps the tokens to the content. Returns the mean largest
+    weight of a row at the start, a number, and the errors (runs,) at the end, on 1024 fresh sentences.
+    """
+    task, g = KeyTask(runs, 1, seed=seed), torch.Generator().manual_seed(seed + 1)
+    d = task.d_model
+    W_Q, W_K, W_V = (normal(g, runs, d, width, std=d**-0.5) for width in (d_k, d_k, task.content))
+
+    def errors_and_most(size):
+        asking, x, contents = task.draw(size)                                        # (R, B, d), (R, B, n, d)
+        weights = ((asking @ W_Q)[:, :, None] @ (x @ W_K[:, None]).mT * d_k**-power).softmax(-1)   # (R, B, 1, n)
+        out = (weights @ x)[:, :, 0] @ W_V                                                         # (R, B, content)
+        return (out - contents[:, :, 0]).square().mean((1, 2)), weights.amax(-1).mean()
+
+    with torch.no_grad():
+        most = errors_and_most(512)[1]
+    fit([W_Q, W_K, W_V], lambda: errors_and_most(batch)[0], steps=steps, rate=rate)
+    with torch.no_grad():
+        return most, errors_and_most(1024)[0]

@@ -165,10 +165,11 @@ def training_without():
     narrow, wide, scaled, more = (fit_lookup(d, scale=s) for d, s in ((4, 1.0), (64, 1.0), (64, None), (64, 1 / 64)))
     again = fit_lookup(64, scale=1.0, start=64**-0.25, rate=0.01 * 64**-0.25)
     on_weights = fit_lookup(64, scale=1.0, loss="weights")
-    return (f"It does in wide heads whose error comes back through the mixture: at d_k = 64 all {len(wide)} runs stay "
-            f"above {high} without the root and end below {low} with it, while at 4 all learn without it, to errors "
-            f"below {easy}. With a loss on the weights themselves, at the same rate of 0.01, those of 64 learn too, "
-            f"and end below {lower}. A smaller start with smaller steps does what the root does, to {close:.0e}.",
+    return (f"It does in wide heads that look up one of 32 assigned values, with the error of the mixture: at d_k = 64 "
+            f"all {len(wide)} runs stay above {high} without the root and end below {low} with it, while at 4 all "
+            f"learn without it, to errors below {easy}. With a loss on the weights themselves, at the same rate of "
+            f"0.01, those of 64 learn too, and end below {lower}. A smaller start with smaller steps does what the "
+            f"root does, to {close:.0e}.",
             narrow.max() < easy and wide.min() > high and scaled.max() < low and more.max() < lower
             and on_weights.max() < lower and (again - scaled).abs().max() < close)
 
