@@ -38,12 +38,13 @@
   // What changes is seen: where the figure is out of sight the page goes to it, and a button leads back
   let back = null;
   function show(figure, button) {
-    const foot = figure.querySelector(".show-steps + .live-controls"); // of a stage, whose drawing is in sight there
+    const foot = figure.querySelector(".show-steps + .live-controls"); // of a stage: it and the drawing are both seen
     const what = foot ?? figure.querySelector("[data-see]") ?? figure; // a figure may say what to look at
-    const { top, bottom } = what.getBoundingClientRect();
-    if (top >= 0 && (bottom < innerHeight || (what === figure && top < innerHeight / 2))) return;
-    figure.dispatchEvent(new Event("sought"));
-    what.scrollIntoView({ block: foot ? "end" : what === figure ? "start" : "center", behavior: smooth() });
+    const first = foot ? figure.querySelector(".staged") : what;
+    const from = foot ? Math.floor(parseFloat(getComputedStyle(first).top)) : 0;
+    const { top } = first.getBoundingClientRect();
+    const { bottom } = what.getBoundingClientRect();
+    if (top >= from && (bottom < innerHeight || (what === figure && top < innerHeight / 2))) return;
     back?.remove();
     back = Object.assign(document.createElement("button"), { type: "button", className: "try-back" });
     back.textContent = "Back to the text";
@@ -54,6 +55,10 @@
     };
     back.addEventListener("click", leave);
     (figure.querySelector(".live-controls") ?? figure).append(back);
+    figure.dispatchEvent(new Event("sought"));
+    const fits = foot && from + first.offsetHeight + foot.offsetHeight <= innerHeight;
+    const block = fits ? "nearest" : foot ? "end" : what === figure ? "start" : "center";
+    what.scrollIntoView({ block, behavior: smooth() });
     back.focus({ preventScroll: true });
   }
 

@@ -74,7 +74,16 @@
       addEventListener(hand, () => { arriving = false; }, { once: true, passive: true });
     }
 
-    let line = 0;
+    // The drawing goes with the page once the controls have come up to it, so that it covers none of them; where the
+    // window has no room for both, it covers as much of them as that takes (book.css)
+    function part() {
+      const { top, bottom } = controls.getBoundingClientRect();
+      const lacks = Math.max(0, free + bottom - top - innerHeight);
+      const foot = figure.querySelector(".live-vbox").getBoundingClientRect().bottom - top - lacks;
+      figure.style.setProperty("--foot", `${Math.max(0, foot)}px`);
+    }
+
+    let [free, line] = [0, 0];
     const onTheLine = () => {
       const boxes = all.map((step) => step.getBoundingClientRect());
       return boxes.findIndex(({ top, bottom }) => top <= line && line < bottom);
@@ -91,10 +100,11 @@
       const { position, top } = getComputedStyle(drawing);
       const stays = position === "sticky"; // in a low window it goes with the page, and each step has its own picture
       if (controls.previousElementSibling !== (stays ? steps : drawing)) (stays ? steps : drawing).after(controls);
-      const free = stays ? parseFloat(top) + drawing.offsetHeight : 0; // from here down
+      free = stays ? parseFloat(top) + drawing.offsetHeight : 0; // from here down
       line = Math.round(free + LINE * (innerHeight - free));
       figure.style.setProperty("--drawing", `${drawing.offsetHeight}px`);
       figure.style.setProperty("--reading", `${line}px`);
+      part();
       if (!stays) return;
       watch = new IntersectionObserver(() => { // its entries lie in the order of the steps, not of time
         const i = onTheLine();
@@ -105,6 +115,7 @@
       all.forEach((step) => watch.observe(step));
     }
     new ResizeObserver(follow).observe(drawing);
+    new ResizeObserver(part).observe(controls);
     addEventListener("resize", follow);
     follow();
     if (asked >= 0) go(asked, "instant"); // a smooth one is broken off while the page loads
