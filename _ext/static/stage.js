@@ -3,6 +3,7 @@
 (() => {
   "use strict";
   const LINE = 0.3; // of that room lies above the line
+  const PASSED = 1e5; // pixels above the line in which a step is one that was passed
   const REST = 15; // frames without scrolling, after which the page has come to where it went
 
   function wake(steps) {
@@ -88,15 +89,16 @@
       const boxes = all.map((step) => step.getBoundingClientRect());
       return boxes.findIndex(({ top, bottom }) => top <= line && line < bottom);
     };
+    const lastPassed = () => all.findLastIndex((step) => step.getBoundingClientRect().top <= line);
     // What a hand sets, the step that has come to the line with it does not take away
     figure.addEventListener("input", () => {
       const i = onTheLine();
       if (i >= 0) mark(i);
     });
 
-    let watch;
+    let watch = [];
     function follow() {
-      watch?.disconnect();
+      watch.forEach((one) => one.disconnect());
       const { position, top } = getComputedStyle(drawing);
       const stays = position === "sticky"; // in a low window it goes with the page, and each step has its own picture
       if (controls.previousElementSibling !== (stays ? steps : drawing)) (stays ? steps : drawing).after(controls);
@@ -106,13 +108,17 @@
       figure.style.setProperty("--reading", `${line}px`);
       part();
       if (!stays) return;
-      watch = new IntersectionObserver(() => { // its entries lie in the order of the steps, not of time
-        const i = onTheLine();
+      // Told of each step that comes to the line or leaves it, and of one that was jumped over; its entries lie in the
+      // order of the steps, not of time
+      const below = Math.max(0, innerHeight - line - 1);
+      watch = [line, -PASSED].map((above) => new IntersectionObserver(() => {
+        const held = frame || arriving;
+        const i = held ? onTheLine() : lastPassed();
         if (i < 0 || i === now) return;
-        if (frame || arriving) mark(i);
+        if (held) mark(i);
         else show(i);
-      }, { rootMargin: `-${line}px 0px -${Math.max(0, innerHeight - line - 1)}px` });
-      all.forEach((step) => watch.observe(step));
+      }, { rootMargin: `${-above}px 0px -${below}px` }));
+      for (const one of watch) all.forEach((step) => one.observe(step));
     }
     new ResizeObserver(follow).observe(drawing);
     new ResizeObserver(part).observe(controls);

@@ -67,6 +67,19 @@ def test_each_step_is_shown_when_it_comes_to_the_reading_line_on_the_way_down_an
         scrolls_to(tab, name)
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_a_jump_past_all_steps_leaves_the_figure_as_the_last_one_says(visit, page):
+    tab = visit(page).page
+    last = [name for of, name in STEPS if of == page and name.startswith("show-1-")][-1]
+    tab.locator("h1").hover()
+    tab.evaluate("""(name) => {
+      const { bottom } = document.getElementById(name).closest(".live-figure").getBoundingClientRect();
+      scrollBy({ top: bottom + 100, behavior: "instant" });
+    }""", last)
+    tab.wait_for_function("(name) => (%s)(name).set" % SHOWN, arg=last, timeout=4000)
+    assert tab.evaluate(SHOWN, last)["now"] == last
+
+
 # Two scrolls may reach an observer in one go: first what the first step saw, then the second, whichever was later.
 LATE = """
   window.IntersectionObserver = class extends IntersectionObserver {
