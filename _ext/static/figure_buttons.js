@@ -3,6 +3,7 @@
 // for is as the figure opened, so that it does the same whatever was done before.
 (() => {
   "use strict";
+  const RINGED = 5000; // milliseconds
   const behind = (a, b) => a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING;
   const smooth = () => (matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth");
   const figures = [...document.querySelectorAll(".live-figure")];
@@ -30,9 +31,25 @@
       button.click();
     });
     button.addEventListener("click", () => {
-      figure.settings.glide(wanted, found);
-      requestAnimationFrame(() => requestAnimationFrame(() => show(figure, button))); // when it is drawn
+      const drawn = () => requestAnimationFrame(() => requestAnimationFrame(() => show(figure, button)));
+      const waits = figure.querySelector("[data-see]"); // what to look at is another thing on the way
+      figure.settings.glide(wanted, () => {
+        found();
+        if (waits) drawn();
+      });
+      if (!waits) drawn();
+      ring(figure, button.textContent);
     });
+  }
+
+  // A number that the reader is asked to drag is ringed for a while, where there is only one such
+  function ring(figure, sentence) {
+    const [, number] = /\bdrag the ([\d.\u2212]+)/.exec(sentence) ?? [];
+    const alike = [...figure.querySelectorAll("[role=spinbutton]:not([aria-readonly])")]
+      .filter((cell) => cell.textContent === number);
+    if (alike.length !== 1) return;
+    alike[0].dataset.meant = "";
+    setTimeout(() => delete alike[0].dataset.meant, RINGED);
   }
 
   // What changes is seen: where the figure is out of sight the page goes to it, and a button leads back
