@@ -4,7 +4,8 @@
   "use strict";
   const LINE = 0.3; // of that room lies above the line
   const PASSED = 1e5; // pixels above the line in which a step is one that was passed
-  const REST = 15; // frames without scrolling, after which the page has come to where it went
+  const REST = 15; // frames without scrolling, after which the page has come to where it went,
+  const TOLD = 60; // and milliseconds in which an observer is told of it
 
   function wake(steps) {
     const figure = steps.closest(".live-figure");
@@ -49,14 +50,17 @@
     }
 
     // Where the page itself goes to a place in the figure (figure_buttons.js, host.js), what it passes sets nothing
-    let frame = 0;
+    let [held, frame, end] = [false, 0, 0];
     function seek() {
       let [left, at] = [REST, NaN];
       const wait = () => {
         left = scrollY === at ? left - 1 : REST;
         at = scrollY;
-        frame = left && requestAnimationFrame(wait);
+        if (left) frame = requestAnimationFrame(wait);
+        else end = setTimeout(() => { held = false; }, TOLD);
       };
+      held = true;
+      clearTimeout(end);
       cancelAnimationFrame(frame);
       frame = requestAnimationFrame(wait);
     }
@@ -108,14 +112,14 @@
       figure.style.setProperty("--reading", `${line}px`);
       part();
       if (!stays) return;
-      // Told of each step that comes to the line or leaves it, and of one that was jumped over; its entries lie in the
-      // order of the steps, not of time
+      // Told of each step that comes to the line or leaves it, and of one that was jumped over by who had come to one
+      // before; its entries lie in the order of the steps, not of time
       const below = Math.max(0, innerHeight - line - 1);
       watch = [line, -PASSED].map((above) => new IntersectionObserver(() => {
-        const held = frame || arriving;
-        const i = held ? onTheLine() : lastPassed();
+        const passing = held || arriving;
+        const i = passing || now < 0 ? onTheLine() : lastPassed();
         if (i < 0 || i === now) return;
-        if (held) mark(i);
+        if (passing) mark(i);
         else show(i);
       }, { rootMargin: `${-above}px 0px -${below}px` }));
       for (const one of watch) all.forEach((step) => one.observe(step));

@@ -71,7 +71,7 @@ def test_each_step_is_shown_when_it_comes_to_the_reading_line_on_the_way_down_an
 def test_a_jump_past_all_steps_leaves_the_figure_as_the_last_one_says(visit, page):
     tab = visit(page).page
     last = [name for of, name in STEPS if of == page and name.startswith("show-1-")][-1]
-    tab.locator("h1").hover()
+    scrolls_to(tab, FIRST)
     tab.evaluate("""(name) => {
       const { bottom } = document.getElementById(name).closest(".live-figure").getBoundingClientRect();
       scrollBy({ top: bottom + 100, behavior: "instant" });
