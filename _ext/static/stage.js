@@ -3,7 +3,9 @@
 (() => {
   "use strict";
   const LINE = 0.3; // of that room lies above the line
-  const REST = 15; // frames without scrolling, after which the page has come to where it went
+  const PASSED = 1e5; // pixels above the line in which a step is one that was passed
+  const REST = 15; // frames without scrolling, after which the page has come to where it went,
+  const TOLD = 60; // and milliseconds in which an observer is told of it
 
   function wake(steps) {
     const figure = steps.closest(".live-figure");
@@ -48,14 +50,17 @@
     }
 
     // Where the page itself goes to a place in the figure (figure_buttons.js, host.js), what it passes sets nothing
-    let frame = 0;
+    let [held, frame, end] = [false, 0, 0];
     function seek() {
       let [left, at] = [REST, NaN];
       const wait = () => {
         left = scrollY === at ? left - 1 : REST;
         at = scrollY;
-        frame = left && requestAnimationFrame(wait);
+        if (left) frame = requestAnimationFrame(wait);
+        else end = setTimeout(() => { held = false; }, TOLD);
       };
+      held = true;
+      clearTimeout(end);
       cancelAnimationFrame(frame);
       frame = requestAnimationFrame(wait);
     }
@@ -74,37 +79,53 @@
       addEventListener(hand, () => { arriving = false; }, { once: true, passive: true });
     }
 
-    let line = 0;
+    // The drawing goes with the page once the controls have come up to it, so that it covers none of them; where the
+    // window has no room for both, it covers as much of them as that takes (book.css)
+    function part() {
+      const { top, bottom } = controls.getBoundingClientRect();
+      const lacks = Math.max(0, free + bottom - top - innerHeight);
+      const foot = figure.querySelector(".live-vbox").getBoundingClientRect().bottom - top - lacks;
+      figure.style.setProperty("--foot", `${Math.max(0, foot)}px`);
+    }
+
+    let [free, line] = [0, 0];
     const onTheLine = () => {
       const boxes = all.map((step) => step.getBoundingClientRect());
       return boxes.findIndex(({ top, bottom }) => top <= line && line < bottom);
     };
+    const lastPassed = () => all.findLastIndex((step) => step.getBoundingClientRect().top <= line);
     // What a hand sets, the step that has come to the line with it does not take away
     figure.addEventListener("input", () => {
       const i = onTheLine();
       if (i >= 0) mark(i);
     });
 
-    let watch;
+    let watch = [];
     function follow() {
-      watch?.disconnect();
+      watch.forEach((one) => one.disconnect());
       const { position, top } = getComputedStyle(drawing);
       const stays = position === "sticky"; // in a low window it goes with the page, and each step has its own picture
       if (controls.previousElementSibling !== (stays ? steps : drawing)) (stays ? steps : drawing).after(controls);
-      const free = stays ? parseFloat(top) + drawing.offsetHeight : 0; // from here down
+      free = stays ? parseFloat(top) + drawing.offsetHeight : 0; // from here down
       line = Math.round(free + LINE * (innerHeight - free));
       figure.style.setProperty("--drawing", `${drawing.offsetHeight}px`);
       figure.style.setProperty("--reading", `${line}px`);
+      part();
       if (!stays) return;
-      watch = new IntersectionObserver(() => { // its entries lie in the order of the steps, not of time
-        const i = onTheLine();
+      // Told of each step that comes to the line or leaves it, and of one that was jumped over by who had come to one
+      // before; its entries lie in the order of the steps, not of time
+      const below = Math.max(0, innerHeight - line - 1);
+      watch = [line, -PASSED].map((above) => new IntersectionObserver(() => {
+        const passing = held || arriving;
+        const i = passing || now < 0 ? onTheLine() : lastPassed();
         if (i < 0 || i === now) return;
-        if (frame || arriving) mark(i);
+        if (passing) mark(i);
         else show(i);
-      }, { rootMargin: `-${line}px 0px -${Math.max(0, innerHeight - line - 1)}px` });
-      all.forEach((step) => watch.observe(step));
+      }, { rootMargin: `${-above}px 0px -${below}px` }));
+      for (const one of watch) all.forEach((step) => one.observe(step));
     }
     new ResizeObserver(follow).observe(drawing);
+    new ResizeObserver(part).observe(controls);
     addEventListener("resize", follow);
     follow();
     if (asked >= 0) go(asked, "instant"); // a smooth one is broken off while the page loads

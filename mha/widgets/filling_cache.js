@@ -206,7 +206,8 @@ function gripIn(svg, add, heads, { onto, done }) {
   }
   function show(power) {
     at = TOP + 2 ** power * ROW;
-    set(bracket, { d: `M${left - 8},${TOP + 1}h-5V${at - 1}h5` });
+    // Around one head it is none
+    set(bracket, { d: `M${left - 8},${TOP + 1}h-5V${at - 1}h5`, opacity: Math.min(1, power).toFixed(2) });
     set(grip, { transform: `translate(${left - 71} ${at.toFixed(2)})` });
   }
   return { tell, show, isHeld: () => held !== null };

@@ -679,12 +679,11 @@ export default figure(({ only_glance: glanceOnly, ...named }, { root, now, chang
   takePointer(root, { now, point, give });
   takeKeys(root, stops, { now, point, give });
 
-  // What to look at, for who scrolls there: in the last step what stands below W_O
+  // What to look at, for who scrolls there; in the last step the end of its row, which has W_O above it in the window
   function see({ step, t }) {
     root.querySelector("[data-see]")?.removeAttribute("data-see");
-    const { uses, makes } = involvedIn(step, t);
-    const [seen, row] = step === LAST ? uses[0] : makes[0];
-    set(cells[seen][row ?? 0][0], { "data-see": "" });
+    const { makes: [[made, row]] } = involvedIn(step, t);
+    set(cells[made][row ?? 0].at(step === LAST ? -1 : 0), { "data-see": "" });
   }
 
   function draw(setting, width) {

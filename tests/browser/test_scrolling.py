@@ -67,6 +67,19 @@ def test_each_step_is_shown_when_it_comes_to_the_reading_line_on_the_way_down_an
         scrolls_to(tab, name)
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_a_jump_past_all_steps_leaves_the_figure_as_the_last_one_says(visit, page):
+    tab = visit(page).page
+    last = [name for of, name in STEPS if of == page and name.startswith("show-1-")][-1]
+    scrolls_to(tab, FIRST)
+    tab.evaluate("""(name) => {
+      const { bottom } = document.getElementById(name).closest(".live-figure").getBoundingClientRect();
+      scrollBy({ top: bottom + 100, behavior: "instant" });
+    }""", last)
+    tab.wait_for_function("(name) => (%s)(name).set" % SHOWN, arg=last, timeout=4000)
+    assert tab.evaluate(SHOWN, last)["now"] == last
+
+
 # Two scrolls may reach an observer in one go: first what the first step saw, then the second, whichever was later.
 LATE = """
   window.IntersectionObserver = class extends IntersectionObserver {
@@ -175,6 +188,52 @@ def test_what_a_try_or_an_address_asks_for_no_step_takes_away_on_the_way_there(v
     assert button.evaluate("""(button) => document.querySelector(".live-figure:has(.show-steps)").settings
       .holds(JSON.parse(button.dataset.set))""")
     expect(tab.get_by_role("button", name="Back to the text")).to_be_focused()
+
+
+# Scrolls on from the last step until the figure is out of sight: where does its drawing lie over a control?
+LIES_OVER = """
+  async () => {
+    const figure = document.querySelector(".live-figure:has(.show-steps)");
+    const [drawing, controls] = [".staged", ".live-controls"].map((part) => figure.querySelector(part));
+    figure.querySelector(".show-step:last-child").scrollIntoView({ block: "start", behavior: "instant" });
+    const over = [];
+    while (controls.getBoundingClientRect().bottom > 0) {
+      await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())));
+      if (drawing.getBoundingClientRect().bottom > controls.getBoundingClientRect().top + 1) over.push(scrollY);
+      scrollBy({ top: 60, behavior: "instant" });
+    }
+    return over;
+  }
+"""
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_drawing_goes_with_the_page_before_it_covers_a_control(visit, page):
+    tab = visit(page).page
+    tab.set_viewport_size({"width": 1200, "height": 900})
+    tab.evaluate(served.DRAWN)
+    assert tab.evaluate(LIES_OVER) == []
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("page", [CYCLE, "chapters/11_sharing_heads.html"])
+def test_a_try_below_brings_the_drawing_and_the_controls_into_sight(visit, page, size):
+    tab = visit(page, width=size[0]).page
+    tab.set_viewport_size(dict(zip(("width", "height"), size)))
+    tab.evaluate(served.DRAWN)
+    tab.evaluate("""() => {
+      const figure = document.querySelector(".live-figure:has(.show-steps)");
+      const behind = (one) => figure.compareDocumentPosition(one) & Node.DOCUMENT_POSITION_FOLLOWING;
+      const button = [...document.querySelectorAll(".try[role]")].find(behind);
+      button.scrollIntoView({ block: "start", behavior: "instant" });
+      button.click();
+    }""")
+    tab.wait_for_function("""() => {
+      const figure = document.querySelector(".live-figure:has(.show-steps)");
+      const [drawing, controls] = [".staged", ".live-controls"].map((part) =>
+        figure.querySelector(part).getBoundingClientRect());
+      return drawing.top >= 0 && drawing.bottom <= controls.top + 1 && controls.bottom <= innerHeight + 1;
+    }""", timeout=4000)
 
 
 def test_a_step_is_one_message_and_moves_nothing_else(visit):
