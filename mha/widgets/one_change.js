@@ -1,5 +1,5 @@
 const SIDE = 256; // of a map, in its own units
-const [WIDE, HIGH] = [320, 170]; // of the bars
+const [WIDE, HIGH, LEFT] = [296, 240, 26]; // of the bars: wide, high, and what stands at their left
 
 export default figure(({ titles, told, maps }, { change: put }) => {
   const n = Math.sqrt(maps[0].length);
@@ -25,7 +25,7 @@ export default figure(({ titles, told, maps }, { change: put }) => {
   }
 
   const [before, after] = [framedMap("as before"), framedMap("")];
-  const bars = drawing({ viewBox: `0 -2 ${WIDE} ${HIGH + 3}` });
+  const bars = drawing({ viewBox: `${-LEFT} -6 ${WIDE + LEFT + 2} ${HIGH + 8}` });
   const add = into(bars);
   const step = WIDE / n;
   const columns = (name) => tabulate(n, (j) => add("rect", { x: j * step + 2, width: step - 4, class: name }));
@@ -34,7 +34,7 @@ export default figure(({ titles, told, maps }, { change: put }) => {
   for (const weight of [0.5, 1]) {
     const y = HIGH * (1 - weight);
     add("line", { x1: 0, x2: WIDE, y1: y, y2: y, class: "rule" });
-    add("text", { x: WIDE - 2, y: y + 14, class: "tick end" }, weight);
+    add("text", { x: -6, y: y + 5, class: "tick end" }, weight);
   }
   const rowName = h("span");
   const barsBox = h("div", { class: "plane row" },
