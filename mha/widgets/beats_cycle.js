@@ -38,7 +38,8 @@ function bent(i, j, bend) {
   const end = towardsVia(NODES[j], NODE + 8);
   const beside = (c) =>
     0.49 * start[c] + 0.42 * via[c] + 0.09 * end[c] + (Math.sign(bend) * (bend > 0 ? 21 : 17) * away[c]) / size;
-  return { path: `M${start} Q${via} ${end}`, end, from: via, label: [beside(0), beside(1)] };
+  const aside = away.map((part) => (Math.sign(bend) * part) / size); // where a larger number moves
+  return { path: `M${start} Q${via} ${end}`, end, from: via, aside, label: [beside(0), beside(1)] };
 }
 
 // The tip of an arrow at (x, y) that comes from (fromX, fromY)
@@ -55,13 +56,16 @@ function arrowTip([x, y], [fromX, fromY], size) {
 // The picture of who looks at whom: three nodes, and for each pair an arrow as thick as its weight
 function weightGraph(names) {
   const svg = h("svg", { viewBox: `0 0 ${ROOM} ${ROOM - 30}`, role: "img" });
+  const labels = [];
 
   function addArrow(i, j) {
     const kind = kindOf(i, j);
-    const { line, end, from, label: [x, y] } = i === j ? loop(i) : arrow(i, j, kind);
+    const { line, end, from, aside, label: [x, y] } = i === j ? loop(i) : arrow(i, j, kind);
     const tip = h("path", { class: `tip ${kind}` });
     const label = h("text", { x, y: y + 4, class: `arrow-name ${kind}` });
+    if (aside) ["--aside-x", "--aside-y"].forEach((name, c) => label.style.setProperty(name, aside[c].toFixed(3)));
     svg.append(line, tip, label);
+    labels.push(label);
     return { line, tip, end, from, label };
   }
 
@@ -80,8 +84,9 @@ function weightGraph(names) {
   const arrows = [0, 1, 2].flatMap((i) => [0, 1, 2].map((j) => addArrow(i, j)));
   NODES.forEach(([x, y], i) => svg.append(
     h("circle", { cx: x, cy: y, r: NODE, class: "node" }),
-    h("text", { x, y: y + 4, class: "node-name" }, names[i]),
+    h("text", { x, y: y + 4, class: "node-name" }, h("tspan", {}, names[i][0]), h("tspan", {}, names[i].slice(1))),
   ));
+  svg.append(...labels); // no line runs over a number
 
   function show(weights) {
     weights.flat().forEach((weight, index) => {
@@ -142,8 +147,15 @@ function queriesAndKeys(names, turn) {
     const end = [tipX - 19 * outX, tipY - 19 * outY]; // the disc of a key on the same spot stays readable
     set(line, { x2: end[0], y2: end[1] });
     set(tip, { d: arrowTip(end, origin, size < 0.3 ? 0 : 7) });
-    set(name, { x: tipX + 18 * outX, y: tipY + 24 * outY + 4, "text-anchor": anchorOf(outX) });
     write(name, word);
+    const anchor = anchorOf(outX);
+    const at = tipX + 21 * outX;
+    // Inside the frame; a long name that must step back for it stands beyond its disc
+    const left = at - { start: 0, middle: 0.5, end: 1 }[anchor] * name.getComputedTextLength();
+    const right = left + name.getComputedTextLength();
+    const back = Math.max(0, 5 - left) - Math.max(0, right - (ROOM - 5));
+    const down = Math.abs(back) > 3 ? (outY < -0.1 ? -30 : 30) : 0;
+    set(name, { x: at + back, y: tipY + 24 * outY + 4 + down, "text-anchor": anchor });
   }
 
   function show(Q, K, tied) {

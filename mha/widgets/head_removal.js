@@ -131,9 +131,9 @@ export default figure(({ orders, subsets }, { root, now, change, when }) => {
     };
     set(fan, { d: off.map((_, head) => lineTo(head)).join("") });
     set(nowDot, { cx: x(gone), cy: y(cosine(subset)) });
-    const end = gone < 10; // near the edge it stands at the left
-    const over = Math.max(13, y(cosine(subset)) - 14); // and at the top beside the dot, not on the title
-    set(nowText, { x: x(gone) + (end ? 12 : -12), y: over, "text-anchor": end ? "start" : "end" });
+    const end = gone < 11; // near the edge it stands above all lines
+    const over = Math.max(13, (end ? y(cosine(subset)) : y(best[gone - 1])) - 14); // not on the title
+    set(nowText, { x: x(gone) + (end ? 12 : 10), y: over, "text-anchor": end ? "start" : "end" });
     write(nowText, cosine(subset).toFixed(3));
   }
 

@@ -444,7 +444,11 @@ function lossIn(add, { last, stride, floor }) {
       write(name, i);
     });
     set(ground[0], { d: `M${x(0)},${y(floor)}H${x(last)}` });
-    set(ground[1], { x: x(last), y: y(floor) - 5 });
+    // Under its line, or where fewer points of the curves come to lie on the words
+    const late = history.filter((_, i) => x(i * stride) > x(last) - 205).flatMap(({ judged }) => judged.slice(0, 2));
+    const onIt = (place) => late.filter((loss) => Math.abs(y(loss) - (place - 4)) < 10).length;
+    const free = [15, 38, -6].map((down) => y(floor) + down).reduce((a, b) => (onIt(b) < onIt(a) ? b : a));
+    set(ground[1], { x: x(last), y: free, class: "of-floor" });
     write(ground[1], `${floor.toFixed(2)}: no model does better on all words`);
     steps.forEach((step, i) => {
       set(step, { x: x((i * last) / 2), y: top + high - 2 });

@@ -3,9 +3,10 @@ const FULL = 2.4; // the number of a bar as wide as its column, in all three
 export default figure(({ words, values, ...given }) => {
   const kinds = [["weight", "weight"], ["length", "value"], ["weight \u00d7 length", "head-1"]];
   const rows = words.map((word) => ({ word, cells: kinds.map(([, hue]) => ({
-    bar: h("span", { class: `bar hue-${hue}` }), number: h("span", { class: "tabular" }) })) }));
+    bar: h("span", { class: `bar hue-${hue}` }), number: h("span", { class: "number" }) })) }));
   const body = rows.map(({ word, cells }) => h("tr", {}, h("th", { scope: "row" }, word),
-    ...cells.map(({ bar, number }) => h("td", {}, number, h("span", { class: "track" }, bar)))));
+    ...cells.map(({ bar, number }) => h("td", {}, h("div", { class: "barred" }, number,
+      h("span", { class: "track" }, bar))))));
   const head = h("tr", {}, h("td"), ...kinds.map(([name]) => h("th", { scope: "col" }, name)));
   const table = h("table", {}, h("thead", {}, head), h("tbody", {}, ...body));
   const named = (numbers) => {

@@ -42,10 +42,14 @@ function layer(x, [WQ, WK, WV], seen, after) {
 // stand at its right
 function square(title, note, words, cells, sums = []) {
   const word = (text, look) => h("span", { class: look }, text);
-  const grid = h("div", { class: sums.length ? "square with-sums" : "square" }, h("span", {}));
-  grid.append(...words.map((text) => word(text, "word top")));
-  if (sums.length) grid.append(word("sum", "word top"));
-  words.forEach((text, i) => grid.append(word(text, "word"), ...cells[i], ...sums.slice(i, i + 1)));
+  const grid = h("div", { class: sums.length ? "square with-sums" : "square" });
+  const top = [...words, ...sums.slice(0, 1).map(() => "sum")].map((text) => word(text, "word top"));
+  const rows = words.map((text, i) => [word(text, "word"), ...cells[i], ...sums.slice(i, i + 1)]);
+  // Each has its place, so that the frame may lie over those of its row
+  [[h("span", {}), ...top], ...rows].forEach((row, i) => row.forEach((one, j) => {
+    one.style.gridArea = `${i + 1} / ${j + 1}`;
+    grid.append(one);
+  }));
   const frame = grid.appendChild(h("i", { class: "row-frame" }));
   return { box: h("div", { class: "board" }, planeTitle(title, note), grid), frame };
 }

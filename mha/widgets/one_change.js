@@ -1,5 +1,13 @@
 const SIDE = 256; // of a map, in its own units
-const [WIDE, HIGH] = [320, 170]; // of the bars
+const [WIDE, LEFT] = [296, 26]; // of the bars, and what stands at their left
+const ABOVE = 6;
+
+// How tall the bars are: beside the maps as tall as these (the widths are those of one_change.css), and less below them
+function tallIn(room) {
+  const side = room < 666 ? 115 + (room - 546) / 4 : Math.min(270, (room - 376) / 2);
+  const width = Math.min(320, 260 + (room - 546) / 2);
+  return room < 546 ? 166 : Math.max(150, Math.round(((WIDE + LEFT + 2) * side) / width) - ABOVE - 2);
+}
 
 export default figure(({ titles, told, maps }, { change: put }) => {
   const n = Math.sqrt(maps[0].length);
@@ -25,24 +33,27 @@ export default figure(({ titles, told, maps }, { change: put }) => {
   }
 
   const [before, after] = [framedMap("as before"), framedMap("")];
-  const bars = drawing({ viewBox: `0 -2 ${WIDE} ${HIGH + 3}` });
+  const bars = drawing({});
   const add = into(bars);
   const step = WIDE / n;
   const columns = (name) => tabulate(n, (j) => add("rect", { x: j * step + 2, width: step - 4, class: name }));
   const [filled, outlined] = [columns("share now"), columns("share before")];
-  add("line", { x1: 0, x2: WIDE, y1: HIGH, y2: HIGH, class: "axis" });
-  for (const weight of [0.5, 1]) {
-    const y = HIGH * (1 - weight);
-    add("line", { x1: 0, x2: WIDE, y1: y, y2: y, class: "rule" });
-    add("text", { x: WIDE - 2, y: y + 14, class: "tick end" }, weight);
-  }
+  const levels = [0, 0.5, 1].map((weight) => [weight, add("line", { x1: 0, x2: WIDE, class: weight ? "rule" : "axis" }),
+    add("text", { x: -6, class: "tick end" }, weight || "")]);
   const rowName = h("span");
   const barsBox = h("div", { class: "plane row" },
     h("div", { class: "plane-title" }, h("b", {}, rowName), ", outlined as before"), bars);
   const sentence = (change, row, total) => `${told[change]} Row ${row} now sums to ${total.toFixed(2)}.`;
   const status = statusLine(longestOf(titles.map((_, change) => sentence(change, n, 1))));
 
-  function draw({ change, row }) {
+  function draw({ change, row }, room) {
+    const high = tallIn(room);
+    set(bars, { viewBox: `${-LEFT} ${-ABOVE} ${WIDE + LEFT + 2} ${high + ABOVE + 2}` });
+    levels.forEach(([weight, line, tick]) => {
+      const y = high * (1 - weight);
+      set(line, { y1: y, y2: y });
+      set(tick, { y: y + 5 });
+    });
     const rowOf = (weights) => weights.slice((row - 1) * n, row * n);
     const rows = [maps[0], maps[change + 1]].map(rowOf);
     before.show(maps[0], row);
@@ -50,7 +61,7 @@ export default figure(({ titles, told, maps }, { change: put }) => {
     say(after.title, titles[change]);
     write(rowName, `row ${row}`);
     [outlined, filled].forEach((some, k) => some.forEach((bar, j) =>
-      set(bar, { y: HIGH * (1 - rows[k][j]), height: HIGH * rows[k][j] })));
+      set(bar, { y: high * (1 - rows[k][j]), height: high * rows[k][j] })));
     const total = sum(rows[1]);
     say(status, sentence(change, row, total));
     return {

@@ -1,5 +1,5 @@
 // Of the curves, in pixels: margins, what is above them, their height, and what is below
-const [LEFT, RIGHT, TOP, HIGH, FOOT] = [40, 76, 12, 150, 62];
+const [LEFT, RIGHT, TOP, HIGH, FOOT] = [40, 14, 16, 146, 62];
 const [LOW, TALL] = [-2, 8]; // scores
 const y = (score) => TOP + (HIGH * (TALL - score)) / (TALL - LOW);
 
@@ -93,16 +93,19 @@ export default figure(({ frequencies, angles, last, target }, { change }) => {
     const x = (at) => LEFT + ((room - LEFT - RIGHT) * at) / end;
     toPosition = (pixel) => Math.round(((pixel - LEFT) * end) / (room - LEFT - RIGHT));
     set(svg, { viewBox: `0 0 ${room} ${TOP + HIGH + FOOT}` });
-    rules.forEach((rule) => set(rule, { x2: room - RIGHT }));
+    rules.forEach((rule) => set(rule, { x2: x(last) }));
     [rotated, added].forEach((scores, i) => {
       const points = scores.map((score, at) => `${x(at).toFixed(1)},${y(score).toFixed(1)}`);
       set([rotatedLine, addedLine][i], { d: `M${points.join("L")}` });
       set(dots[i], { cx: x(position), cy: y(scores[position]) });
     });
-    const gap = y(rotated[last]) - y(added[last]); // the names of lines that end side by side stand apart
-    const apart = Math.abs(gap) < 16 ? ((gap < 0 ? -1 : 1) * (16 - Math.abs(gap))) / 2 : 0;
-    [rotated, added].forEach((scores, i) =>
-      set(names[i], { x: x(last) + 6, y: y(scores[last]) + 4 + (i ? -apart : apart) }));
+    // Each line has its name where the other is farthest from it, on its outer side
+    const apart = added.map((score, at) => (at < 6 || at > last - 6 ? 0 : score - rotated[at]));
+    const far = indexOfLargest(apart.map(Math.abs));
+    [rotated, added].forEach((scores, i) => {
+      const over = (apart[far] > 0) === (i === 1);
+      set(names[i], { x: Math.max(x(far), LEFT + 26), y: y(scores[far]) + (over ? -9 : 19) });
+    });
     set(span, { d: `M${x(position)},${y(LOW) + 14}H${x(position + offset)}` });
     [position + offset, position].forEach((at, i) => set(tips[i], { cx: x(at) }));
     ticks.forEach((tick, i) => {

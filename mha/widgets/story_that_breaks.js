@@ -9,6 +9,9 @@ const LENDING = "3,456 of the 2,592,000 numbers in the cache are now those of a 
 const LENT = { "the values of the chosen head": ["values"], "all values": ["values"], "all keys": ["keys"],
   "all keys and values": ["keys", "values"] };
 
+const GAP = 12; // pixels between the tokens of two lines
+const MARGIN = 5; // at the left of all tokens
+
 const two = (value) => value.toFixed(2);
 const quoted = (word) => `\u201c${word}\u201d`;
 const nameOf = (head, heads) => `${Math.floor(head / heads)}.${head % heads}`;
@@ -83,6 +86,18 @@ async function startWorker(model) {
   return { ask, stop: () => worker.terminate() };
 }
 
+// A line through points, with rounded corners
+function rounded(points) {
+  const towards = ([x, y], [a, b], most) => {
+    const long = Math.hypot(a - x, b - y) || 1;
+    const share = Math.min(most, long / 2) / long;
+    return [x + share * (a - x), y + share * (b - y)];
+  };
+  const corners = points.slice(1, -1).map((point, k) =>
+    `L${towards(point, points[k], 5)}Q${point} ${towards(point, points[k + 2], 5)}`);
+  return `M${points[0]}${corners.join("")}L${points.at(-1)}`;
+}
+
 // ---- the text, and where a token looks ----------------------------------------------------------------------------
 
 // Each token is one stop of the text, which is one stop of the page
@@ -142,17 +157,23 @@ function textOf(choose) {
 
   // From the token that asks to those that it gives a twentieth or more
   function drawArcs(row, asks) {
-    const places = tokens.map((token) => [token.offsetLeft + token.offsetWidth / 2, token.offsetTop + 2]);
+    const places = tokens.map((token) => [token.offsetLeft + token.offsetWidth / 2, token.offsetTop,
+      token.offsetTop + token.offsetHeight]);
     if (!places[asks]) return;
-    const [x, y] = places[asks];
     const paths = [...row].map((weight, j) => [weight, j]).filter(([weight, j]) => weight >= 0.05 && j !== asks)
-      .map(([weight, j]) => {
-        const [a, b] = places[j];
-        const rise = Math.min(26, 10 + Math.abs(a - x) / 12);
-        return h("path", { d: `M${x},${y}C${x},${y - rise} ${a},${b - rise} ${a},${b}`, class: "arc",
-          "stroke-width": (1 + 4 * weight).toFixed(2), opacity: (0.35 + 0.65 * weight).toFixed(2) });
-      });
+      .map(([weight, j]) => h("path", { d: wayOf(places[asks], places[j]), class: "arc",
+        "stroke-width": (1 + 4 * weight).toFixed(2), opacity: (0.35 + 0.65 * weight).toFixed(2) }));
     arcs.replaceChildren(...paths);
+  }
+
+  // In one line an arc above it. To an earlier line a way between the lines, and past others at the left edge: through
+  // no word
+  function wayOf([x, y], [a, top, bottom]) {
+    const rise = Math.min(20, 10 + Math.abs(a - x) / 12);
+    if (Math.abs(top - y) < 5) return `M${x},${y + 2}C${x},${y - rise} ${a},${top - rise} ${a},${top + 2}`;
+    const [from, to] = [y - GAP / 2, bottom + GAP / 2];
+    if (from - to < GAP) return rounded([[x, y + 1], [x, from], [a, from], [a, bottom - 1]]);
+    return rounded([[x, y + 1], [x, from], [MARGIN, from], [MARGIN, to], [a, to], [a, bottom - 1]]);
   }
   const toEnd = () => { box.scrollTop = box.scrollHeight; };
   return { box, show, toEnd };

@@ -1,6 +1,7 @@
 const REACH = 3.3; // the planes show -REACH..REACH: the longest token stretched twice stays inside
 const IDENTITY = [[1, 0], [0, 1]];
 
+const discRadius = (weight) => 9 + 16 * Math.sqrt(weight);
 const diamond = (x, y, r) => `M${x},${y - r} l${r},${r} l${-r},${r} l${-r},${-r} z`;
 
 // Two numbers that change, and how they stand in a sentence
@@ -37,7 +38,7 @@ function scene({ svg, x: toX, y: toY }, count) {
     points.forEach((point, i) => {
       const [x, y] = [toX(point[0]), toY(point[1])];
       set(pulls[i], { x1: x, y1: y, x2: mixedAt[0], y2: mixedAt[1], "stroke-width": 8 * weights[i] });
-      set(discs[i], { cx: x, cy: y, r: 9 + 16 * Math.sqrt(weights[i]) });
+      set(discs[i], { cx: x, cy: y, r: discRadius(weights[i]) });
       set(marks[i], { cx: x, cy: y });
       set(numbers[i], { x, y: y + 4 });
     });
@@ -166,8 +167,7 @@ export default figure(({ sharpnesses, words, tokens, scores, targets }, { now, c
   const after = scene(right, words.length);
   const names = words.map((word, i) => {
     const [x, y] = tokens[i];
-    const aside = y > 0 ? -15 : 24;
-    return left.svg.appendChild(h("text", { x: left.x(x), y: left.y(y) + aside, class: "word" }, word));
+    return left.svg.appendChild(h("text", { x: left.x(x), class: "word" }, word));
   });
   const goals = targets.map((target) => targetRing(right, target, after.marks[0]));
   const weightsOf = weightTable(words);
@@ -209,6 +209,8 @@ export default figure(({ sharpnesses, words, tokens, scores, targets }, { now, c
       const chosen = i === asking;
       before.marks[i].classList.toggle("looks", chosen);
       names[i].classList.toggle("looks", chosen);
+      const [up, beyond] = [tokens[i][1], discRadius(weights[i]) + 4]; // the name stands outside the disc
+      set(names[i], { y: left.y(up) + (up > 0 ? -beyond : beyond + 10) });
       goals[i].show(i, outs[i], chosen);
     });
     weightsOf.show(asking, values, weights);
