@@ -170,7 +170,8 @@ def one_line(failure):
     text = ""
     with Caught():                                          # a learner's error may not know how to say itself
         text = str(failure.msg or "") if isinstance(failure, SyntaxError) else str(failure)
-    kind = [] if isinstance(failure, NotRun) else [type(failure).__name__]
+    name = "SyntaxError" if type(failure).__name__ == "_IncompleteInputError" else type(failure).__name__  # Python 3.13
+    kind = [] if isinstance(failure, NotRun) else [name]
     line = ": ".join([*kind, *filter(None, [" ".join(text.split())])])
     return line if len(line) <= 200 else f"{line[:199]}…"
 

@@ -94,4 +94,4 @@ def transformed(runner, source):
     with Caught() as caught:
         return {"transformed_cell": runner.transform_cell(source)}
     failure = caught.failure
-    return {"preprocessing_exc_tuple": (type(failure), failure, failure.__traceback__)}
+    return {"transformed_cell": source, "preprocessing_exc_tuple": (type(failure), failure, failure.__traceback__)}
