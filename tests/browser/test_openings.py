@@ -132,7 +132,7 @@ HOLE = """
 """
 
 
-@pytest.mark.parametrize("width, most", [(1200, 60), (390, 70)])
+@pytest.mark.parametrize("width, most", [(1200, 62), (390, 70)])
 @every_figure
 def test_no_figure_has_a_hole_when_it_opens(opened, page, index, width, most):
     tab, figure = open_figure(opened, page, index, width=width)
