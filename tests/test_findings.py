@@ -198,4 +198,4 @@ def test_what_is_right_in_a_square_is_what_its_condition_says():
         asked = next(fact for fact in (first, second) if fact.startswith("Bob"))
         assert asked.split()[1] == right == ("Paris" if condition.endswith("> 0") else "Oslo")
     conditions = [row[0] for row in rows]
-    assert conditions == ["n + m > 0", "n + m' < 0", "n' + m < 0", "n' + m' > 0"]
+    assert conditions == ["n + m > 0", "n + m\u2032 < 0", "n\u2032 + m < 0", "n\u2032 + m\u2032 > 0"]

@@ -5,7 +5,7 @@ import torch
 
 from mha import viz
 from mha.lab.assets import PLAYED_ON, board, journey_heads, journey_model, journey_runs, more_seeds
-from mha.lab.journeys import NAMES, QUESTIONS, TOWNS, Config, config, draw, words
+from mha.lab.journeys import NAMES, QUESTIONS, TOWNS, Config, config, draw, without_each_head, words
 from mha.lab.journeys.board import MARGIN
 from mha.lab.journeys.training import EVERY
 from mha.viz.picture import INK, OCHRE, TEAL, WIDTH, house_figure
@@ -133,6 +133,15 @@ def read_by(run: int = 0):
     return words(tokens[0]), list(zip(names, *told))
 
 
+def switched_off(run: int) -> viz.Picture:
+    """What a run of 2 + 1 has right in either box, with all heads and without each."""
+    right = without_each_head(journey_model(run))
+    return viz.bars([name if name == "all heads" else f"without {name}" for name in right],
+                    alt="The share that is right in either box, with all heads and without each.",
+                    **{"from": [float(pair[0]) for pair in right.values()],
+                       "to": [float(pair[1]) for pair in right.values()]})
+
+
 def needed(*chosen: Config, margin: bool = False) -> viz.Picture:
     """The steps that each seed needed; with the margin, a line that lies so much above the mean of the first."""
     entries = [entry(played) for played in chosen]
@@ -146,11 +155,11 @@ def square() -> viz.Picture:
     """Four documents that differ in whose name comes first and in two towns: what is right for Bob, and its sign."""
     figure, panels = house_figure(WIDTH, 2.3, rows=2, columns=2)
     rows = []
-    for panel, (names, towns) in zip(panels, product(("n", "n'"), ("m", "m'"))):
+    for panel, (names, towns) in zip(panels, product(("n", "n\u2032"), ("m", "m\u2032"))):
         facts = [["Bob", "Paris", "Cairo"], ["Gus", "Oslo", "Perth"]]
-        if names == "n'":
+        if names != "n":
             facts[0][0], facts[1][0] = facts[1][0], facts[0][0]
-        if towns == "m'":
+        if towns != "m":
             facts[0][1], facts[1][1] = facts[1][1], facts[0][1]
         right = next(fact[1] for fact in facts if fact[0] == "Bob")
         sign = f"{names} + {towns} {'>' if right == 'Paris' else '<'} 0"
