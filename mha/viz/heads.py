@@ -40,7 +40,7 @@ def head_grid(panels, alt, least, row="layer", column="head", digits=2):
     axes[0].set_ylabel(row)
     rows = [[f"{title}, {row} {layer}", *map(float, numbers)] for title, values in panels.items()
             for layer, numbers in enumerate(values)]
-    return Picture(figure, table(alt, ["", *(f"{column} {k}" for k in range(h))], rows, max(digits, 0) and 3))
+    return Picture(figure, table(alt, ["", *(f"{column} {k}" for k in range(h))], rows, 3 if digits else 0))
 
 
 def composition(first, second, weight, without):
