@@ -116,17 +116,17 @@ def curves(x, xlabel, ylabel, log=False, points=5, **series):
     Args:
         x: m numbers, from the least to the greatest.
         xlabel, ylabel: what stands at the axes.
-        log: make the x axis logarithmic; "both", the y axis, too.
+        log: make the x axis logarithmic; "y", the y axis; "both", both.
         points: how many of the m the text table lists.
         series: m numbers each.
     """
     x, values = as_array(x), {readable_name(name): as_array(s) for name, s in series.items()}
     figure, (axis,) = house_figure(WIDTH, 2.8)
     colours = {name: axis.plot(x, v)[0].get_color() for name, v in values.items()}
-    axis.set(xlabel=xlabel, ylabel=ylabel, xscale="log" if log else "linear",
-             yscale="log" if log == "both" else "linear")
+    across, up = log in (True, "both"), log in ("y", "both")
+    axis.set(xlabel=xlabel, ylabel=ylabel, xscale="log" if across else "linear", yscale="log" if up else "linear")
     # The names stand beside the ends of their lines, from the lowest up, and none on top of another.
-    scale, back = (np.log10, lambda y: 10 ** y) if log == "both" else (float, float)
+    scale, back = (np.log10, lambda y: 10 ** y) if up else (float, float)
     low, high = map(scale, axis.get_ylim())
     room, at = 0.075 * (high - low), -np.inf
     for name in sorted(values, key=lambda name: values[name][-1]):

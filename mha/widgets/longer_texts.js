@@ -1,0 +1,95 @@
+const [LEFT, RIGHT, TOP, HIGH, FOOT] = [58, 8, 8, 236, 40];
+const [LEAST, MOST] = [-5, 5]; // powers of ten of a turn
+const y = (turns) => TOP + (HIGH * (MOST - Math.log10(turns))) / (MOST - LEAST);
+
+export default figure(({ heads, factors, base, raised }) => {
+  const svg = drawing({ height: TOP + HIGH + FOOT });
+  const add = into(svg);
+  const rules = [-4, -2, 0, 2, 4].map((power) => {
+    const turns = 10 ** power;
+    add("text", { class: "tick end", x: LEFT - 8, y: y(turns) + 4 }, power === 0 ? "1 turn" : comma3(turns));
+    return add("line", { class: power === 0 ? "rule whole" : "rule", x1: LEFT, y1: y(turns), y2: y(turns) });
+  });
+  const most = Math.max(...heads.map(([d_k]) => d_k / 2));
+  const marks = tabulate(most, () => ({
+    way: add("line", { class: "way" }), fresh: add("line", { class: "fresh" }),
+    before: add("circle", { class: "before" }), now: add("circle", { class: "now" }), name: add("text", { class: "tick" }),
+  }));
+  const axis = add("text", { class: "tick", y: TOP + HIGH + 34 }, "pair, the fastest first");
+  const status = statusLine(sentenceFor(131072, 30, 64, 32, 32));
+  const title = h("div", { class: "plane-title legend" },
+    ...[["before", "turns in training"], ["now", "in the longer text"], ["fresh", "through new angles"]].flatMap(
+      ([look, words]) => [h("span", { class: `key ${look}` }), `${words} `]));
+
+  function comma3(turns) {
+    return turns < 1 ? String(turns) : comma(turns);
+  }
+
+  function sentenceFor(tokens, fresh, pairs, first, last) {
+    const few = fresh ? `${fresh} of ${pairs} pairs come` : "no pair comes";
+    return `In ${comma(tokens)} tokens ${few} to angles that training never showed. `
+      + `The fastest pair turns ${told(first)}, the slowest ${told(last)}.`;
+  }
+
+  function told(slowed) {
+    return slowed > 1 + 1e-9 ? `${shortly(slowed)} times as slowly` : "as fast as before";
+  }
+
+  // Radians a token of each pair, as mha.position has them
+  function thetas(way, d_k, length, factor) {
+    const of = (from) => tabulate(d_k / 2, (i) => from ** (-2 * i / d_k));
+    const old = of(base);
+    const pairAt = (turns) => (d_k * Math.log(length / (2 * Math.PI * turns))) / (2 * Math.log(base));
+    const first = Math.max(Math.floor(pairAt(32)), 0);
+    const last = Math.min(Math.ceil(pairAt(1)), d_k - 1);
+    const share = (i) => Math.min(1, Math.max(0, (i - first) / Math.max(last - first, 0.001))); // that YaRN divides
+    return [
+      () => old,
+      () => old.map((theta) => theta / factor),
+      () => old.map((theta) => (length * theta < 2 * Math.PI ? theta / factor : theta)),
+      () => of(raised),
+      () => of(base * factor ** (d_k / (d_k - 2))),
+      () => old.map((theta, i) => (1 - share(i)) * theta + (share(i) * theta) / factor),
+    ][way]();
+  }
+
+  function draw({ way, factor: chosen, head }, room) {
+    const [[d_k, length], factor] = [heads[head], factors[chosen]];
+    const [old, now] = [thetas(0, d_k, length, 1), thetas(way, d_k, length, factor)];
+    const trained = old.map((theta) => (length * theta) / (2 * Math.PI));
+    const reached = now.map((theta) => (factor * length * theta) / (2 * Math.PI));
+    const slowed = old.map((theta, i) => theta / now[i]);
+    const isFresh = (i) => trained[i] < 1 && reached[i] > trained[i] * (1 + 1e-9);
+    const pairs = d_k / 2;
+    const x = (i) => LEFT + ((i + 0.5) * (room - LEFT - RIGHT)) / pairs;
+    const small = (room - LEFT - RIGHT) / pairs < 12;
+    set(svg, { viewBox: `0 0 ${room} ${TOP + HIGH + FOOT}` });
+    rules.forEach((rule) => set(rule, { x2: room - RIGHT }));
+    marks.forEach((mark, i) => {
+      for (const one of Object.values(mark)) one.style.display = i < pairs ? "" : "none";
+      if (i >= pairs) return;
+      set(mark.way, { x1: x(i), x2: x(i), y1: y(trained[i]), y2: y(reached[i]) });
+      const top = isFresh(i) ? Math.min(1, reached[i]) : trained[i];
+      set(mark.fresh, { x1: x(i), x2: x(i), y1: y(trained[i]), y2: y(top) });
+      set(mark.before, { cx: x(i), cy: y(trained[i]), r: small ? 2.2 : 5 });
+      set(mark.now, { cx: x(i), cy: y(reached[i]), r: small ? 1.6 : 3.5 });
+      write(mark.name, small && (i + 1) % 8 ? "" : i + 1);
+      set(mark.name, { x: x(i), y: TOP + HIGH + 17 });
+    });
+    set(axis, { x: LEFT + (room - LEFT - RIGHT) / 2 });
+    const fresh = sum(tabulate(pairs, (i) => Number(isFresh(i))));
+    say(status, sentenceFor(factor * length, fresh, pairs, slowed[0], slowed.at(-1)));
+    const names = tabulate(pairs / 8, (i) => `pairs from ${8 * i + 1}`);
+    const eight = tabulate(8, (i) => `+${i}`);
+    return {
+      numbers: { trained, reached, slowed, fresh },
+      tables: () => [
+        ["Turns in training", eight, rowsOf(names, trained)],
+        ["Turns in the longer text", eight, rowsOf(names, reached)],
+        ["Times as slowly as before", eight, rowsOf(names, slowed)],
+        ["New angles", ["pairs"], [["come to some", fresh]]],
+      ],
+    };
+  }
+  return { parts: [title, svg, status], draw };
+});
