@@ -32,7 +32,7 @@ what_the_exchange_shows = Choice(
     options=(
         Option("Keys do not matter in this model.",
                "Keys of a small word such as \"and\" do matter: with them the name is hardly found. Those of two names "
-               "in the same place are alike, and that is all that was exchanged.",
+               "in the same place serve alike, and that is all that was exchanged.",
                "keys-do-nothing"),
         Option("For the heads that name the hero, the keys of the two names serve alike; which name it is comes from "
                "elsewhere.",
