@@ -146,6 +146,14 @@ def test_the_fast_path_of_torchs_layer_ignores_is_causal_alone(batch_first, bias
                 layer(x, x, x, is_causal=True)
 
 
+def test_the_fast_path_of_torchs_layer_asks_for_a_batch():
+    layer, x = torch.nn.MultiheadAttention(24, 2, batch_first=True).eval(), torch.randn(5, 24)
+    with torch.no_grad():
+        assert (layer(x, x, x, attn_mask=masks.causal(5), need_weights=False)[0][-1] == 0).all()
+        with pytest.raises(RuntimeError, match="Need attn_mask"):
+            layer(x, x, x, is_causal=True)
+
+
 def test_torchs_function_shares_a_single_kv_head_without_being_asked():
     q, k, v = door.inputs(kv_heads=1)
     torch.testing.assert_close(torch.nn.functional.scaled_dot_product_attention(q, k, v), attention(q, k, v)[0])
