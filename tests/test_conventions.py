@@ -7,6 +7,7 @@ import torch
 from mha import MultiHeadAttention, attention, masks
 from mha.lab.assets.conventions import conventions
 from mha.lab.findings import appendix_c
+from tools import make_conventions
 from tools.conventions import door, in_torch
 from tools.make_conventions import NEEDS, ORDER, installed, version
 
@@ -30,6 +31,28 @@ def test_a_library_whose_version_lacks_what_is_called_is_named_and_the_others_ar
     monkeypatch.setattr("tools.make_conventions.NEEDS", needs)
     assert {asked.name for asked in installed()} == TORCHS
     assert capsys.readouterr().out == f"pytest {version('pytest')} is not asked: no such function\n"
+
+
+@pytest.mark.parametrize("raised", [ImportError, AttributeError, Exception])
+def test_a_library_that_lacks_it_only_once_it_is_called_keeps_what_is_stored(raised, monkeypatch, capsys, tmp_path):
+    """A flax without nnx, a jax without dot_product_attention, an onnxruntime without the opset: all are imported."""
+    class Lacking:
+        name, package = "torch · layer", "torch"
+
+        def told(self, version):
+            raise raised("no such function")
+
+    file = tmp_path / "conventions.json"
+    file.write_bytes(make_conventions.CONVENTIONS.read_bytes())
+    asked, = (one for one in installed() if one.name == "torch · function")
+    monkeypatch.setattr(make_conventions, "CONVENTIONS", file)
+    monkeypatch.setattr(make_conventions, "installed", lambda: [Lacking(), asked])
+    before = {one["name"]: one for one in make_conventions.stored()}
+    assert make_conventions.main() == 0
+    after = {one["name"]: one for one in make_conventions.stored()}
+    said, told = capsys.readouterr().out.splitlines()
+    assert said == f"torch {version('torch')} is not asked: no such function" and told.startswith(asked.name)
+    assert after["torch · layer"] == before["torch · layer"] and list(after) == list(ORDER)
 
 
 @here
@@ -121,6 +144,14 @@ def test_the_fast_path_of_torchs_layer_ignores_is_causal_alone(batch_first, bias
         else:
             with pytest.raises(RuntimeError, match="Need attn_mask"):
                 layer(x, x, x, is_causal=True)
+
+
+def test_the_fast_path_of_torchs_layer_asks_for_a_batch():
+    layer, x = torch.nn.MultiheadAttention(24, 2, batch_first=True).eval(), torch.randn(5, 24)
+    with torch.no_grad():
+        assert (layer(x, x, x, attn_mask=masks.causal(5), need_weights=False)[0][-1] == 0).all()
+        with pytest.raises(RuntimeError, match="Need attn_mask"):
+            layer(x, x, x, is_causal=True)
 
 
 def test_torchs_function_shares_a_single_kv_head_without_being_asked():

@@ -40,8 +40,13 @@ def installed():
             try:
                 found += make()
             except ImportError as error:
-                print(f"{packages[0]} {version(packages[0])} is not asked: {error}", flush=True)
+                not_asked(packages[0], error)
     return found
+
+
+def not_asked(package, error):
+    """Name a library that keeps what is stored of it."""
+    print(f"{package} {version(package)} is not asked: {error}", flush=True)
 
 
 def stored():
@@ -51,8 +56,12 @@ def stored():
 def main():
     found = {entry["name"]: entry for entry in [*stored(), *READ]}
     for door in installed():
-        found[door.name] = door.told(version(door.package))
-        print(door.name, found[door.name]["version"], found[door.name]["found"], flush=True)
+        try:
+            found[door.name] = door.told(version(door.package))
+        except Exception as error:              # noqa: BLE001 onnxruntime's errors are Exceptions and nothing narrower
+            not_asked(door.package, error)
+        else:
+            print(door.name, found[door.name]["version"], found[door.name]["found"], flush=True)
     entries = [json.dumps(found[name], ensure_ascii=False, indent=1) for name in ORDER if name in found]
     CONVENTIONS.write_text("[\n" + ",\n".join(entries) + "\n]\n", encoding="utf-8")
     return 0
