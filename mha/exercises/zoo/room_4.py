@@ -210,7 +210,7 @@ SPECIMENS = [
                       "rows-exchanged", makes=lambda: apart(rows=HALVES[::-1]))),
         hints=("Compare the rows of the map. What in a layer is the same for every token?",),
         note=f"{GITHUB}PaddlePaddle/Paddle/pull/35186 (2021), "
-             f"{GITHUB}huggingface/text-generation-inference/issues/1036 (2023), and "
+             f"{GITHUB}EleutherAI/gpt-neox/issues/962 (2023), and "
              f"{GITHUB}Wenyueh/MinivLLM/issues/80 (2026), which prints this difference: one bias too many on two "
              "machines. On one machine it is right, and with a bias of 0 everywhere, so test on two, with a bias that "
              "is not 0."),

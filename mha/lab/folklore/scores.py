@@ -239,6 +239,6 @@ def alternative():
                              for layer in (lambda x: lstm(x)[0], looks_back))
     return ("Translation by attention alone dates from 2017, but Bahdanau, Cho and Bengio (2015) added attention to a "
             "recurrent translator, and Cheng, Dong and Lapata (2016) put self-attention inside an LSTM. It helps "
-            f"there: an LSTM's last state depends on the word 100 back by less than {nothing:.0e}, and with attention "
-            f"over its 200 states by {with_attention:.4f}.",
+            "there: before training, the last state of torch's LSTM depends on the word 100 back by less than "
+            f"{nothing:.0e}, and with attention over its 200 states by {with_attention:.4f}.",
             plain < nothing < 1e-4 < with_attention)
