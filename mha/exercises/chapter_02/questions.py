@@ -145,8 +145,8 @@ explain_scale = Explanation(
                "That holds for independent coordinates of mean 0 and variance 1, which is assumed.",
                "Scores far apart make the softmax sharp: most weight on few keys.",
                "The gradient of a row that gives all to one key is 0 for every key (section 3).",
-               "It is no law: the factor could stand in W_Q. It makes the start soft; that Adam's steps do not grow "
-               "with the width takes division by d_k, as in \u00b5P.",
+               "It is no law: the factor could stand in W_Q. It makes the start soft; that Adam's first steps do not "
+               "grow with the width takes division by d_k, as in \u00b5P.",
                "How the effect was measured, not only the story of it."),
     hints=(), note="Many answers stop at the second line. The fourth and the fifth show that you tested it.",
 )
