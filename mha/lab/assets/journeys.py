@@ -13,7 +13,7 @@ BOARD, JOURNEYS = FOLDER / "board.json", FOLDER / "journeys.npz"
 PLAYED = (                                                      # of board: each from the seeds 0 to 7
     config(2, 1), config(1, 2), config(1, 1), config(1, 1, steps=1200), config(2, 2), config(1), config(4),
     config((2, 1), 1, d_k=8), config(2, 1, d_k=4), config(2, 1, positions="none"),
-    config((2, 1), 1, d_k=12), config((4, 1), (4, 1)),
+    config((2, 1), 1, d_k=12), config((4, 1), (4, 1)), config(1, 1, d_k=24),
 )
 MORE_SEEDS, OTHERS = FOLDER / "more_seeds.npz", range(8, 40)      # played after the chapter was written
 PLAYED_ON = (config(2, 1), config(1, 2), config(1, 1), config(2, 2))
