@@ -28,9 +28,9 @@ def frequencies(way, d_k, length, factor):
 class LongerTexts(LiveFigure):
     """A rotary head and a text that is `factor` times as long as those of training, by six ways.
 
-    `numbers()` gives trained and reached (d_k / 2 each), the turns that each pair makes within the texts of training and
-    within the longer one; slowed (d_k / 2), its old frequency over the new one; and fresh (1), the pairs that come to
-    angles which training did not show: they made less than one turn, and now make more.
+    `numbers()` gives trained and reached (d_k / 2 each), the turns that each pair makes within the texts of training
+    and within the longer one; slowed (d_k / 2), its old frequency over the new one; and fresh (1), the pairs that come
+    to angles which training did not show: they made less than one turn, and now make more.
     """
 
     data = {"heads": HEADS, "factors": FACTORS, "base": BASE, "raised": RAISED}
