@@ -449,7 +449,7 @@ function lossIn(add, { last, stride, floor }) {
     const onIt = (place) => late.filter((loss) => Math.abs(y(loss) - (place - 4)) < 10).length;
     const free = [15, 38, -6].map((down) => y(floor) + down).reduce((a, b) => (onIt(b) < onIt(a) ? b : a));
     set(ground[1], { x: x(last), y: free, class: "of-floor" });
-    write(ground[1], `${floor.toFixed(2)}: no model does better on all words`);
+    write(ground[1], `${floor.toFixed(2)}: on average no model does better`);
     steps.forEach((step, i) => {
       set(step, { x: x((i * last) / 2), y: top + high - 2 });
       write(step, i === 2 ? `${last} steps` : (i * last) / 2);
