@@ -24,6 +24,7 @@ PICTURES = {
     "curves": lambda: viz.curves(torch.arange(1.0, 9), "x", "y", log=True, a=waves(8).square(), b=waves(8).exp()),
     "matrix": lambda: viz.matrix(waves(4, 6), "a matrix", cuts=(3,)),
     "matrix with names": lambda: viz.matrix(waves(3, 3), "a matrix", names=["a", "b", "c"]),
+    "matrix with names of rows": lambda: viz.matrix(waves(2, 9), "a matrix", row_names=["a", "b"]),
     "lookup": lambda: viz.lookup(KEYS, waves(5, 2), -waves(5, 2), waves(2), waves(5), WEIGHTS[0, 0], -waves(2)),
     "dots": lambda: viz.dots(list("abc"), "loss", lines=[(0.7, "a bound")], one=waves(3, 8).square(),
                              two=waves(3, 8).exp()),

@@ -206,13 +206,13 @@ def _scatter(axis, x, y, place, name):
                  marker="os^D"[place], label=name, clip_on=False)
 
 
-def matrix(values, title="", row_label="", column_label="", cuts=(), names=(), alt=None):
+def matrix(values, title="", row_label="", column_label="", cuts=(), names=(), row_names=(), alt=None):
     """A signed matrix on a diverging scale that is symmetric about 0, with lines after the columns in `cuts`.
 
-    `names`, where given, stand at the rows and at the columns in place of their numbers.
+    `names`, where given, stand at the rows and at the columns in place of their numbers; `row_names` at the rows alone.
     """
     v = as_array(values)
-    figure, (axis,) = house_figure(WIDTH, 0.8 + min(3.4, 4.2 * v.shape[0] / v.shape[1]))
+    figure, (axis,) = house_figure(WIDTH, 0.8 + max(min(3.4, 4.2 * v.shape[0] / v.shape[1]), 0.15 * len(row_names)))
     top = np.abs(v).max()
     image = axis.imshow(v, cmap=SIGNED, vmin=-top, vmax=top, aspect="auto")
     bar = figure.colorbar(image, fraction=0.05, aspect=18)
@@ -228,6 +228,8 @@ def matrix(values, title="", row_label="", column_label="", cuts=(), names=(), a
     if len(names):
         axis.set_xticks(range(len(names)), names)
         axis.set_yticks(range(len(names)), names)
+    if len(row_names):
+        axis.set_yticks(range(len(row_names)), row_names)
     axis.set(title=title, xlabel=column_label, ylabel=row_label)
     axis.tick_params(length=0)
     rows = [["rows", v.shape[0]], ["columns", v.shape[1]], ["smallest", float(v.min())], ["largest", float(v.max())]]
