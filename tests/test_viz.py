@@ -232,3 +232,10 @@ def test_symbols_are_set_in_the_drawing_and_typed_in_its_text():
     assert "d_k" not in picture.svg and "W_Q" not in picture.svg
     assert re.search(r">d</tspan><tspan [^>]*>k</tspan><tspan [^>]*> = 4</tspan>", picture.svg)
     assert "d_k = 4" in picture.text and "W_Q" in picture.text
+
+
+@pytest.mark.parametrize("n", [2, 3])
+def test_the_names_of_rows_stand_beside_the_first_of_two_matrices(n):
+    names = ["Cat", "sat", "down"][:n]
+    picture = viz.matrices("two", names, {"one": (waves(n, 2), "12"), "other": (waves(n, 2), "12")})
+    assert [name for name in re.findall(r">(\w+)</text>", picture.svg) if name in names] == names

@@ -271,9 +271,9 @@ def matrices(alt, names, panels, columns=2):
                                 width_ratios=widths)
     for i, (axis, (title, (values, keys))) in enumerate(zip(axes, panels.items())):
         axis.imshow(np.abs(values), cmap=SIZES, vmin=0, vmax=2.5 * max(1, np.abs(values).max()), aspect="auto")
-        for (i, j), value in np.ndenumerate(values):
+        for (row, column), value in np.ndenumerate(values):
             text = f"{value:g}" if value == round(value) else f"{value:.2f}"
-            axis.text(j, i, text.replace("-", "\u2212"), ha="center", va="center", color="black")
+            axis.text(column, row, text.replace("-", "\u2212"), ha="center", va="center", color="black")
         axis.set_title(title)
         axis.set_xticks(range(len(keys)), keys)
         axis.set_yticks(range(len(names)), names if i % columns == 0 else [])
