@@ -267,8 +267,8 @@ def matrices(alt, names, panels, columns=2):
     panels = {title: (as_array(values), keys) for title, (values, keys) in panels.items()}
     rows = -(-len(panels) // columns)
     widths = [max(len(keys) for _, keys in list(panels.values())[i::columns]) for i in range(columns)]
-    figure, axes = house_figure(WIDTH * columns / 2.4, rows * (0.55 + 0.3 * len(names)), columns, rows,
-                                width_ratios=widths)
+    width = min(WIDTH * columns / 2.4, max(WIDTH, 0.9 + 0.75 * sum(widths)))
+    figure, axes = house_figure(width, rows * (0.55 + 0.3 * len(names)), columns, rows, width_ratios=widths)
     for i, (axis, (title, (values, keys))) in enumerate(zip(axes, panels.items())):
         axis.imshow(np.abs(values), cmap=SIZES, vmin=0, vmax=2.5 * max(1, np.abs(values).max()), aspect="auto")
         for (row, column), value in np.ndenumerate(values):
