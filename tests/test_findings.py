@@ -1,10 +1,12 @@
 """mha.lab.findings: the verdicts of chapter 8, as bounds; and the tables of others, where an oracle is at hand."""
 import dataclasses
+import re
 
 import pytest
 import torch
 
-from mha.lab import measure
+import mha
+from mha.lab import fast, measure
 from mha.lab.assets import SCALES, pruning
 from mha.lab.findings import chapter_07, chapter_08, chapter_09, chapter_12, chapter_14, heads as findings
 from mha.lab.findings.bounds import said
@@ -189,6 +191,14 @@ def test_a_ring_sums_every_piece_once_and_sends_less_than_two_vectors(machines):
         changed = (before != after).sum(-1)
         assert torch.equal(changed, torch.ones_like(changed))  # each gets one piece, so each sends one
         assert (after >= before).all()
+
+
+def test_machines_hold_what_the_picture_of_a_cut_layer_says():
+    layer = mha.MultiHeadAttention(12, 6, num_kv_heads=3)
+    picture, told = chapter_12.holdings(layer, 3), fast.slices(layer, 3)
+    drawn = re.findall(r">(\d+ to \d+)</text>", picture.svg)
+    assert drawn == [part for name in ("W_Q columns", "W_K columns", "W_V columns", "W_O rows") for part in told[name]]
+    assert [line.split("  ")[0] for line in picture.text.splitlines()[3:]] == ["machine 0", "machine 1", "machine 2"]
 
 
 def test_what_is_right_in_a_square_is_what_its_condition_says():

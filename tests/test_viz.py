@@ -24,6 +24,7 @@ PICTURES = {
     "curves": lambda: viz.curves(torch.arange(1.0, 9), "x", "y", log=True, a=waves(8).square(), b=waves(8).exp()),
     "matrix": lambda: viz.matrix(waves(4, 6), "a matrix", cuts=(3,)),
     "matrix with names": lambda: viz.matrix(waves(3, 3), "a matrix", names=["a", "b", "c"]),
+    "matrix with names of rows": lambda: viz.matrix(waves(2, 9), "a matrix", row_names=["a", "b"]),
     "lookup": lambda: viz.lookup(KEYS, waves(5, 2), -waves(5, 2), waves(2), waves(5), WEIGHTS[0, 0], -waves(2)),
     "dots": lambda: viz.dots(list("abc"), "loss", lines=[(0.7, "a bound")], one=waves(3, 8).square(),
                              two=waves(3, 8).exp()),
@@ -231,3 +232,10 @@ def test_symbols_are_set_in_the_drawing_and_typed_in_its_text():
     assert "d_k" not in picture.svg and "W_Q" not in picture.svg
     assert re.search(r">d</tspan><tspan [^>]*>k</tspan><tspan [^>]*> = 4</tspan>", picture.svg)
     assert "d_k = 4" in picture.text and "W_Q" in picture.text
+
+
+@pytest.mark.parametrize("n", [2, 3])
+def test_the_names_of_rows_stand_beside_the_first_of_two_matrices(n):
+    names = ["Cat", "sat", "down"][:n]
+    picture = viz.matrices("two", names, {"one": (waves(n, 2), "12"), "other": (waves(n, 2), "12")})
+    assert [name for name in re.findall(r">(\w+)</text>", picture.svg) if name in names] == names

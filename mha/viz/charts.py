@@ -206,13 +206,13 @@ def _scatter(axis, x, y, place, name):
                  marker="os^D"[place], label=name, clip_on=False)
 
 
-def matrix(values, title="", row_label="", column_label="", cuts=(), names=(), alt=None):
+def matrix(values, title="", row_label="", column_label="", cuts=(), names=(), row_names=(), alt=None):
     """A signed matrix on a diverging scale that is symmetric about 0, with lines after the columns in `cuts`.
 
-    `names`, where given, stand at the rows and at the columns in place of their numbers.
+    `names`, where given, stand at the rows and at the columns in place of their numbers; `row_names` at the rows alone.
     """
     v = as_array(values)
-    figure, (axis,) = house_figure(WIDTH, 0.8 + min(3.4, 4.2 * v.shape[0] / v.shape[1]))
+    figure, (axis,) = house_figure(WIDTH, 0.8 + max(min(3.4, 4.2 * v.shape[0] / v.shape[1]), 0.15 * len(row_names)))
     top = np.abs(v).max()
     image = axis.imshow(v, cmap=SIGNED, vmin=-top, vmax=top, aspect="auto")
     bar = figure.colorbar(image, fraction=0.05, aspect=18)
@@ -228,6 +228,8 @@ def matrix(values, title="", row_label="", column_label="", cuts=(), names=(), a
     if len(names):
         axis.set_xticks(range(len(names)), names)
         axis.set_yticks(range(len(names)), names)
+    if len(row_names):
+        axis.set_yticks(range(len(row_names)), row_names)
     axis.set(title=title, xlabel=column_label, ylabel=row_label)
     axis.tick_params(length=0)
     rows = [["rows", v.shape[0]], ["columns", v.shape[1]], ["smallest", float(v.min())], ["largest", float(v.max())]]
@@ -265,13 +267,13 @@ def matrices(alt, names, panels, columns=2):
     panels = {title: (as_array(values), keys) for title, (values, keys) in panels.items()}
     rows = -(-len(panels) // columns)
     widths = [max(len(keys) for _, keys in list(panels.values())[i::columns]) for i in range(columns)]
-    figure, axes = house_figure(WIDTH * columns / 2.4, rows * (0.55 + 0.3 * len(names)), columns, rows,
-                                width_ratios=widths)
+    width = min(WIDTH * columns / 2.4, max(WIDTH, 0.9 + 0.75 * sum(widths)))
+    figure, axes = house_figure(width, rows * (0.55 + 0.3 * len(names)), columns, rows, width_ratios=widths)
     for i, (axis, (title, (values, keys))) in enumerate(zip(axes, panels.items())):
         axis.imshow(np.abs(values), cmap=SIZES, vmin=0, vmax=2.5 * max(1, np.abs(values).max()), aspect="auto")
-        for (i, j), value in np.ndenumerate(values):
+        for (row, column), value in np.ndenumerate(values):
             text = f"{value:g}" if value == round(value) else f"{value:.2f}"
-            axis.text(j, i, text.replace("-", "\u2212"), ha="center", va="center", color="black")
+            axis.text(column, row, text.replace("-", "\u2212"), ha="center", va="center", color="black")
         axis.set_title(title)
         axis.set_xticks(range(len(keys)), keys)
         axis.set_yticks(range(len(names)), names if i % columns == 0 else [])

@@ -197,4 +197,4 @@ def test_a_picture_is_never_far(visit, page, bets):
     tab = visit(page, bets=bets).page
     tab.set_viewport_size({"width": 1200, "height": 900})
     way, heading = tab.evaluate(WAY)
-    assert way < 3000, f"{way:.0f} px without a picture, before {heading}"
+    assert way < 2500, f"{way:.0f} px without a picture, before {heading}"
