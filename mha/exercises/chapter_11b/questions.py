@@ -79,7 +79,7 @@ why_silent = Explanation(
     statement="In an interview: \"Some new models have a sink logit in each head, others a sigmoid gate. What is that "
               "for, and are the two the same?\" Answer in a minute, then open the checklist.",
     checklist=("The weights of a softmax sum to 1, so a head that finds nothing must still attend to something.",
-               "Trained models then put the weight on a token that does little harm, often the first: a sink.",
+               "Many trained heads then put the weight on a token that does little harm, often the first: a sink.",
                "A sink logit is one more score in the softmax, without a value, so that rows may sum to less than 1.",
                "That multiplies the head's output by sigmoid(ln Z - s): a gate that is opened by the scores.",
                "A learned gate is sigmoid(x W) for each coordinate, opened by the token, whatever the scores are.",

@@ -100,10 +100,12 @@ def jobs():
 @claim("language", "A head that is right in 80 % of the cases has been found to do the task.", SETTINGS, EIGHT)
 def luck():
     best, one = (measure.luckiest(heads=heads, questions=30) for heads in (72, 1))
-    return ("Luck is ruled out if the head was chosen before, but a fixed offset still is not. Where there are two "
-            f"answers, the luckiest of 72 heads that toss coins gets at least {round(30 * best)} of 30 right in one "
-            f"try of twenty, and a single one at least {round(30 * one) + 1}.",
-            best >= 0.8 > one)
+    few = measure.luckiest(heads=1, questions=10)
+    return ("Of 30 cases with two answers, luck is ruled out if the head was chosen before, but a fixed offset still "
+            f"is not. The luckiest of 72 heads that toss coins gets at least {round(30 * best)} of them right in one "
+            f"try of twenty, and a single one at least {round(30 * one) + 1}. Of 10 cases a single one gets at least "
+            f"{round(10 * few)} about as often.",
+            best >= 0.8 > one and few >= 0.8)
 
 
 @claim("language", "A large weight means that much is handed on.", SETTINGS, EIGHT)
