@@ -139,6 +139,8 @@ def test_one_model_has_induction_heads_and_the_other_has_none():
     assert large.induction.mean(0).max() > 0.8 and (large.induction.mean(0) > 0.3).sum() > 8
     assert small.induction.mean(0).max() < 0.1 and large.induction_once.mean(0).max() < 0.1
     assert large.loss[1].max() < 0.5 * large.loss[0].min() and small.loss[1].mean() > 0.9 * small.loss[0].mean()
+    assert large.loss_once.min() > 0.85 * large.loss[0].mean()
+    assert (small.loss[1] - small.loss_once).mean().abs() < 0.15
 
 
 def test_16_0_makes_induction_heads_by_their_keys():

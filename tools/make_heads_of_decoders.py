@@ -95,6 +95,7 @@ def scores(found):
     return {"induction": found.induction, "induction_once": on(torch.stack(whole), i, P - 1),
             "previous": found.previous, "same": on(found.maps, i, P),
             "loss": torch.stack([rows[:, :P].mean(-1), rows[:, P + 1:].mean(-1)]),
+            "loss_once": found.losses(found.once, behind=P + 2),
             "first": (logits[:, P + 1:].argmax(-1) == found.twice[:, P + 2:]).float().mean(-1)}
 
 

@@ -111,6 +111,6 @@ EXERCISE = Exercise(
            "new[:, head, places] = other[:, head, places]\n"
            "return new"),
     note="In stories15M this line, with head 1 of the last layer, is enough to rename a hero: p times 48 numbers. The "
-         "same line with keys in the place of values does nothing there, since two names in the hero's place have keys "
-         "that are much alike.",
+         "same line with keys in the place of values changes hardly anything there, since two names in the hero's "
+         "place have keys that serve alike.",
 )

@@ -134,7 +134,8 @@ score_without_use = Choice(
                "copy.",
                "wrong-score"),
         Option("The model has induction heads, hidden among many.",
-               "Many heads with a little each would give a loss that falls in the second half. Measure that too.",
+               "Many heads with a little each would give a lower loss on tokens that come again than on others. "
+               "Measure that too.",
                "hidden"),
         Option("The score finds one way to copy, on random tokens. This model copies names in another way, or only "
                "where its texts look like texts.",

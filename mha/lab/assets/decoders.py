@@ -18,8 +18,8 @@ class DecoderHeads:
     """What the heads of one model do, float16. Random tokens: eight texts of 40 that come twice, behind a start token.
 
     Texts: 16 stories, 100 tokens of each. Losses in nats per token, one for each text; those of random tokens are of
-    the second 40: of all but the first, which nothing foretells, in `loss`, `first` and `path_loss`, and of all of them
-    elsewhere.
+    the second 40: of all but the first, which nothing foretells, in `loss`, `loss_once`, `first` and `path_loss`, and
+    of all of them elsewhere.
     """
     induction: Tensor
     """(8, layers, h), the mean weight on the token after the one before, where that came last."""
@@ -31,6 +31,8 @@ class DecoderHeads:
     """(8, layers, h), the mean weight on the same token where it came last."""
     loss: Tensor
     """(2, 8), of the first 40 tokens and of the second."""
+    loss_once: Tensor
+    """(8,), of the second 40 where they are others."""
     first: Tensor
     """(8,), the share of the second 40 that are the likeliest token."""
     off: Tensor

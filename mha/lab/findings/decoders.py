@@ -9,13 +9,14 @@ from mha.lab.findings.chapter_13 import OPENINGS, UNREAD, name_of
 
 
 def copies() -> str:
-    """Losses on random tokens that come twice, and the best induction scores."""
+    """Losses on random tokens that come twice, or are followed by others, and the best induction scores."""
     def of(name):
         kept = decoder_heads(name)
         first, second = kept.loss.mean(-1).tolist()
         heads = kept.induction[0].numel()
-        return (f"{name}: loss {first:.2f}, the second time {second:.2f}; the best of {heads} heads scores "
-                f"{kept.induction.mean(0).max():.2f}")
+        other, texts = kept.loss_once.mean(), len(kept.loss_once)
+        return (f"{name}, {texts} texts: loss {first:.2f}, the second time {second:.2f}, of other tokens {other:.2f};\n"
+                f"the best of its {heads} heads scores {kept.induction.mean(0).max():.2f}")
     return "\n".join(map(of, ("stories15m", "smollm2")))
 
 

@@ -34,15 +34,16 @@ def the_token_before():
     scores = [float(kept.previous.mean(0)[head]) for head in ((16, 0), (11, 1))]
     whole, first, second = (float(kept.path_loss[k, PATHS_KEPT.index(kind)].mean()) for k, kind in (
         (0, "whole"), (0, "keys"), (1, "keys")))
-    return (f"Two heads of SmolLM2-135M give it {scores[0]:.2f} and {scores[1]:.2f} of their weight. Kept from the "
-            f"keys of later layers, the first takes the loss of random tokens that come again from {whole:.2f} to "
-            f"{first:.2f}, and the second to {second:.2f}.", min(scores) > 0.8 and second < 1.2 * whole < 0.4 * first)
+    return (f"Two heads of SmolLM2-135M-Instruct give it {scores[0]:.2f} and {scores[1]:.2f} of their weight. Kept "
+            f"from the keys of later layers, the first takes the loss of random tokens that come again from "
+            f"{whole:.2f} to {first:.2f}, and the second to {second:.2f}.",
+            min(scores) > 0.8 and second < 1.2 * whole < 0.4 * first)
 
 
 @claim("writing", "All language models have an attention sink.", SOME, LAB)
 def every_model_has_a_sink():
     small, large = (decoder_heads(name) for name in ("stories15m", "smollm2"))
     counts = [int((kept.sink[0] > 0.5).sum()) for kept in (small, large)]
-    return (f"Of {large.sink[0].numel()} heads of SmolLM2-135M, {counts[1]} give a story's first token more than half "
-            f"of their weight, and of {small.sink[0].numel()} heads of stories15M {counts[0]} do.",
+    return (f"Of {large.sink[0].numel()} heads of SmolLM2-135M-Instruct, {counts[1]} give a story's first token more "
+            f"than half of their weight, and of {small.sink[0].numel()} heads of stories15M {counts[0]} do.",
             counts[0] == 0 and counts[1] > 50)
