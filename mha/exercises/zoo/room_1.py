@@ -41,8 +41,8 @@ SPECIMENS = [
                       makes=lambda: weights(SCORES, CAUSAL.T)[None])),
         note="\"That's a typo and a big bug!\", said the maintainer of "
              f"{GITHUB}labmlai/annotated_deep_learning_paper_implementations/issues/146 (2022). The one who found it "
-             "measured no difference in the quality of the pictures that the model draws, so a metric need not "
-             "notice. And it leaks, because the sum of a column runs over later queries."),
+             "then measured no gain from the right axis in the quality of the pictures that the model draws, so a "
+             "metric need not notice. And it leaks, because the sum of a column runs over later queries."),
     WhichBug(
         id="B.8", title="A mask that is too polite", core=True, stars=1, after=ROOM,
         sound=lambda: weights(SCORES, CAUSAL)[None], rows=WORDS, columns=WORDS,
@@ -95,8 +95,9 @@ SPECIMENS = [
                       "Then no weight would be 0, and each row would be off by a factor of its own.",
                       "no-normalisation", makes=lambda: SCORES.exp()[None])),
         note=f"{GITHUB}pytorch/pytorch/issues/33360 (2020): the weights that nn.MultiheadAttention returns in training "
-             f"have been through dropout. In {GITHUB}kanyun-inc/fairseq-gec/issues/18 (2019) they served as "
-             "probabilities above 1, and the loss became negative."),
+             f"have been through dropout. So had those of fairseq's own layer, which in "
+             f"{GITHUB}kanyun-inc/fairseq-gec/issues/18 (2019) served as probabilities above 1, and the loss became "
+             "negative."),
     WhichPicture(
         id="B.17", title="The farther the better", after=ROOM, rows=tuple("123456"), columns=tuple("123456"),
         line="scores = scores + 0.7 * (q_idx - kv_idx)",

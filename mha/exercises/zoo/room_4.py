@@ -104,8 +104,8 @@ SPECIMENS = [
         hints=("Take one row and compare the logarithms of the ratios of two weights, right and wrong.",),
         note="No shape and no sum shows it, and with one head it is right. "
              f"{GITHUB}lucidrains/vit-pytorch/issues/65 (2021), where the author says that he still makes rookie "
-             f"mistakes after a year of attention; and {GITHUB}karpathy/ng-video-lecture/pull/6 (2023), from where it "
-             "was copied."),
+             f"mistakes after nearly a year of attention; and {GITHUB}karpathy/ng-video-lecture/pull/6 (2023), from "
+             "where it was copied."),
     WhichPicture(
         id="B.9", title="A mask that does nothing", after=ROOM, line="scores.masked_fill(~causal, -inf)",
         statement="Small heads learn to predict the next token. Each sentence is four throws of a die with eight "

@@ -133,6 +133,16 @@ def read_by(run: int = 0):
     return words(tokens[0]), list(zip(names, *told))
 
 
+@torch.no_grad()
+def towns_said(model) -> tuple[float, float]:
+    """The share of a model's answers that are towns of the document, and the share that are of the fact asked."""
+    tokens, answers = draw(torch.Generator().manual_seed(1), 200)
+    said = model(tokens)[:, -QUESTIONS:].argmax(-1)[..., None]  # (B, 8, 2, 1)
+    told = tokens[:, :-QUESTIONS].unflatten(-1, (-1, 3))[..., 1:].flatten(1) - len(NAMES)  # (B, 8), towns as 0 to 11
+    return tuple((said == towns).any(-1).float().mean().item()
+                 for towns in (told[:, None, None], answers[:, :, None]))
+
+
 def switched_off(run: int) -> viz.Picture:
     """What a run of 2 + 1 has right in either box, with all heads and without each."""
     right = without_each_head(journey_model(run))
