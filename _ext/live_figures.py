@@ -19,11 +19,14 @@ from sphinx.util import logging
 from . import svg
 from .controls import BOXES, CONTROLS
 from .generated import static
+from .styles import COMMENT
 
 logger = logging.getLogger(__name__)
 VIEW = "application/vnd.jupyter.widget-view+json"
 STATE = "application/vnd.jupyter.widget-state+json"
 STATES = re.compile(f'<script type="{re.escape(STATE)}">(.*?)</script>', re.S)
+# They are drawn at random: of a page's hundred, no two begin alike.
+WIDGET_ID = re.compile(r"\b([0-9a-f]{8})[0-9a-f]{24}\b")
 LINKS = ("LinkModel", "DirectionalLinkModel")
 WIDGETS = Path(__file__).parent.parent / "mha" / "widgets"
 # How tall the live figures of each page are in windows of several widths: tests/browser/heights.py measures it.
@@ -79,13 +82,14 @@ def live_figure(model_id, models, picture, alt, numbers, heights):
     parts = view(canvas, mine, picture) + view(controls, mine, picture)
     state = json.dumps({"models": mine}, separators=(",", ":")).replace("</", "<\\/")
     room = ";".join(f"--at-{width}:{height}px" for width, height in zip(HEIGHTS["widths"], heights))
-    return (
+    html = (
         f'<figure class="live-figure" role="group" aria-label="{escape(alt)}">'
         f'<div class="live-vbox" data-model="{model_id}" style="{room}">{parts}</div>'
         '<noscript><p class="live-note">Turn on JavaScript to move the controls.</p></noscript>'
         f"{numbers_table(numbers, ' at the first setting')}"
         f'<script type="{STATE}">{state}</script></figure>'
     )
+    return WIDGET_ID.sub(r"\1", html)
 
 
 def view(model_id, models, picture):
@@ -142,7 +146,7 @@ def numbers_table(numbers, when):
 
 
 def write_modules(app):
-    """The figures' modules as scripts of the site: _static/figures/head_grid.js and its like.
+    """The figures' modules as scripts and sheets of the site: _static/figures/head_grid.js, head_grid.css and their like.
 
     What they share is a script before them, whose names they all see.
     """
@@ -153,6 +157,8 @@ def write_modules(app):
     for path in set(WIDGETS.glob("*.js")) - {common}:
         source = path.read_text("utf8").replace("export default ", "const exported = ")
         static(app, f"figures/{path.name}", REGISTERED.format(name=path.stem, source=source))
+    for path in set(WIDGETS.glob("*.css")) - {common.with_suffix(".css")}:
+        static(app, f"figures/{path.name}", COMMENT.sub("", path.read_text("utf8")))
 
 
 def add_host(app, pagename, templatename, context, doctree):
@@ -163,12 +169,16 @@ def add_host(app, pagename, templatename, context, doctree):
         app.add_js_file("figures/common.js", priority=288)
     for name in modules:
         app.add_js_file(f"figures/{name}.js", priority=290)
+        app.add_css_file(f"figures/{name}.css", priority=600)           # after the site's own
     states = STATES.findall(body)
     context["has_figures"] = bool(states)
     if states:
         context["body"] = STATES.sub("", body)
         name = f"figures/states_of_{Path(pagename).name}.js"
-        Path(app.outdir, "_static", name).write_text(f"window.figureStates = [{','.join(states)}];\n", "utf8")
+        # The short ones first: what figures of one kind share lies close together then, and gzip finds it.
+        lines = [f"figureStates[{index}] = {state};" for index, state in
+                 sorted(enumerate(states), key=lambda one: len(one[1]))]
+        Path(app.outdir, "_static", name).write_text("\n".join(["window.figureStates = [];", *lines, ""]), "utf8")
         app.add_js_file(name, priority=295)
         app.add_js_file("host.js", priority=300)
     context["script_files"] = [script for script in context["script_files"] if script.attributes.get("type") != STATE]

@@ -1,6 +1,7 @@
-"""One style sheet for the whole site: Furo's and the colours of code, then the figures' and the book's own.
+"""One style sheet for the whole site: Furo's and the colours of code, then what all figures share and the book's own.
 
-Theirs stand in a layer, so that every rule of ours outweighs any of theirs.
+Theirs stand in a layer, so that every rule of ours outweighs any of theirs. A figure's own rules are a sheet beside its
+module, which the pages load that show it (live_figures.py).
 """
 import re
 from pathlib import Path
@@ -31,7 +32,7 @@ def sheet():
     for theirs, darker in DARKER.items():
         code = code.replace(theirs, darker)
     theirs = [(furo.THEME_PATH / "static/styles/furo.css").read_text("utf8"), code]
-    ours = [(FIGURES / "common.css"), *sorted(set(FIGURES.glob("*.css")) - {FIGURES / "common.css"}), HERE / "book.css"]
+    ours = [FIGURES / "common.css", HERE / "book.css"]
     layer = OF_INTERFACES.sub("", "\n".join(theirs).replace('@charset "utf-8";', ""))
     layer = SWITCHED.sub(r"body:has(#\1:checked) ", layer).replace("max-width:82em", CONTENTS)
     return COMMENT.sub("", f"@layer theirs {{\n{layer}\n}}\n" + "\n".join(path.read_text("utf8") for path in ours))
@@ -50,8 +51,9 @@ def write(app):
 
 
 def only(app, pagename, templatename, context, doctree):
-    """No page loads any other sheet."""
-    context["css_files"] = [asset for asset in context["css_files"] if Path(asset.filename).name == SHEET]
+    """No page loads any other sheet than this one and those of its figures."""
+    context["css_files"] = [asset for asset in context["css_files"]
+                            if Path(asset.filename).name == SHEET or Path(asset.filename).parent.name == "figures"]
 
 
 def setup(app):

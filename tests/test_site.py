@@ -46,6 +46,14 @@ def test_an_id_that_nothing_in_a_picture_uses_is_dropped():
     assert made.count("<image") == 2 and "map1" not in made and 'id="fig1-a"' in made
 
 
+def test_an_inline_picture_is_written_short_and_keeps_its_words():
+    more = ['<path transform="scale(0.0123)" d="M 3.00024 -119.148759 L 9.5 0.1"/>',
+            '<text x="1.23456">a  b <tspan> c</tspan> </text>', "</svg>"]
+    made = svg.inline(PICTURE.replace("</svg>", "\n ".join(more)), "a picture", "fig1-")
+    assert 'd="M 3.00 -119.15 L 9.5 0.1"' in made and 'scale(0.0123)' in made and "\n" not in made
+    assert '<text x="1.23">a  b <tspan> c</tspan> </text>' in made
+
+
 def test_an_inline_picture_styles_nothing_outside_itself():
     made = svg.inline(PICTURE, "a picture", "fig1-")
     assert "<style" not in made and "metadata" not in made

@@ -29,9 +29,10 @@ from mha.exercises import EXERCISES
 NAME = "multi-head-attention.pdf"
 HERE = "http://book.invalid/"                     # no such place: the browser gets files of the site and nothing else
 ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu"]
-# The cover's own document; all else comes from the site and its style sheet.
+# The cover's own document; all else comes from the site and its style sheets.
 FRAME = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>
 <link rel="stylesheet" href="_static/style.css">
+{sheets}
 <style>
   @page front {{ @bottom-center {{ content: none; }} }}
   @page {{ @top-center {{ font: 9pt "Book Sans", sans-serif; color: #444; }} }}
@@ -126,8 +127,10 @@ def make(site, chromium, form="A4", numbers=None):
     """The PDF, as bytes. numbers: on which page each heading stands, if it stands where it did in the last one."""
     config = yaml.safe_load((ROOT / "_config.yml").read_text("utf8"))
     address = base_address()
+    sheets = "\n".join(f'<link rel="stylesheet" href="{path.relative_to(site).as_posix()}">'
+                       for path in sorted(site.glob("_static/figures/*.css")))
     frame = FRAME.format(title=escape(config["title"]), author=escape(config["author"]), licence=escape(LICENCE),
-                         address=f'<p><a href="{address}">{address}</a></p>' if address else "", zoom=ZOOM)
+                         sheets=sheets, address=f'<p><a href="{address}">{address}</a></p>' if address else "", zoom=ZOOM)
 
     def give(route):
         path, _, weight = route.request.url.removeprefix(HERE).partition("?")

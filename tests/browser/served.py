@@ -67,7 +67,8 @@ def live_figures(page):
     if '<figure class="live-figure"' not in (HTML / page).read_text("utf8"):
         return []
     states = HTML / "_static" / "figures" / f"states_of_{Path(page).stem}.js"
-    return re.findall(r'"figure":"([\w-]+)"', states.read_text("utf8"))
+    named = re.findall(r'^figureStates\[(\d+)\] = .*?"figure":"([\w-]+)"', states.read_text("utf8"), re.M)
+    return [name for _, name in sorted(named, key=lambda one: int(one[0]))]
 
 
 class Silent(http.server.SimpleHTTPRequestHandler):
