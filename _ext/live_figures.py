@@ -26,7 +26,7 @@ VIEW = "application/vnd.jupyter.widget-view+json"
 STATE = "application/vnd.jupyter.widget-state+json"
 STATES = re.compile(f'<script type="{re.escape(STATE)}">(.*?)</script>', re.S)
 # They are drawn at random: of a page's hundred, no two begin alike.
-WIDGET_ID = re.compile(r"\b([0-9a-f]{8})[0-9a-f]{24}\b")
+WIDGET_ID = re.compile(r"(?<![0-9a-f])([0-9a-f]{8})[0-9a-f]{24}(?![0-9a-f])")
 LINKS = ("LinkModel", "DirectionalLinkModel")
 WIDGETS = Path(__file__).parent.parent / "mha" / "widgets"
 # How tall the live figures of each page are in windows of several widths: tests/browser/heights.py measures it.

@@ -2,12 +2,10 @@
 
     .venv/bin/python tests/browser/measure.py
 """
-import gzip
 import statistics
 
 import served
 
-TEXT = (".html", ".css", ".js", ".svg", ".json", ".txt", "/")
 # Long tasks are those that keep a page from answering for more than 50 ms.
 LONG = """
   window.longTasks = 0;
@@ -63,20 +61,9 @@ MOVE = """
 """
 
 
-def weigh(visit, page):
-    """KiB as sent plain and as sent compressed, and the number of requests."""
-    plain = packed = 0
-    own = [url for url in visit.requested if url.startswith("http")]
-    for url in own:
-        body = visit.context.request.get(url).body()
-        plain += len(body)
-        packed += len(gzip.compress(body)) if url.split("?")[0].endswith(TEXT) else len(body)
-    return plain / 1024, packed / 1024, len(own)
-
-
 def measure_page(chrome, address, page):
     visit = served.Visit(chrome, address, page, script=LONG)
-    plain, packed, requests = weigh(visit, page)
+    plain, packed, requests = visit.weight()
     painted = visit.page.evaluate(PAINTED)
     long = visit.page.evaluate("longTasks")
     shift = visit.page.evaluate("layoutShift")

@@ -3,6 +3,7 @@
 BOOK_HTML may name another built book than the one in _build/html.
 """
 import functools
+import gzip
 import http.server
 import json
 import os
@@ -20,6 +21,8 @@ from _ext.quotes import curly
 ROOT = Path(__file__).parents[2]
 HTML = Path(os.environ.get("BOOK_HTML", ROOT / "_build" / "html")).resolve()
 SOURCES = ("_config.yml", "_toc.yml", "_ext", "chapters", "mha")
+# What a server compresses, by how its address ends
+COMPRESSED = (".html", ".css", ".js", ".svg", ".json", ".txt", "/")
 # The first has no windows to draw, which saves half of the time.
 CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 QUIET = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
@@ -202,6 +205,16 @@ class Visit:
 
     def note(self, url):
         (self.requested if url.startswith((self.address, "blob:", "data:")) else self.foreign).append(url)
+
+    def weight(self):
+        """Of all that was requested: KiB plain, KiB as sent by a server that compresses, and the number of requests."""
+        plain = packed = 0
+        own = [url for url in self.requested if url.startswith("http")]
+        for url in own:
+            body = self.context.request.get(url).body()
+            plain += len(body)
+            packed += len(gzip.compress(body)) if url.split("?")[0].endswith(COMPRESSED) else len(body)
+        return plain / 1024, packed / 1024, len(own)
 
     def close(self):
         self.context.close()

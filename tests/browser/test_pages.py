@@ -1,4 +1,6 @@
 """Every page of the built site, wide and narrow, in light and dark, magnified, on paper and in forced colours."""
+import re
+
 import pytest
 
 import served
@@ -22,6 +24,12 @@ def test_nothing_of_what_is_asked_of_every_page_is_wrong(opened, page, width):
 def test_on_a_phone_no_column_of_a_table_with_links_is_cut(visit, page, table, width):
     box = visit(page, width=width).page.locator(f"{table} .table-wrapper")
     assert box.evaluate("(box) => box.scrollWidth - box.clientWidth") <= 0
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if re.match(r"chapters/\d\d", page) and "_lab" not in page])
+def test_a_core_page_and_all_that_it_loads_weigh_at_most_250_kib(visit, page):
+    _, packed, _ = visit(page).weight()
+    assert packed <= 250
 
 
 def test_the_front_door_leads_to_the_book(chrome, address):
