@@ -96,8 +96,11 @@ def view(model_id, models, picture):
     """The HTML of one widget and all in it; the picture holds the place of the canvas."""
     name, state = models[model_id]["model_name"], models[model_id]["state"]
     if name in BOXES:
-        inside = [view(child, models, picture) for child in references(state["children"])]
-        return f'<div class="{BOXES[name]}" data-model="{model_id}">{"".join(inside)}</div>'
+        children = references(state["children"])
+        kinds = {models[child]["model_name"] for child in children}
+        switches = " live-switches" if (name, kinds) == ("HBoxModel", {"CheckboxModel"}) else ""
+        inside = "".join(view(child, models, picture) for child in children)
+        return f'<div class="{BOXES[name]}{switches}" data-model="{model_id}">{inside}</div>'
     if name in CONTROLS:
         return CONTROLS[name](model_id, state)
     if name == "AnyModel":

@@ -287,19 +287,19 @@
     }
   }
 
-  // The control that is moved is the one that stays in sight on a phone (book.css).
+  // The control that is moved, or its row of switches, is what stays in sight on a phone (book.css).
   function take({ currentTarget, target }) {
-    const control = target.closest(".live-control");
-    if (!control || control.matches(".in-hand")) return;
+    const taken = target.closest(".live-switches") ?? target.closest(".live-control");
+    if (!taken || taken.matches(".in-hand")) return;
     currentTarget.querySelector(".in-hand")?.classList.remove("in-hand");
-    control.classList.add("in-hand");
+    taken.classList.add("in-hand");
     makeRoom(currentTarget);
   }
 
   // What else a figure keeps in sight, and what has the focus, stands above the controls that stay at the foot.
   function makeRoom(figure) {
     const stays = (el) => getComputedStyle(el).position === "sticky";
-    const heights = [...figure.querySelectorAll(".live-controls, .in-hand, .live-hbox:has(> .in-hand)")].filter(stays)
+    const heights = [...figure.querySelectorAll(".live-controls, .in-hand")].filter(stays)
       .map((el) => el.offsetHeight);
     figure.style.setProperty("--controls", `${Math.max(0, ...heights)}px`);
   }
