@@ -149,7 +149,7 @@ def numbers_table(numbers, when):
 
 
 def write_modules(app):
-    """The figures' modules as scripts and sheets of the site: _static/figures/head_grid.js, head_grid.css and their like.
+    """The figures' modules as scripts and sheets of the site: _static/figures/head_grid.js, head_grid.css and so on.
 
     What they share is a script before them, whose names they all see.
     """

@@ -30,7 +30,7 @@ def inline(source, alt, prefix):
 
 
 def shorten(root):
-    """Places to a hundredth of a point, and no line breaks: what matplotlib writes more is unseen, and a third of it."""
+    """Places to a hundredth of a point, and no line breaks: a third of what matplotlib writes is unseen."""
     for node in root.iter():
         for name in PLACES & node.attrib.keys():
             node.set(name, LONG.sub(lambda number: f"{float(number[0]):.2f}", node.get(name)))

@@ -129,8 +129,8 @@ def make(site, chromium, form="A4", numbers=None):
     address = base_address()
     sheets = "\n".join(f'<link rel="stylesheet" href="{path.relative_to(site).as_posix()}">'
                        for path in sorted(site.glob("_static/figures/*.css")))
-    frame = FRAME.format(title=escape(config["title"]), author=escape(config["author"]), licence=escape(LICENCE),
-                         sheets=sheets, address=f'<p><a href="{address}">{address}</a></p>' if address else "", zoom=ZOOM)
+    frame = FRAME.format(sheets=sheets, title=escape(config["title"]), author=escape(config["author"]),
+                         licence=escape(LICENCE), zoom=ZOOM, address=f'<p><a href="{address}">{address}</a></p>' if address else "")
 
     def give(route):
         path, _, weight = route.request.url.removeprefix(HERE).partition("?")
