@@ -130,7 +130,8 @@ def make(site, chromium, form="A4", numbers=None):
     sheets = "\n".join(f'<link rel="stylesheet" href="{path.relative_to(site).as_posix()}">'
                        for path in sorted(site.glob("_static/figures/*.css")))
     frame = FRAME.format(sheets=sheets, title=escape(config["title"]), author=escape(config["author"]),
-                         licence=escape(LICENCE), zoom=ZOOM, address=f'<p><a href="{address}">{address}</a></p>' if address else "")
+                         licence=escape(LICENCE), zoom=ZOOM,
+                         address=f'<p><a href="{address}">{address}</a></p>' if address else "")
 
     def give(route):
         path, _, weight = route.request.url.removeprefix(HERE).partition("?")
