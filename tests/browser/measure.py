@@ -81,14 +81,14 @@ def measure_pictures(chrome, address, page):
     visit.close()
 
 
-def measure_figures(chrome, address, page):
-    visit = served.Visit(chrome, address, page, script=served.FRAMES)
+def measure_figures(chrome, address, page, width):
+    visit = served.Visit(chrome, address, page, script=served.FRAMES, width=width)
     for index in range(len(served.live_figures(page))):
         name, times = visit.page.evaluate(MOVE, index)
         if not times:
             continue                            # it has no slider
         slowest = statistics.quantiles(times, n=20)[-1]
-        print(f"{page:34} {name:14} {len(times):6} {statistics.median(times):8.1f} {slowest:8.1f}")
+        print(f"{page:34} {name:20} {width:6} {len(times):6} {statistics.median(times):8.1f} {slowest:8.1f}")
     visit.close()
 
 
@@ -101,10 +101,11 @@ def main():
               "(px at 1200 x 900; the share of the first drawing on a phone's first screen)")
         for page in served.chapters():
             measure_pictures(chrome, address, page)
-        print(f"\n{'page':34} {'figure':14} {'moves':>6} {'median':>8} {'95 %':>8}   (ms from a slider's event to the "
-              "laid-out figure)")
+        print(f"\n{'page':34} {'figure':20} {'px':>6} {'moves':>6} {'median':>8} {'95 %':>8}   (ms from a slider's "
+              "event to the laid-out figure)")
         for page in served.chapters():
-            measure_figures(chrome, address, page)
+            for width in (1200, 390):
+                measure_figures(chrome, address, page, width)
 
 
 if __name__ == "__main__":
