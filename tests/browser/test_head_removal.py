@@ -62,8 +62,7 @@ def test_squares_move_after_a_press_and_follow_a_slider_at_once(visit):
     tab, _ = open_figure(lambda *args, **options: visit(*args, motion="no-preference", **options), PAGE, 0)
     all_of = "document.querySelector('.head-removal').getAnimations({ subtree: true })"
     running = f"flushFrames(), {all_of}.length"
-    head(tab, "5.9").click()
-    assert tab.evaluate(running) > 0
+    assert head(tab, "5.9").evaluate(f"(head) => {{ head.click(); return ({running}); }}") > 0
     tab.evaluate(f"Promise.all({all_of}.map((one) => one.finished)).then(() => null)")
     tab.get_by_label("heads switched off, the cheapest first").press("End")
     assert tab.evaluate(running) == 0

@@ -233,7 +233,7 @@ def test_a_try_below_brings_the_drawing_and_the_controls_into_sight(visit, page,
       const [drawing, controls] = [".staged", ".live-controls"].map((part) =>
         figure.querySelector(part).getBoundingClientRect());
       return drawing.top >= 0 && drawing.bottom <= controls.top + 1 && controls.bottom <= innerHeight + 1;
-    }""", timeout=4000)
+    }""")
 
 
 def test_a_step_is_one_message_and_moves_nothing_else(visit):

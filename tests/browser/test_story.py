@@ -13,6 +13,9 @@ pytestmark = pytest.mark.skipif(PAGE is None, reason="no page of this book has t
 with_model = pytest.mark.skipif(not MODEL.exists() or "null" in MODEL.read_text("utf8"),
                                 reason="the book was built without the weights of stories15M")
 
+# All rows at once: the table may be drawn anew between two questions
+NUMBERS = "(rows) => rows.map((row) => [...row.querySelectorAll('th, td.number')].map((el) => el.innerText))"
+
 
 class Story:
     """The figure in a page."""
@@ -39,7 +42,7 @@ class Story:
 
     def chances(self):
         """Token -> (now, of the whole model)."""
-        rows = [row.locator("th, td.number").all_inner_texts() for row in self.figure.locator(".next tbody tr").all()]
+        rows = self.figure.locator(".next tbody tr").evaluate_all(NUMBERS)
         return {name: (float(now), float(whole)) for name, now, whole in rows}
 
     def press(self, name):
