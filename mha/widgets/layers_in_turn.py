@@ -18,7 +18,7 @@ class LayersInTurn(LiveFigure):
     """Six causal layers on 24 tokens, some with a window and the others full.
 
     `numbers()` gives reach (24): 1 for each token that the last one's output depends on, else 0; and kept (6): how many
-    tokens' keys and values each layer keeps for the next token.
+    tokens' keys and values each layer's cache holds, the last token's among them.
     """
 
     label = "What can reach the last of 24 tokens through six layers, some windowed and some full, and their caches."

@@ -97,5 +97,5 @@ EXERCISE = Exercise(
            "The factor is Z / (Z + e^s) = 1 / (1 + e^(s - ln Z)), which is a sigmoid. It has the shape (h, n), and out "
            "has one axis more.",
            "return out * torch.sigmoid(ln_Z - sinks[:, None])[..., None]"),
-    note="So any kernel that returns ln Z can have sinks, without a line of it being changed.",
+    note="So any kernel that returns ln Z can have sinks; to train with them, gradients must pass through its ln Z.",
 )
