@@ -106,7 +106,7 @@ def heatmaps(weights, tokens, titles=None, columns=4, keys=None, alt=None, cell=
     if h == 1:
         numbers = [[token, *map(float, row)] for token, row in zip(tokens, maps[0])]
         return Picture(figure, table(alt, [corner, *keys], numbers))
-    best = [[titles[i] or "map", *(keys[j] for j in maps[i].argmax(-1))] for i in range(h)]
+    best = [[titles[i] or "map", *(keys[row.argmax()] if row.any() else "–" for row in maps[i])] for i in range(h)]
     return Picture(figure, table(alt + " The table names each query's strongest key.", ["", *tokens], best))
 
 

@@ -11,10 +11,10 @@ THIRTEEN, LAB = "13_heads_that_write", "13_heads_that_write_lab"
 def what_keys_carry():
     whole, keys, small = (after(swap)[:, 0].mean() for swap in ("nothing", "all keys", "keys of 5.1, of a small word"))
     own, other = after("values of 5.1").unbind(1)
-    return (f"In head 5.1 of stories15M a key tells a name from a small word: with the other's keys {whole:.2f} of the "
-            f"name's probability becomes {small:.2f}. It does not tell Lucy from Anna: with all keys of another name "
-            f"{keys:.2f} is left. Which name it is stands in the values: those of this head rename the hero in "
-            f"{int((other > own).sum())} of {own.numel()} pairs.",
+    return (f"In head 5.1 of stories15M a key tells a name from a small word: with the other's keys the name's "
+            f"probability falls from {whole:.2f} to {small:.2f}. It does not tell Lucy from Anna: with all keys of "
+            f"another name it is {keys:.2f}. Which name it is stands in the values: those of this head rename the hero "
+            f"in {int((other > own).sum())} of {own.numel()} pairs.",
             small < 0.2 < 0.9 * whole < keys and bool((other > own).all()))
 
 
@@ -40,7 +40,7 @@ def the_token_before():
             min(scores) > 0.8 and second < 1.2 * whole < 0.4 * first)
 
 
-@claim("writing", "All language models have an attention sink.", SOME, LAB)
+@claim("writing", "The heads of language models have an attention sink.", SOME, LAB)
 def every_model_has_a_sink():
     small, large = (decoder_heads(name) for name in ("stories15m", "smollm2"))
     counts = [int((kept.sink[0] > 0.5).sum()) for kept in (small, large)]

@@ -132,7 +132,7 @@ def sixteen_bits():
     q, k = (rope(x, last) for x in torch.randn(2, 50, 32).double())
     exact, rounded = q @ k.T, q.bfloat16().double() @ k.bfloat16().double().T
     after = (rounded - exact).square().mean().sqrt() / exact.std()
-    return (f"In bfloat16 the angles may not be rounded: from position {firsts[2]} on that puts scores off by "
+    return (f"In bfloat16 the angles must not be rounded: from position {firsts[2]} on that puts scores off by "
             f"{brain[2]:.3f} of their standard deviation, and at the start by {brain[0]:.3f}. In float16 it is "
             f"{half[2]:.3f}, in float32 less than {small}, and after the rotation bfloat16 costs only {after:.3f}.",
             brain[2] > 0.3 > 0.2 > brain[1] > 10 * after and half[2] > 0.02 and full.max() < small and left < 25

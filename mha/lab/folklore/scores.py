@@ -58,8 +58,8 @@ def rows_sum_to_one():
 @claim("softmax", "Ten queries and ten keys of 64 numbers give a table of 10 x 10 scores.", RIGHT, ONE)
 def shapes():
     scores, unequal = torch.randn(10, 64) @ torch.randn(10, 64).T, torch.randn(7, 64) @ torch.randn(11, 64).T
-    return (f"The table is {tuple(scores.shape)}. With queries and keys exchanged it would look the same, and only "
-            f"unequal numbers, such as 7 queries and 11 keys, tell the two apart: {tuple(unequal.shape)}.",
+    return (f"The table is {tuple(scores.shape)}. With queries and keys exchanged it would have the same shape, which "
+            f"tells the two apart only for unequal numbers, such as 7 queries and 11 keys: {tuple(unequal.shape)}.",
             scores.shape == (10, 10) and unequal.shape == (7, 11))
 
 
@@ -166,10 +166,10 @@ def training_without():
     again = fit_lookup(64, scale=1.0, start=64**-0.25, rate=0.01 * 64**-0.25)
     on_weights = fit_lookup(64, scale=1.0, loss="weights")
     return (f"It does in wide heads that look up one of 32 assigned values, with the error of the mixture: at d_k = 64 "
-            f"all {len(wide)} runs stay above {high} without the root and end below {low} with it, while at 4 all "
-            f"learn without it, to errors below {easy}. With a loss on the weights themselves, at the same rate of "
-            f"0.01, those of 64 learn too, and end below {lower}. A smaller start with smaller steps does what the "
-            f"root does, to {close:.0e}.",
+            f"all {len(wide)} runs are above {high} after 300 steps without the root and below {low} with it, while "
+            f"at 4 all learn without it, to errors below {easy}. With a loss on the weights themselves, at the same "
+            f"rate of 0.01, those of 64 learn too, and end below {lower}. A smaller start with smaller steps does what "
+            f"the root does, to {close:.0e}.",
             narrow.max() < easy and wide.min() > high and scaled.max() < low and more.max() < lower
             and on_weights.max() < lower and (again - scaled).abs().max() < close)
 

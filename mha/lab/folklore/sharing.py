@@ -77,9 +77,9 @@ def smaller_cache():
     latent, private, one = (kept(layer) for layer in (
         MultiHeadLatentAttention(d_c=512, d_r=64, **V2), MultiHeadAttention(**V2),
         MultiHeadAttention(num_kv_heads=1, **V2)))
-    return (f"In DeepSeek-V2 it is larger: MLA caches {latent} numbers for each token and layer, one KV head of that "
-            f"width would cache {one}, and 128 of them {private:,}. It is smaller only where the latent and its "
-            "rotated key are together narrower than one key and one value.",
+    return (f"In DeepSeek-V2 it is larger: MLA caches {latent} numbers for each token and layer, one KV head of width "
+            f"{V2['d_k']} would cache {one}, and {V2['num_heads']} of them {private:,}. It is smaller only where the "
+            "latent and its rotated key are together narrower than one key and one value.",
             (latent, one, private) == (576, 256, 32768))
 
 
