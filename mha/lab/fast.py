@@ -60,7 +60,7 @@ class Machine:
 
 H100 = Machine("H100 SXM", 989e12, 3.35e12, "NVIDIA, H100 data sheet: bfloat16 without sparsity; HBM3")
 LAPTOP = Machine("M1 laptop", 2.6e12, 4266e6 * 16,
-                 "Apple, M1 (2020): float32 on its GPU; its bytes are computed, of LPDDR4X-4266 over 128 bits")
+                 "Apple, M1 (2020): its GPU, no width told; its bytes are computed, of LPDDR4X-4266 over 128 bits")
 
 
 class Work(NamedTuple):

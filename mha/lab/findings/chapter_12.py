@@ -59,7 +59,7 @@ def all_reduce(machines: int) -> list[Tensor]:
 
     Each machine holds a vector, cut into as many pieces as there are machines, and hands one piece on at each step.
     For `machines - 1` steps the next machine adds its own part to the piece, and for as many it keeps the sum instead
-    (Patarasu and Yuan 2009).
+    (Patarasuk and Yuan 2009).
     """
     held = torch.ones(machines, machines, dtype=torch.long)
     steps = [held]
