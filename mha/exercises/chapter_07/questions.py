@@ -56,8 +56,8 @@ what_the_figure_shows = Choice(
                "That is what was counted, over all r and all runs, with h = 1, 2, 4, 8, 16 and 32."),
         Option("No single head can serve two targets.",
                "The lab trains one that does: its scores see the contents.", "hole"),
-        Option("On r independent, identically distributed contents, heads that see names only, read by a linear map, "
-               "cannot have an error below 1 - h/r.",
+        Option("On r independent contents of variance 1, h heads that see names only, read by a linear map, cannot "
+               "have an error below 1 - h/r.",
                "That is proved."),
         Option("More than r heads are always worse.",
                "Not when they keep their width. And at equal parameters more steps took away most of what up to 16 "
