@@ -221,7 +221,7 @@ def best_heads() -> str:
     two = induction_runs("two layers").at_period(16)
     prefix, before = two.prefix.amax(-1), two.previous.amax(-1)        # (runs, layers) each
     return (f"best prefix matching: layer 0 {said(prefix[:, 0], 'below 0.1')}, "
-            f"layer 1 {said(prefix[:, 1], 'above 0.7')}, in all runs\n"
+            f"layer 1 {said(prefix[:, 1], 'above 0.7')}, in all {len(prefix)} runs\n"
             f"best previous token: layer 0 {_from(before[:, 0], 0.25, 0.4)}, "
             f"layer 1 {said(before[:, 1], 'below 0.15')}, in all")
 
