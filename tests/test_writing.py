@@ -134,13 +134,21 @@ def test_a_things_values_in_5_1_do_not_make_the_thing_likely():
 
 # --- Two decoders ---------------------------------------------------------------------------------------------------
 
-def test_one_model_has_induction_heads_and_the_other_has_none():
+def test_one_model_has_induction_heads_and_the_other_has_none_on_tokens_of_its_whole_vocabulary():
     large, small = decoder_heads("smollm2"), decoder_heads("stories15m")
     assert large.induction.mean(0).max() > 0.8 and (large.induction.mean(0) > 0.3).sum() > 8
     assert small.induction.mean(0).max() < 0.1 and large.induction_once.mean(0).max() < 0.1
     assert large.loss[1].max() < 0.5 * large.loss[0].min() and small.loss[1].mean() > 0.9 * small.loss[0].mean()
     assert large.loss_once.min() > 0.85 * large.loss[0].mean()
     assert (small.loss[1] - small.loss_once).mean().abs() < 0.15
+
+
+def test_the_other_copies_a_little_where_tokens_are_those_of_its_stories():
+    kept = decoder_heads("stories15m")
+    same, mixed, other = kept.own_tokens
+    more = mixed - same
+    assert more.mean() > 4 * more.std() / len(more) ** 0.5 and same.mean() < mixed.mean() < other.mean()
+    assert kept.induction.mean(0).max() < kept.own_induction.max() < 0.2
 
 
 def test_16_0_makes_induction_heads_by_their_keys():
@@ -200,6 +208,12 @@ def found():
     if path is None:
         pytest.skip("the weights of stories15M are nowhere to be found")
     return tool.Found()
+
+
+def test_tokens_of_its_own_stories_read_again_give_what_is_stored(found):
+    again, kept = decoders_tool.own_tokens(decoders_tool.Found("stories15m")), decoder_heads("stories15m")
+    torch.testing.assert_close(again["own_tokens"], kept.own_tokens, atol=2e-2, rtol=2e-3)
+    torch.testing.assert_close(again["own_induction"], kept.own_induction, atol=2e-3, rtol=2e-3)
 
 
 def test_an_exchange_made_again_gives_what_is_stored(found):

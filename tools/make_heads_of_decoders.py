@@ -18,6 +18,7 @@ from mha.position import Rope, frequencies
 from tools.kept import keep
 
 P, ROWS, FEW = 40, 8, 4                             # length of a repeated part, texts, and texts where runs are many
+KNOWN = 32                                          # texts of tokens that the model's own stories have
 TEXTS, LENGTH, BEHIND = 16, 100, 8                  # stories, tokens of each that are read, and those that do not count
 DRAWN = {"stories15m": (259, 32000), "smollm2": (300, 49152)}            # from these tokens random ones are drawn
 START = {"stories15m": 1, "smollm2": 0}
@@ -97,6 +98,22 @@ def scores(found):
             "loss": torch.stack([rows[:, :P].mean(-1), rows[:, P + 1:].mean(-1)]),
             "loss_once": found.losses(found.once, behind=P + 2),
             "first": (logits[:, P + 1:].argmax(-1) == found.twice[:, P + 2:]).float().mean(-1)}
+
+
+def own_tokens(found):
+    """stories15m, random tokens of those that its stories have: the loss of the second 40 where they are the first
+    again, the first in another order, and others; and each head's induction score.
+    """
+    if found.name != "stories15m":
+        return {}
+    generator, pool = torch.Generator().manual_seed(1), pooled().stories.unique()
+    pool = pool[pool >= DRAWN[found.name][0]]
+    once, other = pool[torch.randint(len(pool), (2, KNOWN, P), generator=generator)]
+    mixed = torch.stack([row[torch.randperm(P, generator=generator)] for row in once])
+    texts = [torch.cat([torch.full((KNOWN, 1), START[found.name]), once, then], 1) for then in (once, mixed, other)]
+    maps = torch.stack(found.read(texts[0], see=("weights",), last=True).seen["weights"])
+    return {"own_tokens": torch.stack([found.losses(ids, behind=P + 2) for ids in texts]),
+            "own_induction": on(maps, torch.arange(P + 2, 2 * P), P - 1).mean(0)}
 
 
 def groups_off(found):
@@ -283,8 +300,8 @@ def apart(found):
             "apart_spread": rows.sum((1, 2))}
 
 
-PARTS = {"scores": scores, "off": groups_off, "used": used, "each": each_off, "paths": paths, "sinks": sinks,
-         "longest": longest, "pairs": pairs, "fastest": fastest, "apart": apart}
+PARTS = {"scores": scores, "own": own_tokens, "off": groups_off, "used": used, "each": each_off, "paths": paths,
+         "sinks": sinks, "longest": longest, "pairs": pairs, "fastest": fastest, "apart": apart}
 
 
 def main(*asked):

@@ -73,6 +73,11 @@ class DecoderHeads:
     fastest: Tensor | None = None
     """smollm2: (4, 2, 4), of random tokens, the loss and what 16.0 gives to the token before: whole, and where the
     fastest pair does not turn in any layer, in layer 16, and in any other; four texts."""
+    own_tokens: Tensor | None = None
+    """stories15m: (3, 32), losses of the second 40 random tokens, of those that its stories have: the first 40 again,
+    the same in another order, and others."""
+    own_induction: Tensor | None = None
+    """(layers, h), the induction scores on these tokens."""
     apart: Tensor | None = None
     """stories15m: (3, 36, 36), where the lead of the name's score in 5.1 comes from, three openings: the query's parts
     in rows, the key's in columns (embedding, then six heads and the network of each layer below)."""

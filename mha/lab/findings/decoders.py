@@ -20,6 +20,24 @@ def copies() -> str:
     return "\n".join(map(of, ("stories15m", "smollm2")))
 
 
+def own_tokens() -> str:
+    """The same of stories15m on tokens that its own stories have, and where these come again in another order."""
+    kept = decoder_heads("stories15m")
+    same, mixed, other = kept.own_tokens.mean(-1).tolist()
+    return (f"stories15m, {kept.own_tokens.shape[1]} texts of its own stories' tokens: loss the second time {same:.2f},"
+            f"\nin another order {mixed:.2f}, of other tokens {other:.2f}; the best head scores "
+            f"{kept.own_induction.max():.2f}")
+
+
+def order_counts() -> str:
+    """By how much their loss rises where they come again in another order, with its standard error; the best head."""
+    kept = decoder_heads("stories15m")
+    more = kept.own_tokens[1] - kept.own_tokens[0]
+    best = divmod(int(kept.own_induction.argmax()), kept.own_induction.shape[1])
+    return (f"stories15m, its stories' tokens in another order: {more.mean():.2f} more, standard error "
+            f"{more.std() / len(more) ** 0.5:.2f};\nits best head on them: {name_of(best)}")
+
+
 def no_repeat() -> str:
     """The best induction scores where the second half repeats nothing."""
     best = [float(decoder_heads(name).induction_once.mean(0).max()) for name in ("stories15m", "smollm2")]
