@@ -1,6 +1,7 @@
 const [WIDE, TALL, LEFT] = [330, 210, 48];
 const MIDDLE = 104; // where no change stands
 const HIGH = 84; // pixels of the largest change, up or down
+const FAINT = 0.02; // of the largest: what is less is a tick of one pixel
 
 export default figure(({ names, rises, most }, { change }) => {
   const all = float16(rises);
@@ -11,8 +12,13 @@ export default figure(({ names, rises, most }, { change }) => {
   const bars = tabulate(count, (i) => h("rect", { x: LEFT + i * each, width: each - 1 }));
   const ends = [-HIGH, 0, HIGH].map((y) => h("text", { x: LEFT - 6, y: MIDDLE + y + 4, class: "tick end" }));
   const words = h("text", { x: (LEFT + WIDE) / 2, y: TALL - 3, class: "tick" }, "60 sentences, the loudest first");
-  svg.append(h("line", { x1: LEFT, x2: WIDE - 12, y1: MIDDLE, y2: MIDDLE, class: "rule" }), ...bars, ...ends, words);
-  const left = h("div", { class: "plane curves" }, planeTitle("Rise of the loss", "for each sentence"), svg);
+  const key = h("text", { x: WIDE - 12, y: MIDDLE - HIGH + 4, class: "tick end" }, "faint: under 2 % of the loudest");
+  const rule = h("line", { x1: LEFT, x2: WIDE - 12, y1: MIDDLE, y2: MIDDLE, class: "rule" });
+  svg.append(rule, ...bars, ...ends, words, key);
+  const scale = h("span", { class: "tabular" });
+  const title = planeTitle("Rise of the loss,", "drawn here up to ");
+  title.append(scale);
+  const left = h("div", { class: "plane curves" }, title, svg);
   const right = curvePlane("Mean and median", "(dashed) of those left", "loudest left out", [0, 5, 10, 15, 20],
     [-0.008, -0.004, 0, 0.004, 0.008], (value) => signed(value, value ? 3 : 0));
   const lines = ["median", "mean"].map((look) => right.svg.appendChild(h("path", { class: `line ${look}` })));
@@ -36,11 +42,13 @@ export default figure(({ names, rises, most }, { change }) => {
     const median = kept.map(medianOf);
     const largest = Math.abs(rise[0]);
     bars.forEach((bar, i) => {
-      const size = Math.max(2, (Math.abs(rise[i]) / largest) * HIGH);
-      const look = rise[i] > 0 ? "rises" : "falls";
+      const share = Math.abs(rise[i]) / largest;
+      const size = share < FAINT ? 1 : share * HIGH;
+      const look = `${rise[i] > 0 ? "rises" : "falls"}${share < FAINT ? " is-faint" : ""}`;
       set(bar, { y: rise[i] > 0 ? MIDDLE - size : MIDDLE, height: rise[i] === 0 ? 0 : size,
         class: i < gone ? `${look} is-out` : look });
     });
+    write(scale, `\u00b1${largest.toFixed(2)}`);
     [largest, 0, -largest].forEach((value, i) => write(ends[i], signed(value, value ? 2 : 0)));
     [median, mean].forEach((values, i) => set(lines[i], { d: right.path([...values.entries()]) }));
     for (const disc of [dot, held]) set(disc, { cx: right.x(gone), cy: right.y(mean[gone]) });
