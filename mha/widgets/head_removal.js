@@ -53,10 +53,10 @@ export default figure(({ orders, subsets }, { root, now, change, when }) => {
   const [bestDots, worstDots] = ["best", "worst"].map(dotsOf);
   for (let count = 0; count <= HEADS; count++) add("text", { x: x(count), y: HIGH - 22, class: "tick" }, count);
   const axis = add("text", { x: x(HEADS / 2), y: HIGH - 3, class: "tick" });
-  const ticks = tabulate(3, () => add("text", { x: LEFT - 8, class: "tick end" }));
+  const ticks = tabulate(5, () => add("text", { x: LEFT - 8, class: "tick end" }));
   const nowDot = add("circle", { r: 7, class: "now" });
   const nowText = add("text", { class: "numbers" });
-  const status = statusLine(sentenceFor(HEADS, HEADS, -0.999, -0.999, -0.999, -0.999));
+  const status = statusLine(sentenceFor("The cheapest alone", 5, 11, 0.999, 0.999, 0.999, 0.999));
   const note = "over all ways to switch so many off; thin lines lead to what one press more would make";
   const right = h("div", { class: "plane curves" }, planeTitle("Cosine", note), curves);
 
@@ -120,9 +120,11 @@ export default figure(({ orders, subsets }, { root, now, change, when }) => {
     set(lowEdge, { d: line(corners(worst)) });
     best.forEach((value, count) => set(bestDots[count], { cy: y(value) }));
     worst.forEach((value, count) => set(worstDots[count], { cy: y(value) }));
-    [1, (1 + low) / 2, low].forEach((tick, i) => {
-      set(ticks[i], { y: y(tick) + 4 });
-      write(ticks[i], tick.toFixed(3));
+    const step = low < 0.95 ? 0.05 : 0.01;
+    ticks.forEach((text, i) => {
+      const tick = 1 - i * step;
+      set(text, { y: y(tick) + 4 });
+      write(text, tick < low ? "" : tick.toFixed(2));
     });
     const [subset, gone] = [subsetOf(off), sum(off)];
     lineTo = (head) => {
@@ -137,10 +139,12 @@ export default figure(({ orders, subsets }, { root, now, change, when }) => {
     write(nowText, cosine(subset).toFixed(3));
   }
 
-  function sentenceFor(layer, gone, now, best, worst, all) {
-    return `${gone} of ${HEADS} heads of layer ${layer} off: cosine ${now.toFixed(3)}. Of all ways to switch off `
-      + `${gone}, the best keeps ${best.toFixed(3)}, the worst ${worst.toFixed(3)}. With all twelve off it is `
-      + `${all.toFixed(3)}.`;
+  function sentenceFor(which, layer, gone, now, best, worst, all) {
+    const end = `With all twelve off it is ${all.toFixed(3)}.`;
+    if (gone === 0) return `No head of layer ${layer} is off: cosine ${now.toFixed(3)}. ${end}`;
+    if (gone === HEADS) return `All twelve heads of layer ${layer} are off: cosine ${now.toFixed(3)}.`;
+    return `${which}: ${gone} of ${HEADS} heads of layer ${layer} off, cosine ${now.toFixed(3)}. Of all sets of `
+      + `${gone}, the best keeps ${best.toFixed(3)}, the worst ${worst.toFixed(3)}. ${end}`;
   }
 
   function draw({ layer, off }) {
@@ -158,7 +162,8 @@ export default figure(({ orders, subsets }, { root, now, change, when }) => {
     drawCurves(best, worst, off, cosine);
     showNext();
     const kept = cosine(subsetOf(off));
-    say(status, sentenceFor(layer, gone, kept, best[gone], worst[gone], worst[HEADS]));
+    const which = orders[layer].slice(0, gone).every((head) => off[head]) ? "The cheapest alone" : "Your choice";
+    say(status, sentenceFor(which, layer, gone, kept, best[gone], worst[gone], worst[HEADS]));
     return {
       numbers: { cosine: kept, best, worst, worth: worth.flat() },
       tables: () => [

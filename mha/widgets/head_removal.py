@@ -22,7 +22,7 @@ class HeadRemoval(LiveFigure):
     """
 
     layer = Slider("layer", 0, LAYERS - 1, value=LAYERS - 1)
-    removed = Slider("heads switched off, the cheapest first", 0, HEADS, value=FIRST)
+    removed = Slider("heads off", 0, HEADS, value=FIRST)
     off = State([])                 # 1 where a head of the layer is off; a slider sets it, and so does a press
 
     def __init__(self):

@@ -7,7 +7,7 @@ from mha.widgets.figure import Choice, LiveFigure, Slider, float16_bytes
 
 ORDERS = {  # as the control says it -> kind of pruning(), of which the first order is shown
     "greedy": "greedy",
-    "mean size": "mean size of the gradient",
+    "gradient": "mean size of the gradient",
     "random": "random",
     "last layer last": "random, last layer last",
     "costly first": "most costly first",
