@@ -54,7 +54,7 @@ def _map(axis, weights, rows, columns, title, cell):
                     rotation_mode="anchor" if level else "default")
     axis.set_yticks(range(len(rows)), rows)
     axis.tick_params(length=0)
-    axis.spines[:].set_visible(False)
+    axis.spines[:].set(visible=True, alpha=0.35)        # a frame, since a weight of 0 has the colour of the paper
     if cell >= NUMBER:
         for (i, j), weight in np.ndenumerate(weights):
             axis.text(j, i, f"{weight:.2f}" if weight else "0", ha="center", va="center", fontsize=9.2,
@@ -62,7 +62,18 @@ def _map(axis, weights, rows, columns, title, cell):
     return image
 
 
-def heatmaps(weights, tokens, titles=None, columns=4, keys=None, alt=None, cell=0.7, named=None):
+def _key(figure, image, axes, word):
+    """The key to the colours, and what they are."""
+    bar = figure.colorbar(image, ax=axes, ticks=[0, 0.05, 0.25, 0.5, 1], fraction=0.05, aspect=18)
+    bar.ax.set_yticklabels(["0", "0.05", "0.25", "0.5", "1"])
+    bar.ax.tick_params(length=0, labelsize=9.5, labelcolor=INK)
+    bar.outline.set(edgecolor=INK, alpha=0.35)
+    if word:
+        bar.set_label(word, color=INK)
+
+
+def heatmaps(weights, tokens, titles=None, columns=4, keys=None, alt=None, cell=0.7, named=None, words=None,
+             sides=()):
     """Attention weights as maps, rows = queries, columns = keys, on the fixed scale from 0 (paper) to 1 (deep purple).
 
     Colour goes with the square root of the weight, so that a weight of 0.05 can be told from none.
@@ -76,31 +87,36 @@ def heatmaps(weights, tokens, titles=None, columns=4, keys=None, alt=None, cell=
         alt: what the picture shows, where the rows are no queries.
         cell: how wide a cell is at most, in inches.
         named: whether the names stand beside the maps, by default where at most three are side by side.
+        words: what rows, columns and colours are, by default query, key and weight, or unsaid where there is an alt;
+            None for the colours leaves their key out.
+        sides: names of the rows of maps.
     """
     maps = np.atleast_3d(as_array(weights)) if weights.ndim == 3 else as_array(weights)[None]
     h, n, m = maps.shape
     keys, titles = keys or tokens, titles or ([f"head {i + 1}" for i in range(h)] if h > 1 else [""])
     columns = min(columns, h)
     rows, named = -(-h // columns), columns <= 3 if named is None else named
-    left = LETTER * max(map(len, tokens)) + 0.3 if named else 0.3
+    row, column, colour = words or (("", "", "") if alt else ("query", "key", "weight"))
+    bar = 0.1 if colour is None else BAR
+    left = (LETTER * max(map(len, tokens)) if named else 0) + 0.3 + 0.2 * bool(sides)
     below = max(LETTER * max(map(len, keys)), 0.2) + 0.3 if named else 0.3
     across = columns * m + 0.3 * (columns - 1)                # cells, and a gap between two maps
-    cell = min(cell, (WIDTH - left - BAR) / across)
+    cell = min(cell, (WIDTH - left - bar) / across)
     height = rows * (n * cell + (TITLE if any(titles) else 0.1)) + below
-    figure, axes = house_figure(left + BAR + cell * across, max(height, 1.3), columns, rows)
+    figure, axes = house_figure(left + bar + cell * across, max(height, 1.3), columns, rows)
     for i, axis in enumerate(axes):
         axis.set_visible(i < h)
         if i < h:
             outer = tokens if named and i % columns == 0 else [], keys if named and i + columns >= h else []
             image = _map(axis, maps[i], *outer, titles[i], cell)
-    bar = figure.colorbar(image, ax=axes, ticks=[0, 0.05, 0.25, 0.5, 1], fraction=0.05, aspect=18)
-    bar.ax.set_yticklabels(["0", "0.05", "0.25", "0.5", "1"])
-    bar.ax.tick_params(length=0, labelsize=9.5, labelcolor=INK)
-    bar.outline.set_visible(False)
-    if not alt:
-        figure.supylabel("query", fontsize=10.5)
-        figure.supxlabel("key", fontsize=10.5)
-        bar.set_label("weight", color=INK)
+    for axis, side in zip(axes[::columns], sides):
+        axis.set_ylabel(side)
+    if row:
+        figure.supylabel(row, fontsize=10.5)
+    if column:
+        figure.supxlabel(column, fontsize=10.5)
+    if colour is not None:
+        _key(figure, image, axes, colour)
     corner = "" if alt else "query"
     alt = alt or f"Attention weights of {h} head{'s' * (h > 1)} as maps, {n} queries by {m} keys."
     if h == 1:
@@ -210,19 +226,20 @@ def matrix(values, title="", row_label="", column_label="", cuts=(), names=(), r
     """A signed matrix on a diverging scale that is symmetric about 0, with lines after the columns in `cuts`.
 
     `names`, where given, stand at the rows and at the columns in place of their numbers; `row_names` at the rows alone.
+    NaN leaves a cell empty.
     """
     v = as_array(values)
     figure, (axis,) = house_figure(WIDTH, 0.8 + max(min(3.4, 4.2 * v.shape[0] / v.shape[1]), 0.15 * len(row_names)))
-    top = np.abs(v).max()
+    top = np.nanmax(np.abs(v))
     image = axis.imshow(v, cmap=SIGNED, vmin=-top, vmax=top, aspect="auto")
     bar = figure.colorbar(image, fraction=0.05, aspect=18)
     bar.ax.tick_params(length=0, labelsize=9.5, labelcolor=INK)
     bar.outline.set_visible(False)
     if max(v.shape) <= 8:
         axis.set_yticks(range(v.shape[0]))
-        for (i, j), value in np.ndenumerate(v):
-            axis.text(j, i, decimal(value, 2).replace("-", "\u2212"), ha="center", va="center", fontsize=9.2,
-                      color=INK if abs(value) < 0.7 * top else ON_HUE)
+        for i, j in np.argwhere(~np.isnan(v)):
+            axis.text(j, i, decimal(v[i, j], 2).replace("-", "\u2212"), ha="center", va="center", fontsize=9.2,
+                      color=INK if abs(v[i, j]) < 0.7 * top else ON_HUE)
     for cut in cuts:
         axis.axvline(cut - 0.5, color=INK, linewidth=1)
     if len(names):
@@ -232,7 +249,8 @@ def matrix(values, title="", row_label="", column_label="", cuts=(), names=(), r
         axis.set_yticks(range(len(row_names)), row_names)
     axis.set(title=title, xlabel=column_label, ylabel=row_label)
     axis.tick_params(length=0)
-    rows = [["rows", v.shape[0]], ["columns", v.shape[1]], ["smallest", float(v.min())], ["largest", float(v.max())]]
+    rows = [["rows", v.shape[0]], ["columns", v.shape[1]], ["smallest", float(np.nanmin(v))],
+            ["largest", float(np.nanmax(v))]]
     alt = alt or f"{title or 'A matrix'}, {v.shape[0]} rows by {v.shape[1]} columns."
     return Picture(figure, table(alt, ["", "value"], rows))
 

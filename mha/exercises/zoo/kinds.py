@@ -9,6 +9,8 @@ from mha.exercises.engine.question import Choice, Option
 ROOMS = {"section 1": "the aquarium", "section 2": "the insect house", "section 3": "the aviary",
          "section 4": "the night house", "section 5": "the paddock"}  # as the page's headings call them
 
+DEPENDS = ("output", "token (filled: the output depends on it)", None)
+
 
 def yes_or_no(map):
     """Whether a map says of each pair only whether it is so."""
@@ -34,7 +36,8 @@ class Specimen(Choice):
     Args:
         buggy, sound: functions of no arguments that give the maps, (k, n, m).
         rows, columns: names. titles: of the maps. sums: whether the sum of a row means something. axes: what rows and
-            columns are, for the text of the maps.
+            columns are, for the text of the maps. words: what rows, columns and colours are in the picture, unless
+            these are weights, or say what depends on what.
     """
     buggy: Callable | None = field(default=None, repr=False)
     sound: Callable | None = field(default=None, repr=False)
@@ -43,6 +46,7 @@ class Specimen(Choice):
     titles: tuple[str, ...] = ("",)
     sums: bool = True
     axes: str = "Rows are queries or outputs, columns keys or inputs."
+    words: tuple[str | None, ...] = ()
     options: tuple[Option, ...] = ()
     chapter: str = "B_bug_zoo"
     hints: tuple[str, ...] = ()
@@ -62,15 +66,17 @@ class Specimen(Choice):
         wanted, in_a_row = ("should be", 2) if len(self.titles) < 2 else ("right", 4 if len(self.rows) < 5 else 2)
         return self.maps([(f"{word}{': ' * bool(title)}{title}", map)
                           for word, made in ((wanted, self.sound()), ("is", self.buggy()))
-                          for title, map in zip(self.titles, made)], in_a_row)
+                          for title, map in zip(self.titles, made)], in_a_row,
+                         (wanted, "is") if len(self.titles) == in_a_row else ())
 
-    def maps(self, titled, columns):
-        """(title, map) side by side, and as text below."""
+    def maps(self, titled, columns, sides=()):
+        """(title, map) side by side, and as text below. sides: of the rows of maps, in place of words in titles."""
         from mha import viz
-        picture = viz.heatmaps(torch.stack([map for _, map in titled]).double(), list(self.rows),
-                               titles=[title for title, _ in titled], keys=list(self.columns), columns=columns,
-                               named=True, cell=min(0.5, 1.5 / len(self.rows)),
-                               alt="yes or no" if all(yes_or_no(map) for _, map in titled) else None)  # no weights
+        depends = all(yes_or_no(map) for _, map in titled)
+        titles = [*self.titles] * len(sides) if sides else [title for title, _ in titled]
+        picture = viz.heatmaps(torch.stack([map for _, map in titled]).double(), list(self.rows), titles=titles,
+                               keys=list(self.columns), columns=columns, named=True, sides=sides,
+                               words=self.words or (DEPENDS if depends else None), cell=min(0.5, 1.5 / len(self.rows)))
         tables = [self.table(title, map.double()) for title, map in titled]
         picture.text = (f"Maps of specimen {self.id}: {', '.join(title for title, _ in titled)}. {self.axes}\n\n"
                         + "\n\n".join(tables))

@@ -39,6 +39,7 @@ SPECIMENS = [
              f"{GITHUB}hyunwoongko/transformer/commit/391c9cd469cd17ce3af26cb10078978e6a44c142 (2021) fixed it."),
     WhichPicture(
         id="B.15", title="Who reads which", after=ROOM, columns=("kv 1", "kv 2"),
+        words=("", "filled: the query head reads this KV head", None),
         rows=("query head 1", "query head 2", "query head 3", "query head 4"), line="k = k.repeat(1, 2, 1, 1)",
         statement="Four query heads share two KV heads: the first two should read kv 1, the others kv "
                   "2. So `k`, (B, 2, n, d), is made (B, 4, n, d) by `k = k.repeat(1, 2, 1, 1)`. Which KV head "

@@ -69,6 +69,7 @@ kept_unmasked = reader(False)
 SPECIMENS = [
     WhichPicture(
         id="B.13", title="One key takes all", after=ROOM, rows=THREE, columns=FIVE, sums=False,
+        words=("query", "key", "gradient"),
         line="scores = Q @ K.mT / scale",
         statement="An untrained head with d_k = 64 has `scale = d_k**-0.5`, and then `scores = Q @ K.mT / scale`. The "
                   "maps show gradients, three random queries by five random keys: how much each weight moves when its "
@@ -193,6 +194,7 @@ SPECIMENS = [
     WhichBug(
         id="B.23", title="A layer on two machines", after=ROOM, rows=WORDS, columns=tuple("12345678"), sums=False,
         axes="Rows are tokens, columns coordinates of the output.", sound=apart,
+        words=("token", "coordinate of the output", "error"),
         statement="A layer of two heads is split over two machines, a head on each, and their outputs are summed. The "
                   "maps show for four tokens how far each of the eight coordinates of the sum is from what the whole "
                   "layer gives. Which bug is it?",
