@@ -585,6 +585,20 @@ function takeKeys(root, lanes, { now, point, give }) {
   root.addEventListener("focusout", () => point(null));
 }
 
+// Scrolls to two cells above the sentence that stays at the foot of the window, no further than it must; where they and
+// what lies between them do not fit, to the first alone
+function bringInSight(speech, first, last) {
+  const { position, bottom: foot } = getComputedStyle(speech);
+  if (position !== "sticky") return;
+  const upper = parseFloat(getComputedStyle(first).scrollMarginTop); // its column's factor stands above a cell
+  const lower = innerHeight - parseFloat(foot) - speech.offsetHeight - 16;
+  const [one, other] = [first, last].map((cell) => cell.getBoundingClientRect());
+  const both = { top: Math.min(one.top, other.top), bottom: Math.max(one.bottom, other.bottom) };
+  const { top, bottom } = both.bottom - both.top <= lower - upper ? both : one;
+  if (bottom > lower) scrollBy({ top: bottom - lower });
+  else if (top < upper) scrollBy({ top: top - upper });
+}
+
 // Two buttons, a step back and a step on, and one that takes all steps, each as long as its sentence takes to read
 const READING = { start: 1200, letter: 38 }; // ms
 function stepsOf(root, now, change, cells) {
@@ -599,9 +613,9 @@ function stepsOf(root, now, change, cells) {
     const step = here + by;
     if (step < 0 || step > LAST) return;
     change({ step, pointed: [] });
-    if (getComputedStyle(next.closest(".speech")).position !== "sticky") return;
-    const [[name, row]] = involvedIn(step, follow).makes;
-    cells[name][row ?? 0][0].scrollIntoView({ block: "nearest", inline: "nearest" });
+    const { makes } = involvedIn(step, follow);
+    const cellOf = ([name, row], all) => cells[name].at(row ?? all)[0];
+    bringInSight(next.closest(".speech"), cellOf(makes[0], 0), cellOf(makes.at(-1), -1));
   }
   back.addEventListener("click", () => go(-1));
   next.addEventListener("click", () => go(1));

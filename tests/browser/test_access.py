@@ -87,6 +87,30 @@ def test_the_arrows_stop_at_both_ends_and_say_so(visit, page):
         assert arrow.evaluate("(arrow) => arrow === document.activeElement")
 
 
+# Of the lanes, what a step makes that is not in sight between the top of the window and the sentence at its foot
+UNSEEN = """
+  () => {
+    const foot = document.querySelector(".speech").getBoundingClientRect().top;
+    return [...document.querySelectorAll(".lane .entry.made")].filter((el) => {
+      const { top, bottom } = el.getBoundingClientRect();
+      return top < 0 || bottom > foot;
+    }).map((el) => el.dataset.at);
+  }
+"""
+
+
+@pytest.mark.parametrize("width, height", [(1200, 900), (1440, 900), (1366, 768)])
+def test_who_steps_on_from_a_try_sees_what_both_heads_make(visit, width, height):
+    tab = visit(WHOLE, width=width).page
+    tab.set_viewport_size({"width": width, "height": height})
+    tab.locator(".try[role]").first.click()
+    for step in range(2, 12):                       # the first is what it asks to try
+        tab.get_by_role("button", name="next step").click()
+        expect(tab.locator(".live-figure output").first).to_contain_text(f"{step} · ")
+        tab.evaluate(served.DRAWN)
+        assert not tab.evaluate(UNSEEN), step
+
+
 # The share of the window that stays covered, whatever is scrolled past.
 COVERED = """
   () => {
