@@ -199,6 +199,14 @@ def test_runs_of_a_single_label_take_little_height():
     assert height(["one"]) < height(["one", "two"]) / 2
 
 
+def test_each_floor_is_a_short_line_of_its_own_and_the_legend_names_them():
+    with_floors = viz.dots(["h = 1", "h = 2"], "error", floors=[[0.5, 0.0], [0.75, 0.5]],
+                           **{"r = 2": torch.rand(2, 3), "r = 4": torch.rand(2, 3)})
+    without = viz.dots(["h = 1", "h = 2"], "error", **{"r = 2": torch.rand(2, 3), "r = 4": torch.rand(2, 3)})
+    lines = [len(re.findall(r"stroke-width: 1.2", picture.svg)) for picture in (with_floors, without)]
+    assert lines[0] == lines[1] + 2 * 2 + 1 and "the floor" in with_floors.svg and "floor" in with_floors.text
+
+
 def test_what_was_not_run_has_no_dots_and_the_table_says_so():
     once = torch.cat([torch.rand(1, 3), torch.full((1, 3), torch.nan)])
     of_both = viz.dots(["as it is", "rotated"], "error", runs=torch.rand(2, 3))

@@ -28,13 +28,13 @@ def race(lengths=(16, 64, 256, 1024), width=64, batch=4, device=None):
     lstm = torch.nn.LSTM(width, width // 4 * 3, batch_first=True, device=device)
     head = MultiHeadAttention(width, 1, d_k=width * 5 // 4, d_v=width * 5 // 4, device=device)
     lines = [f"{bench.machine(device).split(';')[0]}",
-             f"{count(lstm):,} and {count(head):,} parameters, tokens of width d = {width}",
-             "  tokens   steps LSTM/head   ms LSTM   ms head   ratio"]
+             f"{count(lstm):,} and {count(head):,} parameters, width d = {width}",
+             "tokens      steps  ms LSTM  ms head  ratio"]
     for n in lengths:
         x = torch.randn(batch, n, width, device=device, requires_grad=True)
         times = bench.seconds({"lstm": lstm, "head": head}, x, bench.Case(batch, n, training=True), rounds=7)
         lstm_ms, head_ms = 1e3 * times["lstm"], 1e3 * times["head"]
-        lines.append(f"{n:8}{f'{n} / 1':>18}{lstm_ms:10.2f}{head_ms:10.2f}{lstm_ms / head_ms:8.2f}")
+        lines.append(f"{n:6}{f'{n} / 1':>11}{lstm_ms:9.2f}{head_ms:9.2f}{lstm_ms / head_ms:7.2f}")
     return "\n".join(lines)
 
 

@@ -155,7 +155,7 @@ def curves(x, xlabel, ylabel, log=False, points=5, **series):
     return Picture(figure, table(alt, [xlabel, *values], rows))
 
 
-def dots(labels, ylabel, lines=(), grain=0.25, each="run", **series):
+def dots(labels, ylabel, lines=(), grain=0.25, each="run", floors=(), **series):
     """One dot for each run, so that no mean can hide a run that failed. A single label lies, and needs little height.
 
     Args:
@@ -165,10 +165,12 @@ def dots(labels, ylabel, lines=(), grain=0.25, each="run", **series):
         grain: the text table gives, in steps of this size, the range that holds all runs; a training ends a little
             differently on each machine.
         each: what a dot stands for.
+        floors: of several labels, for each series m heights: a short line each, which the legend calls the floor.
         series: name -> (m, runs) numbers, at most four; all NaN where nothing was run.
     """
     values = {readable_name(name): as_array(s) for name, s in series.items()}
-    figure = (_lying if len(labels) == 1 else _standing)(labels, ylabel, lines, values)
+    figure = (_lying(labels, ylabel, lines, values) if len(labels) == 1
+              else _standing(labels, ylabel, lines, values, floors))
 
     def span(v):
         if np.isnan(v).all():
@@ -178,17 +180,20 @@ def dots(labels, ylabel, lines=(), grain=0.25, each="run", **series):
     rows = [[label.replace("\n", " "), *(span(v[i]) for v in values.values())] for i, label in enumerate(labels)]
     all_of_them = f"{each[:-1]}ies" if each.endswith("y") else f"{each}s"
     alt = (f"Dots of {ylabel}, one for each {each}: {', '.join(values)}. The table gives ranges that hold all "
-           f"{all_of_them}.")
+           f"{all_of_them}.") + (" A short line is the floor of each." if floors else "")
     return Picture(figure, table(alt, ["", *values], rows))
 
 
-def _standing(labels, ylabel, lines, values):
+def _standing(labels, ylabel, lines, values, floors):
     """The runs of each label above it."""
     figure, (axis,) = house_figure(WIDTH, 2.8)
     spots = np.arange(len(labels), dtype=float)
     for place, (name, v) in enumerate(values.items()):
         x = spots + 0.22 * (place - (len(values) - 1) / 2)
         _scatter(axis, (x[:, None] + np.linspace(-0.05, 0.05, v.shape[1])).ravel(), v.ravel(), place, name)
+    for place, low in enumerate(floors):
+        x = spots + 0.22 * (place - (len(values) - 1) / 2)
+        axis.hlines(low, x - 0.1, x + 0.1, color=INK, linewidth=1.2, label=None if place else "the floor")
     for height, name in lines:
         axis.axhline(height, color=INK, linewidth=0.8, linestyle="--")
         axis.annotate(name, (len(labels) - 0.5, height), BESIDE, textcoords="offset points", va="center",
@@ -197,7 +202,8 @@ def _standing(labels, ylabel, lines, values):
     axis.set_xticks(spots, labels)
     axis.tick_params(axis="x", length=0)
     if len(values) > 1:
-        axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4, frameon=False, handletextpad=0.2)
+        axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=5, frameon=False, handletextpad=0.2,
+                    handlelength=1.2 if floors else None)
     return figure
 
 

@@ -4,11 +4,12 @@ export default figure(({ names, heads: count }) => {
   const wanted = names.length - 1;
   const heads = tabulate(count, (i) => `head ${i + 1}`);
   const floor = 1 - heads.length / wanted;
-  const looks = smallMatrix("weight", "where the heads look", heads, names.map((name) => name.split(" ")[1]));
-  const told = barTable(names, [["share of it that three mixtures tell", "plain", 0, 2.2, two]]);
+  const looks = smallMatrix("weight", "where the heads look", heads,
+    [...tabulate(wanted, (i) => i + 1), "others"]);
+  const told = barTable(names, [["how much three mixtures tell", "plain", 0, 2.2, two]]);
   const sentenceFor = (shares, lost, error) => {
-    const end = lost > 0 ? `${two(lost)} of the 3 went to others` : "the floor";
-    return `${shares.map(two).join(" + ")} = ${two(3 - lost)} of ${wanted}: the error is ${two(error)}, ${end}.`;
+    const end = lost > 0 ? `. Three mixtures tell 3 in all: ${two(lost)} went to others.` : ", the floor.";
+    return `${shares.map(two).join(" + ")} = ${two(3 - lost)} of ${wanted}: the error is ${two(error)}${end}`;
   };
   const status = statusLine(sentenceFor([1, 1, 1, 1], 1, floor));
   const picture = h("div", { class: "planes", "aria-hidden": "true" }, looks.box, told.box);

@@ -5,7 +5,7 @@ from mha import viz
 from mha.widgets.figure import LiveFigure, Slider
 
 HEADS, WANTED, TOKENS = 3, 4, 16
-NAMES = [*(f"wanted {i + 1}" for i in range(WANTED)), f"{TOKENS - WANTED} others"]
+NAMES = [*(f"wanted {i + 1}" for i in range(WANTED)), f"{TOKENS - WANTED} others, added up"]
 
 
 class ExplainedShares(LiveFigure):

@@ -28,11 +28,15 @@ export default figure((data, { now, change }) => {
     ["wins, degrees", "key", 0, 180, (degrees) => degrees.toFixed(1)],
   ]);
   const sentenceFor = (winner, degrees, winners) =>
-    `Key ${names[winner]} wins, as for all queries in ${degrees.toFixed(1)} of 360 degrees. `
+    `Key ${names[winner]} wins. It wins for queries in ${degrees.toFixed(1)} of 360 degrees. `
     + (winners === names.length ? "Each of the 8 has its own directions." : "The 6 keys between the ends never win.");
   const status = statusLine(sentenceFor(0, 180, 2));
   const picture = h("div", { class: "planes", "aria-hidden": "true" },
-    h("div", { class: "ring" }, planeTitle("Keys", "none lies beyond the dashes"), svg), table.box);
+    h("div", { class: "ring" }, svg), table.box);
+  const sign = (kind, said) => h("span", {}, h("i", { class: kind }), said);
+  const title = h("div", { class: "signs", "aria-hidden": "true" },
+    planeTitle("Keys:", "the farthest along the query wins"), sign("arrow", "query"),
+    sign("front", "how far the winner lies along it"), sign("wedge", "queries that the winner wins"));
 
   // The directions between which each key wins: square to the edges of the hull on both its sides
   function rangesOf(keys, second) {
@@ -79,5 +83,5 @@ export default figure((data, { now, change }) => {
         names.map((name, i) => [name, ...keys[i], scores[i], wins[i]])]],
     };
   }
-  return { parts: [picture, status], draw };
+  return { parts: [title, picture, status], draw };
 });

@@ -18,7 +18,7 @@ class KeyRing(LiveFigure):
     """
 
     data = {"angles": ANGLES}
-    second = Slider("the keys' second number, times", 0.0, 1.0, 0.1, value=1.0)
+    second = Slider("the keys\u2019 second coordinate, scaled by", 0.0, 1.0, 0.1, value=1.0)
     query = Slider("direction of the query, degrees", 5, 355, 10, value=35)
 
     def numbers(self, second, query):

@@ -18,19 +18,21 @@ export default figure(({ widths }, { now, change }) => {
   const held = svg.appendChild(grip("circle", "n", ([x]) => change({
     n: nearestTo([x], stepsOf(32, 512, 32), (n) => [endOf(n, widths[now().d])]),
   }), { r: 18, cy: BAR / 2 }));
-  const status = statusLine(sentenceFor(512, 256, 888888888, 333333333));
-  const key = ["matrices", "scores and mixtures, for each token with n"].map((what, i) =>
+  const status = statusLine(sentenceFor(480, 256));
+  const key = ["matrices", "scores and mixtures: grow with n"].map((what, i) =>
     h("span", {}, h("i", { class: i ? "pairs" : "fixed" }), what));
 
-  function sentenceFor(n, d, head, lstm) {
-    const ratio = head / lstm;
-    const than = ratio === 1 ? "as often as" : `${shortly(ratio)} times as often as`;
-    return `n = ${n}, d = ${d}: the head multiplies ${comma(head)} times, ${than} the LSTM with ${comma(lstm)}.`;
+  function sentenceFor(n, d) {
+    const head = 4 + (2 * n) / d;
+    const [ofHead, ofLSTM] = [head, 8].map((units) => comma(units * n * d * d));
+    const than = head === 8 ? "equally many" : `${shortly(head / 8)} times as many`;
+    return `For each token: head ${shortly(head)} d\u00b2, LSTM 8 d\u00b2, with d\u00b2 = ${comma(d * d)}. `
+      + `In all, ${ofHead} against ${ofLSTM}: ${than}.`;
   }
 
   function draw({ n, d: chosen }, room) {
     const d = widths[chosen];
-    const wide = Math.min(room, 640);
+    const wide = Math.min(room, 960);
     const scale = (wide - LEFT - 12) / UNITS.at(-1);
     set(svg, { viewBox: `0 0 ${wide} ${high}`, style: `height: ${high}px; max-width: ${wide}px` });
     rules.forEach(([line, text], i) => {
@@ -47,7 +49,7 @@ export default figure(({ widths }, { now, change }) => {
     endOf = (n, d) => LEFT + (4 + (2 * n) / d) * scale;
     set(held, { cx: endOf(n, d) });
     set(pairs, { x: LEFT + width(own), width: width(quadratic) });
-    say(status, sentenceFor(n, d, head, LSTM));
+    say(status, sentenceFor(n, d));
     return {
       numbers: { head, LSTM, RNN, quadratic },
       tables: () => [["Multiplications", ["head", "of these with n\u00b2", "LSTM", "RNN"],

@@ -35,8 +35,9 @@ def best_heads() -> str:
 
 
 def all_runs() -> viz.Picture:
-    """The error of each run, by h and r."""
-    return viz.dots([f"h = {h}" for h in HEADS], "error", lines=[(0.75, ""), (0.5, "")],
+    """The error of each run, by h and r, and the floor of each."""
+    floors = [[max(0, 1 - h / r) for h in HEADS] for r in RELATIONS]
+    return viz.dots([f"h = {h}" for h in HEADS], "error", floors=floors,
                     **{f"r = {r}": rows for r, rows in zip(RELATIONS, errors())})
 
 
