@@ -3,7 +3,7 @@ const [LEFT, FOOT, TOP] = [44, 44, 16];
 const WIDE = 36; // px of a layer's name
 const SPAN = [-1, 13]; // powers of two, operations for each byte
 const X_TICKS = [1, 8, 64, 512, 4096];
-const Y_TICKS = [0.1, 1, 10, 100, 1000]; // million million operations a second
+const Y_TICKS = [0.1, 1, 10, 100, 1000]; // trillion operations a second
 
 export default figure(({ cached, queries: counts, layers, machines }) => {
   const svg = drawing({ height: TALL, class: "roofs" });
@@ -14,7 +14,7 @@ export default figure(({ cached, queries: counts, layers, machines }) => {
     add("text", { class: "tick end", x: LEFT - 6, y: at + 4 }, String(Y_TICKS[i]))]);
   const below = X_TICKS.map((ratio) => add("text", { class: "tick", y: TALL - 24 }, String(ratio)));
   const axis = add("text", { class: "tick", y: TALL - 5 }, "operations for each byte");
-  add("text", { x: 0, y: 10 }, "million million operations a second");
+  add("text", { x: 0, y: 10 }, "trillion operations a second");
   const roofs = machines.map(() => add("path", {}));
   const names = machines.map(([name]) => add("text", { "text-anchor": "end" }, name));
   const balances = machines.map(([, speed, memory]) => add("text", { class: "tick" }, (speed / memory).toFixed(0)));
@@ -58,6 +58,7 @@ export default figure(({ cached, queries: counts, layers, machines }) => {
     });
     const works = layers.map((_, layer) => workOf({ ...setting, layer }));
     const here = works[setting.layer];
+    const balance = machines[setting.machine][1] / machines[setting.machine][2];
     let [end, line] = [-Infinity, 0]; // of the name before it: where it ends, and how many stand above
     [...works.keys()].sort((a, b) => works[a].per_byte - works[b].per_byte).forEach((i) => {
       const [at, isHere] = [[x(works[i].per_byte), y(works[i].reached)], i === setting.layer];
@@ -66,10 +67,13 @@ export default figure(({ cached, queries: counts, layers, machines }) => {
         set(drop, { x1: at[0], x2: at[0], y1: at[1] });
       }
       set(others[i], { cx: at[0], cy: at[1], r: isHere ? 0 : 4 });
-      const from = Math.min(at[0] + 8, wide - WIDE);
+      // Beside its dot on the free side: left of it under the flat, right of it under the slope.
+      const under = at[0] - 8 - WIDE > x(balance);
+      const from = under ? at[0] - 8 - WIDE : Math.min(at[0] + 8, wide - WIDE);
       line = from < end ? line + 1 : 0;
       end = from + WIDE;
-      set(labels[i], { class: isHere ? "label" : "tick start", x: from, y: at[1] + 18 + 16 * line });
+      set(labels[i], { class: isHere ? "name label" : "name", x: from + (under ? WIDE : 0),
+        "text-anchor": under ? "end" : "start", y: at[1] + 18 + 16 * line });
     });
     say(status, sentenceFor(setting));
     const { operations, bytes, per_byte: ratio, seconds, reached, busy } = here;
