@@ -216,6 +216,18 @@ def test_what_was_not_run_has_no_dots_and_the_table_says_so():
     assert second == first + 3
 
 
+def test_runs_that_never_got_there_are_hollow_above_the_axis():
+    steps = torch.tensor([[300.0, 450, 400], [425, torch.inf, torch.inf], [torch.inf] * 3])
+    picture = viz.dots(list("abc"), "steps", grain=25, never="not by step 600", runs=steps)
+    assert [" ".join(line.split()) for line in picture.text.splitlines()[-3:]] == [
+        "a 300 to 450", "b 425 to 425, 2 not by step 600", "c 3 not by step 600"]
+    groups = [re.findall(r'<use [^>]*y="([\d.]+)"', group.split('id="matplotlib.axis')[0])
+              for group in re.split('id="PathCollection_', picture.svg)[1:]]
+    filled, hollow = [[float(y) for y in group] for group in groups]
+    assert len(filled) == 4 and len(hollow) == 5 and len(set(hollow)) == 1 and hollow[0] < min(filled) - 10
+    assert "not by</" in picture.svg and "step 600</" in picture.svg
+
+
 def test_columns_are_aligned_as_text_and_valid_as_html():
     mean = torch.tensor([0.25, 10.0])
     table = viz.columns(["first", "a & b"], digits=1, mean_weight=mean, rank=[1, 2], kind=["x", "y"])

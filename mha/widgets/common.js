@@ -212,8 +212,8 @@ function plane(title, note, reach, size = 330) {
 
 // A plane for curves: its box, its svg, where numbers stand in it, and the path through points [x, y]. The ends of both
 // axes are those of their ticks, written by `print`; `name` stands under the x axis.
-function curvePlane(title, note, name, xTicks, yTicks, print = String) {
-  const [wide, tall, left, foot] = [330, 210, 48, 38];
+function curvePlane(title, note, name, xTicks, yTicks, print = String, tall = 210) {
+  const [wide, left, foot] = [330, 48, 38];
   const place = (value, ticks, from, to) => from + ((to - from) * (value - ticks[0])) / (ticks.at(-1) - ticks[0]);
   const x = (value) => place(value, xTicks, left, wide - 12);
   const y = (value) => place(value, yTicks, tall - foot, 8);

@@ -1,7 +1,7 @@
 const [NAMES, FRAME, QUERIES, KVS, BLOCK] = [14, 24, 34, 98, 30]; // of the machines, their frames, both rows of heads
-const [CACHE, HIGH] = [166, 20]; // of the bars of the cache
+const [CACHE, HIGH] = [166, 11]; // of the bars of the cache
 const [SUM, TALL] = [222, 252]; // where the outputs meet
-const GAP = 8; // px between machines
+const [SIDE, GAP] = [44, 8]; // px of the names beside the first machine, and between machines
 
 export default figure(({ heads, d_model: width, machines: counts, kv: kvCounts }) => {
   const svg = drawing({ viewBox: `0 0 700 ${TALL}`, height: TALL, class: "held" });
@@ -14,10 +14,13 @@ export default figure(({ heads, d_model: width, machines: counts, kv: kvCounts }
     text: add("text", { "text-anchor": "middle", class: "number" }) });
   const queries = tabulate(heads, () => block("query"));
   const kvs = tabulate(heads, () => block("key"));
-  add("text", { class: "tick start", x: 1, y: CACHE - 6 }, "how much of the cache it keeps");
+  [["query", "query", QUERIES], ["key", "KV", KVS]].forEach(([hue, name, y]) => [name, "heads"].forEach((word, i) =>
+    add("text", { class: `name hue-${hue}`, x: 0, y: y + 12 + 14 * i }, word)));
+  add("text", { class: "tick start", x: 0, y: CACHE - 6 }, "how much of the cache it keeps, in numbers a token");
   const bars = tabulate(most, () => ["whole", "kept"].map((look) => add("rect", { class: look, height: HIGH })));
+  const ofBars = tabulate(most, () => add("text", { class: "number", y: CACHE + HIGH + 12 }));
   const parts = add("path", { class: "sum" });
-  const ofSum = add("text", { class: "stream", "text-anchor": "middle", y: TALL - 2 });
+  const ofSum = add("text", { class: "stream", "text-anchor": "middle", y: TALL - 7 });
 
   function split({ kv, machines }) {
     const [P, shared] = [counts[machines], kvCounts[kv]];
@@ -35,11 +38,11 @@ export default figure(({ heads, d_model: width, machines: counts, kv: kvCounts }
     const copies = (P * held[0].kv.length) / shared;
     const has = `${many(held[0].heads.length, "query head")} and ${many(held[0].kv.length, "KV head")}`;
     if (P === 1) return `One machine holds ${has}, and ${whole} numbers a token in its cache. It sends nothing.`;
-    const copied = copies === 1 ? "" : ` Each KV head is there ${copies} times.`;
+    const copied = copies === 1 ? "" : ` ${shared === 1 ? "The" : "Each"} KV head is kept by ${copies} machines.`;
     return `Each of ${P} machines holds ${has}, and ${kept} of ${whole} numbers a token in its cache.${copied} `
-      + `In a ring, each sends ${sent} numbers a token for the sum.`;
+      + `In a ring, each sends ${sent} numbers a token.`;
   }
-  const status = statusLine(sentenceFor(split({ kv: 3, machines: 3 })));
+  const status = statusLine(sentenceFor(split({ kv: 2, machines: 3 })));
 
   function put({ hue, rect, text }, [x, its], y, number, look = "") {
     set(rect, { class: `head hue-${hue} ${look}`, x, y, width: its });
@@ -51,8 +54,10 @@ export default figure(({ heads, d_model: width, machines: counts, kv: kvCounts }
     const here = split(setting);
     const { P, held, shared, group, kept, whole, sent } = here;
     set(svg, { viewBox: `0 0 ${wide} ${TALL}` });
-    const room = (wide - 2 - GAP * (P - 1)) / P;
-    const left = (machine) => 1 + machine * (room + GAP);
+    const roomOf = (count) => (wide - 1 - SIDE - GAP * (count - 1)) / count;
+    const room = roomOf(P);
+    const left = (machine) => SIDE + machine * (room + GAP);
+    const unit = roomOf(most) / (2 * width); // px of a number in a cache: the widest fits into the least machine
     const of = (index, among, machine) => { // where a block of a machine stands, among so many
       const its = (room - 8) / among;
       return [left(machine) + 4 + index * its + its * 0.08, its * 0.84];
@@ -80,12 +85,16 @@ export default figure(({ heads, d_model: width, machines: counts, kv: kvCounts }
       set(names[i], { x: left(i) + room / 2 });
       const name = room < 70 ? String(i) : `machine ${i}`;
       write(names[i], i < P ? name : "");
-      bars[i].forEach((bar, k) => set(bar, { x: left(i), y: CACHE, width: room * (k ? kept / whole : 1) }));
+      bars[i].forEach((bar, k) => set(bar, { x: left(i), y: CACHE, width: unit * (k ? kept : whole) }));
+      set(ofBars[i], { x: left(i) });
+      const share = room < 70 ? String(kept) : `${kept} of ${whole}`;
+      write(ofBars[i], i < P ? share : "");
     });
     const middles = tabulate(P, (i) => left(i) + room / 2);
-    const down = middles.map((x) => `M${x},${CACHE + HIGH + 8}V${SUM}`).join("");
-    set(parts, { d: P === 1 ? "" : `${down}M${middles[0]},${SUM}H${middles.at(-1)}M${wide / 2},${SUM}v8` });
-    set(ofSum, { x: wide / 2 });
+    const centre = (middles[0] + middles.at(-1)) / 2;
+    const down = middles.map((x) => `M${x},${CACHE + HIGH + 20}V${SUM}`).join("");
+    set(parts, { d: P === 1 ? "" : `${down}M${middles[0]},${SUM}H${middles.at(-1)}M${centre},${SUM}v8` });
+    set(ofSum, { x: centre });
     write(ofSum, P === 1 ? "the output" : "the sum of the outputs, on every machine");
     say(status, sentenceFor(here));
     return {

@@ -107,9 +107,9 @@ export default figure(({ words, numbers, tokens: documents, answers }) => {
     h("tbody", {}, ...rows.map(({ row }) => row)));
   const shares = barTable(["from", "to"], [[`right in ${documents.length} documents`, "first", 0, 1,
     (share) => share.toFixed(2)]]);
-  const answersTitle = h("div", { class: "plane-title" }, h("b", {}, "What it says"), ", struck out where it is wrong");
-  const answersBox = h("div", { class: "plane answers" }, answersTitle, h("p", { class: "facts" }, ...facts), table,
-    shares.box);
+  const answersBox = h("div", { class: "plane answers" }, planeTitle("The document", ""),
+    h("p", { class: "facts" }, ...facts), planeTitle("What it says", "to its questions, struck out where it is wrong"),
+    table, shares.box);
 
   const sentence = (from, to) => `Over ${documents.length} documents, ${from.toFixed(2)} of the answers are right in `
     + `\u201cfrom\u201d and ${to.toFixed(2)} in \u201cto\u201d.`;

@@ -1,5 +1,6 @@
 const SEEDS = 8;
-const [WIDE, LEFT, TOP, FOOT, TALL] = [480, 34, 12, 250, 290]; // of the board, in its own units; dots stand above FOOT
+// Of the board, in its own units: dots stand above FOOT. The curves beside it have the same scale.
+const [WIDE, LEFT, TOP, FOOT, TALL] = [480, 34, 8, 205, 243];
 const APART = 100; // steps between the rows of the table of curves
 
 export default figure(({ names, cached, every, enough, tests, lines, numbers }) => {
@@ -31,15 +32,21 @@ export default figure(({ names, cached, every, enough, tests, lines, numbers }) 
   const last = every * (Math.max(...tests) - 1);
   const ticks = lines.map(([, share]) => share);
   const plane = curvePlane("", "", "training steps", [0, 300, 600, 900, last], [0, ...ticks],
-    (share) => (lines.find((line) => line[1] === share) ?? ["0"])[0]);
+    (share) => (lines.find((line) => line[1] === share) ?? ["0"])[0], TALL);
   const curves = tabulate(SEEDS, () => plane.svg.appendChild(h("path", { class: "line course" })));
   const step = plane.svg.appendChild(h("line", { class: "step", y1: plane.y(1), y2: plane.y(0) }));
   const curvesName = h("b");
   plane.box.querySelector(".plane-title").replaceChildren(curvesName, ", seed by seed");
 
-  const sentenceFor = (i, done, count, low, high) => `After ${done} steps ${count} of ${SEEDS} seeds of ${names[i]} `
-    + `are 0.95 right or more; all are between ${low.toFixed(3)} and ${high.toFixed(3)}.`;
-  const status = statusLine(sentenceFor(2, 1200, 8, 0.88, 0.88));
+  function sentenceFor(i, done, steps, count, low, high) {
+    const over = done < steps;
+    const many = count === SEEDS ? `all ${SEEDS}` : `${count || "none"} of ${over ? "its" : "the"} ${SEEDS}`;
+    const models = over ? "models" : `models of ${names[i]}`;
+    const has = `${count > 1 ? "have" : "has"} at least 0.95 of the answers right`;
+    const when = over ? `${names[i]} was trained for ${done} steps only. There` : `After ${done} steps,`;
+    return `${when} ${many} ${models} ${has}; the worst has ${low.toFixed(3)}, the best ${high.toFixed(3)}.`;
+  }
+  const status = statusLine(sentenceFor(3, 600, 1200, 7, 0.88, 0.88));
 
   function draw({ steps, boxes, chosen }) {
     const done = tests.map((many) => Math.min(steps / every, many - 1));
@@ -56,7 +63,7 @@ export default figure(({ names, cached, every, enough, tests, lines, numbers }) 
       set(curve, { d: plane.path(course.map((test, k) => [k * every, test[seed]])) }));
     set(step, { x1: plane.x(trained[chosen]), x2: plane.x(trained[chosen]) });
     write(curvesName, names[chosen]);
-    say(status, sentenceFor(chosen, trained[chosen], counts[chosen], Math.min(...right[chosen]),
+    say(status, sentenceFor(chosen, trained[chosen], steps, counts[chosen], Math.min(...right[chosen]),
       Math.max(...right[chosen])));
     const rows = course.filter((_, k) => k % (APART / every) === 0);
     const seedNames = tabulate(SEEDS, (seed) => `seed ${seed}`);

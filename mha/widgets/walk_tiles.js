@@ -3,6 +3,7 @@ const BASE = 130; // where the bars stand
 const [VALUES, UNIT] = [BASE + 68, 20]; // where the values stand, and px of a value of 1
 const OUTPUTS = BASE + 114;
 const NAMES = 62; // px of the names of both outputs
+const LEFT = 16; // px of the ticks of the powers
 
 export default figure(({ scores: given, values, loud: louds }, { when }) => {
   const m = given.length;
@@ -10,9 +11,13 @@ export default figure(({ scores: given, values, loud: louds }, { when }) => {
   when(["width"], ({ width, read }) => ({ read: Math.min(read, tilesOf(width)), read_max: tilesOf(width) }));
   const svg = drawing({ height: 306, class: "tiles" });
   const add = into(svg);
-  add("text", { x: 0, y: 14, class: "name" }, "e to the power of score \u2212 maximum");
+  add("text", { x: 0, y: 17, class: "name" }, h("tspan", { class: "symbol" }, "e"),
+    h("tspan", { class: "power", dy: -5 }, "score \u2212 maximum"));
+  const rule = add("path", { class: "rule" });
+  [0, 1].forEach((power) => add("text", { class: "tick end", x: LEFT - 6, y: BASE - HIGH * power + 4 }, power));
   const frame = add("rect", { class: "frame", y: BASE - HIGH - 8, height: HIGH + 12 });
-  const bars = given.map(() => add("rect", {}));
+  const bars = given.map(() => add("rect", { class: "hue-weight" }));
+  const unknown = given.map(() => add("text", { class: "tick", y: BASE - 4 }));
   const ticks = given.map((_, i) => add("text", { y: BASE + 18, "text-anchor": "middle" }, String(i + 1)));
   add("text", { x: 0, y: BASE + 40, class: "name" }, "value");
   const middle = add("path", { class: "axis" });
@@ -39,7 +44,8 @@ export default figure(({ scores: given, values, loud: louds }, { when }) => {
   }
   function sentenceFor({ tiles, seen, largest, total, out, all }) {
     const end = seen.length === tiles.length;
-    return `After ${seen.length} of ${tiles.length} tiles the maximum is ${signed(largest, 1)}, the sum ${
+    const read = tiles.length === 1 ? "the only tile" : `${seen.length} of ${tiles.length} tiles`;
+    return `After ${read} the maximum is ${signed(largest, 1)}, the sum ${
       total.toFixed(3)} and the output ${signed(out, 3)}. ${end ? "That is the output of all keys, exactly."
       : `Of all keys it will be ${signed(all, 3)}.`}`;
   }
@@ -49,19 +55,21 @@ export default figure(({ scores: given, values, loud: louds }, { when }) => {
     const here = walk(setting);
     const { scores, seen, parts, largest, total, out, all } = here;
     set(svg, { viewBox: `0 0 ${wide} 306` });
-    const step = wide / m;
+    const step = (wide - LEFT) / m;
+    const x = (i) => LEFT + i * step;
     const isRead = (i) => seen.some(([from, to]) => from <= i && i < to);
     bars.forEach((bar, i) => {
-      const high = isRead(i) ? Math.max(1, HIGH * Math.exp(scores[i] - largest)) : 6;
-      const look = isRead(i) ? "hue-weight" : "unread";
-      set(bar, { x: i * step + 3, width: step - 6, y: BASE - high, height: high, class: look });
-      set(ticks[i], { x: (i + 0.5) * step });
-      set(ofValues[i], { x: i * step + 3, width: step - 6, y: VALUES - UNIT * Math.max(0, values[i]),
+      const high = isRead(i) ? Math.max(1, HIGH * Math.exp(scores[i] - largest)) : 0;
+      set(bar, { x: x(i) + 3, width: step - 6, y: BASE - high, height: high });
+      [ticks[i], unknown[i]].forEach((text) => set(text, { x: x(i + 0.5) }));
+      write(unknown[i], isRead(i) ? "" : "?");
+      set(ofValues[i], { x: x(i) + 3, width: step - 6, y: VALUES - UNIT * Math.max(0, values[i]),
         height: UNIT * Math.abs(values[i]), class: isRead(i) ? "hue-value" : "unread" });
     });
     const [from, to] = seen.at(-1);
-    set(frame, { x: from * step + 0.5, width: (to - from) * step - 1 });
-    set(middle, { d: `M0,${VALUES}H${wide}` });
+    set(frame, { x: x(from) + 0.5, width: (to - from) * step - 1 });
+    set(middle, { d: `M${LEFT},${VALUES}H${wide}` });
+    set(rule, { d: `M${LEFT},${BASE - HIGH}H${wide}` });
     const zero = Math.min(wide / 2, 260);
     const reach = zero - NAMES; // px from 0 to an output of 1
     set(axis, { d: `M${zero},${OUTPUTS + 8}v52` });

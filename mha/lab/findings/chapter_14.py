@@ -153,12 +153,16 @@ def switched_off(run: int) -> viz.Picture:
 
 
 def needed(*chosen: Config, margin: bool = False) -> viz.Picture:
-    """The steps that each seed needed; with the margin, a line that lies so much above the mean of the first."""
+    """The steps that each seed needed, of configurations trained for as many as the first; with the margin, a line that
+    lies so much above the mean of the first.
+    """
     entries = [entry(played) for played in chosen]
-    steps = torch.stack([each.late(each.config.steps) for each in entries])
+    last = chosen[0].steps
+    steps = torch.stack([each.late(last) for each in entries])
     lines = [(steps[0].mean().item() + MARGIN, f"{MARGIN} later")] if margin else []
     return viz.dots([each.config.name.replace(", ", ",\n") for each in entries], "steps until 0.95 right",
-                    grain=EVERY, each="seed", lines=lines, seeds=steps)
+                    grain=EVERY, each="seed", never=f"not by step {last}", lines=lines,
+                    seeds=torch.where(steps > last, torch.inf, steps))
 
 
 def square() -> viz.Picture:
