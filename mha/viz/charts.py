@@ -7,7 +7,7 @@ from mha.viz.picture import (INK, OCHRE, ON_HUE, ROSE, SIGNED, SIZES, SLATE, STR
 from mha.viz.tables import decimal, readable_name, table
 
 
-def bars(labels, digits=2, alt=None, **series):
+def bars(labels, digits=2, alt=None, head="", **series):
     """Horizontal bars, one panel for each named series: `bars(titles, scores=s, weights=w)`.
 
     Panels of one kind have one scale, so that their bars can be compared: weights the fixed one from 0 to 1, all other
@@ -17,11 +17,14 @@ def bars(labels, digits=2, alt=None, **series):
         labels: m names.
         digits: decimals of the numbers beside the bars.
         alt: what the picture shows, where its rows are no keys; its table then has these digits too.
+        head: what stands above all panels.
         series: m numbers each; those with "weight" in their name are weights.
     """
     values = {readable_name(name): as_array(s) for name, s in series.items()}
     others = np.concatenate([[0], *(v for name, v in values.items() if "weight" not in name)])
-    figure, axes = house_figure(WIDTH, 0.55 + 0.29 * len(labels), columns=len(values), sharey=True)
+    figure, axes = house_figure(WIDTH, 0.55 + 0.29 * len(labels) + 0.27 * bool(head), columns=len(values), sharey=True)
+    if head:
+        figure.suptitle(head)
     for axis, (name, v) in zip(axes, values.items()):
         weights = "weight" in name
         axis.barh(range(len(labels)), v, color=WEIGHT if weights else STREAM, height=0.62)
@@ -164,7 +167,7 @@ def dots(labels, ylabel, lines=(), grain=0.25, each="run", never="never", floors
     Args:
         labels: m names along the x axis.
         ylabel: what the runs are measured by.
-        lines: (height, name) of horizontal lines, such as a proved bound.
+        lines: (height, name) of horizontal lines, such as a proved bound; m heights are a line for each label.
         grain: the text table gives, in steps of this size, the range that holds all runs; a training ends a little
             differently on each machine.
         each: what a dot stands for.
@@ -204,8 +207,10 @@ def _standing(labels, ylabel, lines, values, never, floors):
         x = spots + 0.22 * (place - (len(values) - 1) / 2)
         axis.hlines(low, x - 0.1, x + 0.1, color=INK, linewidth=1.2, label=None if place else "the floor")
     for height, name in lines:
-        axis.axhline(height, color=INK, linewidth=0.8, linestyle="--")
-        axis.annotate(name, (len(labels) - 0.5, height), BESIDE, textcoords="offset points", va="center",
+        heights = np.broadcast_to(as_array(height), len(labels))
+        reach = 0.3 if np.ndim(height) else 0.5
+        axis.hlines(heights, spots - reach, spots + reach, color=INK, linewidth=0.8, linestyle="--")
+        axis.annotate(name, (spots[-1] + reach, heights[-1]), BESIDE, textcoords="offset points", va="center",
                       annotation_clip=False)
     axis.set(ylabel=ylabel, xlim=(-0.5, len(labels) - 0.5))
     axis.set_xticks(spots, labels)

@@ -18,6 +18,8 @@ export default figure(({ slopes, tokens, shown }, { change }) => {
     offset: nearestTo([point[0]], stepsOf(1, FARTHEST), (t) => [x(t)]),
   }), { y: TOP, height: HIGH });
   const number = add("text", { class: "target" });
+  const told = [18, 34].map((down) => add("text", { class: "tick end", y: TOP + down }));
+  write(told[0], "over half of the weight:");
   const places = tabulate(shown / 4, () => add("text", { class: "tick", y: y(0) + 19 }));
   const axis = add("text", { class: "tick", y: y(0) + 38 }, "tokens back");
   svg.append(held);
@@ -34,6 +36,8 @@ export default figure(({ slopes, tokens, shown }, { change }) => {
     const slope = slopes[chosen];
     const all = (1 - Math.exp(-slope * tokens)) / (1 - Math.exp(-slope)); // the sum of e^(-slope t)
     const weights = tabulate(shown, (t) => Math.exp(-slope * t) / all);
+    let half = 0; // of the nearest tokens, so many have half of the weight
+    for (let got = 0; got < 0.5; half++) got += Math.exp(-slope * half) / all;
     const unit = (room - LEFT - RIGHT) / shown;
     x = (t) => LEFT + (t + 0.5) * unit;
     set(svg, { viewBox: `0 0 ${room} ${TOP + HIGH + FOOT}` });
@@ -45,8 +49,10 @@ export default figure(({ slopes, tokens, shown }, { change }) => {
     set(held, { x: x(offset - 0.5), width: unit });
     set(bounds, { d: tabulate(shown, (t) => `M${x(t - 0.5)},${y(most(t))}h${unit}`).join("") });
     write(number, weights[offset].toFixed(3));
-    const between = y(weights[offset]) - y(most(offset)) > 13; // the bar's number stands on it, below the line
+    const between = y(weights[offset]) - y(most(offset)) > 22; // the bar's number stands on it, below the line
     set(number, { x: x(offset), y: y(between ? weights[offset] : most(offset)) - (between ? 3 : 7) });
+    write(told[1], half > 1 ? `the nearest ${half} tokens` : "the token itself");
+    told.forEach((line) => set(line, { x: room - RIGHT }));
     places.forEach((place, i) => {
       write(place, 4 * i);
       set(place, { x: x(4 * i) });
@@ -54,10 +60,11 @@ export default figure(({ slopes, tokens, shown }, { change }) => {
     set(axis, { x: LEFT + (room - LEFT - RIGHT) / 2 });
     say(status, sentenceFor(slope, offset, weights[offset]));
     return {
-      numbers: { weight: weights, most: most(offset) },
+      numbers: { weight: weights, most: most(offset), half },
       tables: () => [
         ["Weights by the slope, tokens back", tabulate(12, (i) => `+${i}`), rowsOf(["from 0", "from 12"], weights)],
         [`The most at ${offset} back`, ["weight"], [["largest possible", most(offset)]]],
+        ["So many of the nearest have half of the weight", ["number"], [["tokens", half]]],
       ],
     };
   }

@@ -18,8 +18,8 @@ def most(offset):
 class AlibiSlope(LiveFigure):
     """The weights of the last of 4096 tokens by distance, where all scores are equal but for ALiBi's bias.
 
-    `numbers()` gives weight (24), of the nearest tokens, itself first; and most (1), the largest weight that any slope
-    gives the token at `offset`.
+    `numbers()` gives weight (24), of the nearest tokens, itself first; most (1), the largest weight that any slope
+    gives the token at `offset`; and half (1), how many of the nearest tokens it takes to have half of the weight.
     """
 
     data = {"slopes": SLOPES, "tokens": TOKENS, "shown": SHOWN}
@@ -30,8 +30,9 @@ class AlibiSlope(LiveFigure):
         slopes = torch.tensor([SLOPES[slope]], dtype=torch.float64)
         bias = alibi_bias(1, 1, TOKENS, offset=TOKENS - 1, slopes=slopes)[0]            # (1, 4096)
         blind = torch.zeros(TOKENS, 1, dtype=torch.float64)
-        weight = attention(blind[:1], blind, blind, bias=bias, need_weights=True)[1][0]
-        return {"weight": weight.flip(0)[:SHOWN], "most": torch.tensor([most(offset)], dtype=torch.float64)}
+        weight = attention(blind[:1], blind, blind, bias=bias, need_weights=True)[1][0].flip(0)
+        return {"weight": weight[:SHOWN], "most": torch.tensor([most(offset)], dtype=torch.float64),
+                "half": 1 + (weight.cumsum(0) < 0.5).sum()[None]}
 
     def picture(self):
         weight = self.numbers(**self.setting())["weight"][:8]

@@ -38,9 +38,9 @@ function clock(name, period, turn) {
     const r = 0.5 * radius;
     return `M${middle}L${at(from, r)}A${r},${r} 0 0 ${Number(short > 0)} ${at(from + short, r)}Z`;
   }
-  function show(room, on, from, turned) {
+  function show(room, on, from, turned, apart) {
     set(box, { class: on ? "clock" : "clock off" });
-    write(words[2], on ? `${(Math.abs(turned) / (2 * Math.PI)).toFixed(3)} turns` : "not used");
+    write(words[2], on ? `${(Math.abs(turned) / (2 * Math.PI)).toFixed(3)} turns${apart}` : "not used");
     write(words[3], on ? `cos ${signed(Math.cos(turned), 3)}` : "");
     point(query, grips[0], room, from);
     point(key, grips[1], room, from + turned);
@@ -60,23 +60,26 @@ function largestBut(weights, taken, equal) {
   return weights.findIndex((weight, t) => open(t) && weight >= top * (1 - equal));
 }
 
+const MEAN_OF = "mean of the cosines"; // of more than one hand
+
 // What the hands at a place say of its weight
-function handsAt(look, offset, strength, mean) {
-  if (look === offset) return `${look} back is the target: all hands meet, and the score is ${comma(strength)}.`;
-  const apart = Math.abs(look - offset);
+function handsAt(look, offset, strength, what, mean) {
+  if (look === offset) return `At ${look} back, the target, all hands meet, and the score is ${comma(strength)}.`;
   const below = strength * (1 - mean);
-  return `${look} back, ${apart} ${apart === 1 ? "token" : "tokens"} from the target, the mean of the cosines is `
-    + `${signed(mean, 5)}. Its score is ${shortOf(below)} below the target\u2019s ${comma(strength)}, its weight `
-    + `${asWeight(Math.exp(-below))} times the target\u2019s.`;
+  const ratio = Math.exp(-below);
+  return `At ${comma(look)} back the ${what} is ${signed(mean, 3)}, so the score is ${shortOf(below)} below the `
+    + `target\u2019s, and the weight is `
+    + `${ratio < 0.0005 ? "next to nothing" : `${ratio.toFixed(3)} of the target\u2019s`}.`;
 }
 function shortOf(below) {
   if (below < 0.005) return scientific(below);
-  return below < 10 ? below.toFixed(2) : comma(below);
+  return below < 10 ? below.toFixed(2) : comma(below < 100 ? below : Math.round(below));
 }
 function headLooks(offset, target, others) {
-  const list = others.map(([t, weight]) => `${t} back ${asWeight(weight)}`);
+  const list = others.map(([t, weight]) => `${comma(t)} back ${asWeight(weight)}`);
+  const rest = target > 0.999 ? ", and hardly any lies elsewhere" : `; elsewhere ${list.join(", ")}`;
   const end = target < 0.99 ? "" : " The head looks where it should.";
-  return `The target, ${offset} back, gets ${asWeight(target)} of the weight; elsewhere ${list.join(", ")}.${end}`;
+  return `The target, ${offset} back, gets ${asWeight(target)} of the weight${rest}.${end}`;
 }
 
 // The clocks of all hands, side by side
@@ -87,12 +90,13 @@ function clockFaces(frequencies, turn) {
   svg.append(...clocks.map(({ box }) => box));
 
   function show(room, count, offset, away) {
-    const wide = Math.min(room, 660);
+    const wide = Math.min(room, 720);
     const radius = Math.min(52, wide / 8 - 6);
     const high = 2 * radius + 90;
     set(svg, { viewBox: `0 0 ${wide} ${high}`, height: high, style: `max-width: ${wide}px` });
     clocks.forEach(({ place, show }, p) =>
-      show(place(((p + 0.5) * wide) / 4, radius), p < count, frequencies[p] * offset, frequencies[p] * away));
+      show(place(((p + 0.5) * wide) / 4, radius), p < count, frequencies[p] * offset, frequencies[p] * away,
+        wide < 700 ? "" : " from the target"));
   }
   return { svg, show };
 }
@@ -110,7 +114,7 @@ function weightCurves(aim) {
     add("text", { class: "tick end", x: LEFT - 10, y: at(tick) + 4 }, signed(tick, tick % 1 ? 1 : 0));
     return add("line", { class: "rule", x1: LEFT, y1: at(tick), y2: at(tick) });
   }));
-  add("text", { class: "name", x: LEFT, y: CROWN - 8 }, "mean of the cosines");
+  const upper = add("text", { class: "name", x: LEFT, y: CROWN - 8 });
   add("text", { class: "name", x: LEFT, y: y.weight(1) - 20 }, "weight");
   const marks = ["hue-query", "hue-key"].map((hue) => add("path", { class: `here ${hue}` }));
   const wave = add("path", { class: "wave" });
@@ -137,8 +141,9 @@ function weightCurves(aim) {
   }
 
   let toPlace = () => 0; // from a pixel of the curves
-  function show(room, means, weights, offset, look) {
+  function show(room, what, means, weights, offset, look) {
     const n = weights.length;
+    write(upper, what);
     const unit = (room - LEFT - RIGHT) / n;
     const x = (t) => Math.round(10 * (LEFT + (t + 0.5) * unit)) / 10;
     const high = (at, value) => Math.round(10 * at(value)) / 10;
@@ -180,11 +185,12 @@ export default figure(({ strengths, frequencies, sizes, equal }, { root, now, ch
   const faces = clockFaces(frequencies, turn);
   const curves = weightCurves((offset) => change({ offset: Math.min(offset, FARTHEST) }));
   const sign = (hue, text) => h("span", { class: `sign ${hue}` }, h("i"), text);
-  const title = [planeTitle("Hands", "to turn, and how many tokens each takes to go round"),
+  const title = [planeTitle("Hands:", "drag one to turn it; above each, tokens a turn"),
     h("div", {}, sign("hue-query", "the query\u2019s: the target"),
       sign("hue-key", "the key\u2019s: the position shown"))];
 
-  const told = roomFor(handsAt(720, 10, 30000, -0.99999), "p", { class: "status", "aria-live": "polite" });
+  const longest = handsAt(1020, 10, 30000, MEAN_OF, 1 - 1e-9);
+  const told = roomFor(longest, "p", { class: "status", "aria-live": "polite" });
   const status = statusLine(headLooks(20, 0.5, [[1023, 0.5], [1023, 0.5], [1023, 0.5]]));
 
   when(["places"], (setting) => ({ look_max: ends(setting).look }));
@@ -202,9 +208,10 @@ export default figure(({ strengths, frequencies, sizes, equal }, { root, now, ch
     while (others.length < 3) others.push(largestBut(weights, [offset, ...others], equal));
     const listed = others.filter((t, i) => !i || weights[t] >= 0.01).map((t) => [t, weights[t]]);
 
+    const what = count > 1 ? MEAN_OF : "cosine";
     faces.show(room, count, offset, look - offset);
-    curves.show(room, means, weights, offset, look);
-    say(told, handsAt(look, offset, strength, means[look]));
+    curves.show(room, what, means, weights, offset, look);
+    say(told, handsAt(look, offset, strength, what, means[look]));
     say(status, headLooks(offset, weights[offset], listed));
     const cosines = used.map((frequency) => Math.cos(frequency * (look - offset)));
     const rows = (numbers) => rowsOf(tabulate(n / 16, (i) => `from ${16 * i}`), numbers);

@@ -78,9 +78,9 @@ function rowTable(most) {
   function show(tokens, asking, weights) {
     write(asks, `\u201c${asking}\u201d looks at`);
     rows.forEach(({ row, token, bar, number }, j) => {
-      row.style.visibility = tokens[j] === undefined ? "hidden" : "";
+      set(row, { class: tokens[j] === undefined ? "none" : "" });
       write(token, tokens[j] ?? "\u00a0");
-      bar.style.width = `${70 * (weights[j] ?? 0)}px`;
+      bar.style.width = `${100 * (weights[j] ?? 0)}%`;
       write(number, (weights[j] ?? 0).toFixed(2));
     });
   }
@@ -95,9 +95,9 @@ function meanAt(offset, n, weights) {
 
 function sentenceFor(asking, asked, weight, [before, itself, after, first]) {
   const two = (value) => value.toFixed(2);
-  return `Here \u201c${asking}\u201d gives most, ${two(weight)}, to \u201c${asked}\u201d. On average `
-    + `the token before gets ${two(before)}, the next ${two(after)} (of the rows that have one), the row\u2019s own `
-    + `${two(itself)}, [CLS] ${two(first)}.`;
+  return `Here \u201c${asking}\u201d gives most, ${two(weight)}, to \u201c${asked}\u201d. Averaged `
+    + `over the rows that have one: token before ${two(before)}, next ${two(after)}; own ${two(itself)}, `
+    + `[CLS] ${two(first)}.`;
 }
 
 export default figure(({ steps, layers, heads, ...data }, { change }) => {

@@ -34,6 +34,7 @@ export default figure(({ measures, values: all, layers, heads }, { change }) => 
   const add = into(svg);
   const ground = add("line", { class: "axis" });
   const ticks = tabulate(heads, () => add("text", { class: "tick" }));
+  const scale = add("text", { class: "tick" }); // that of the axis, where it is no plain one
   const rows = tabulate(layers, (i) => add("text", {}, `layer ${i}`));
   const floors = tabulate(2, () => [add("line", { class: "floor" }), add("text", { class: "floor-name" })]);
   const discs = tabulate(N, (i) => add("g", { class: "one" }, h("circle"), h("text", { y: 4 }, nameOf(i))));
@@ -87,6 +88,8 @@ export default figure(({ measures, values: all, layers, heads }, { change }) => 
       set(tick, { x, y: high + 19, visibility: j < marks.length ? "visible" : "hidden" });
       write(tick, marks[j] ?? "");
     });
+    write(scale, measure.root ? `${wide < 560 ? "" : "square-"}root scale` : "");
+    set(scale, { x: measure.root ? (place(marks.at(-2)) + place(marks.at(-1))) / 2 : 0, y: high + 19 });
     rows.forEach((name, i) => set(name, { x: 0, y: row(i) + 4, visibility: sorted ? "hidden" : "visible" }));
     // The names lie at the side with more room, the outer one on top, so that no line goes through a name
     const isRight = sorted && place(measure.floors.at(-1)[0]) > wide * 0.6;

@@ -287,6 +287,6 @@ def off(job: str, *names: str) -> str:
     lines = []
     for name in names:
         n = heads.number_of(name)
-        lines.append(f"{name} off: {job} move by {moved[n, 0]:.3f}, others by {moved[n, 1]:.3f}; by the ratio rank "
-                     f"{1 + int((ratio > ratio[n]).sum())} of 72")
+        lines += [f"{name} off: {job} move by {moved[n, 0]:.3f},",
+                  f"  others by {moved[n, 1]:.3f}; by the ratio rank {1 + int((ratio > ratio[n]).sum())} of 72"]
     return "\n".join(lines)

@@ -10,6 +10,7 @@ from mha.lab.train.loop import fit
 from mha.lab.train.positions import D_K, OFFSETS, SLOPES, PositionLayer
 from mha.position import alibi_bias
 
+IN_THE_TEXT = {"all frequencies / 4": "position interpolation\n(all / 4)", "base 500000": "base 500,000"}
 FIRST = max(OFFSETS) + 1                                  # the first position at which "offsets" asks
 
 
@@ -102,8 +103,9 @@ def longer_contexts():
     runs = {task: longer_runs(task) for task in ("offsets", "nearest")}
     bars = {f"{task},\n{when}": getattr(run, field).mean(0) for task, run in runs.items()
             for when, field in (("at once", "at_once"), ("100 steps", "tuned"))}
-    picture = viz.bars(WAYS, **bars)
-    picture.text = table("The mean error of 24 rotary layers on 96 tokens, by other frequencies.", WAYS, **bars)
+    ways = [IN_THE_TEXT.get(way, way) for way in WAYS]
+    picture = viz.bars(ways, head="error on 96 tokens, less is better", **bars)
+    picture.text = table("The mean error of 24 rotary layers on 96 tokens, by other frequencies.", ways, **bars)
     return picture
 
 
