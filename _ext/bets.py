@@ -159,14 +159,27 @@ def what_came(data, options):
     if not data:
         return None
     right = [option.children[0] for letter, option in zip(LETTERS, options) if letter in data.get("right", "")]
-    said = [nodes.Text("" if right else f"{data['numbers'][0]['is']}. ")]
-    for option in right:
-        end = " " if STOPPED.search(option.astext()) else ". "
-        said += [*(child.deepcopy() for child in option.children), nodes.Text(end)]
     why = html(data.get("several") or (data["replies"][data["right"]] if options else data["numbers"][0]["says"]))
     why = re.sub(r"^[a-z](?=[a-z]*\b[^_^])", lambda first: first[0].upper(), why)
+    said = listed(right)
+    if not right:
+        said = [nodes.Text(f"{data['numbers'][0]['is']}{':' if why[0].isdigit() else '.'} ")]
     return nodes.paragraph("", "", nodes.strong("", "What came:"), nodes.Text(" "), *said, raw(why),
                            classes=["bet-came"])
+
+
+def listed(options):
+    """The words of options, one after the other as one sentence; of options that are sentences, as these."""
+    said = []
+    for left, option in zip(range(len(options) - 1, -1, -1), options):
+        words = [child.deepcopy() for child in option.children]
+        while words and not words[-1].astext().strip():
+            words.pop()
+        if words and isinstance(words[-1], nodes.Text):             # a space stood before the comment
+            words[-1] = nodes.Text(words[-1].rstrip())
+        stopped = STOPPED.search(option.astext())
+        said += [*words, nodes.Text(" " if stopped else {0: ". ", 1: " and "}.get(left, ", "))]
+    return said
 
 
 def fill(text, number):

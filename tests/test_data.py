@@ -53,7 +53,7 @@ def test_a_pointer_leads_to_the_token_it_names(task):
 
 
 def test_under_the_mask_every_order_of_the_cycle_asks_its_last_token_for_the_next_name():
-    x, target, asked = pointers("cycle of 3 under a causal mask", 2, torch.Generator())[0](6)
+    x, target, asked = pointers("circle of 3 under a causal mask", 2, torch.Generator())[0](6)
     names, order = x[0].flatten(0, 1).unique(dim=0, return_inverse=True)
     order = order.view(6, 3).tolist()
     assert len({tuple(one) for one in order}) == 6 and len(names) == 3 and asked.tolist() == [2]
@@ -62,7 +62,7 @@ def test_under_the_mask_every_order_of_the_cycle_asks_its_last_token_for_the_nex
 
 
 def test_in_a_cycle_each_looks_at_the_next_and_in_a_line_the_last_nowhere():
-    for task, expected in (("cycle of 3", [0, 1, 2]), ("line of 7", [0, 1, 2, 3, 4, 5])):
+    for task, expected in (("circle of 3", [0, 1, 2]), ("line of 7", [0, 1, 2, 3, 4, 5])):
         _, target, asked = pointers(task, 2, torch.Generator())[0](1)
         assert asked.tolist() == expected and target[0, 0, 0] == 1
 

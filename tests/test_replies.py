@@ -3,8 +3,10 @@ import json
 import re
 
 import pytest
+from docutils import nodes
 
 from _ext import replies
+from _ext.bets import what_came
 from mha.exercises import EXERCISES, check
 
 QUESTIONS = [item for item in EXERCISES.values() if not item.in_code]
@@ -49,3 +51,23 @@ def test_a_text_becomes_html_once_and_what_stands_beside_a_question_ends_no_scri
     assert made.count("</script>") == 1
     known = json.loads(made.partition(">")[2].removesuffix("</script>"))
     assert known == {"replies": {"": ["refused", 0, 1], "a": ["right", 0, 2]}, "pieces": ["<p>", "</script>", "ok"]}
+
+
+def options(*texts):
+    """As docutils has them: the comment was taken away, and a space stood before it."""
+    return [nodes.list_item("", nodes.paragraph("", "", *(nodes.Text(part) for part in text))) for text in texts]
+
+
+@pytest.mark.parametrize("data,texts,expected", [
+    ({"right": "ac", "several": "as proved."}, [["a circle "], ["a line"], ["a ", "ring", " "]],
+     "What came: a circle and a ring. As proved."),
+    ({"right": "abc", "several": "all do."}, [["one "], ["two "], ["three "]],
+     "What came: one, two and three. All do."),
+    ({"right": "a", "replies": {"a": "it is.", "b": "no."}}, [["Twice as far. "], ["No "]],
+     "What came: Twice as far. It is."),
+    ({"right": "b", "replies": {"a": "no.", "b": "it is."}}, [["Twice as far. "], ["No "]], "What came: No. It is."),
+    ({"numbers": [{"is": "0.800", "within": "0.1", "says": "0.6 + 0.2."}]}, [], "What came: 0.800: 0.6 + 0.2."),
+    ({"numbers": [{"is": "0.5", "within": "0.1", "says": "a half."}]}, [], "What came: 0.5. A half."),
+])
+def test_who_does_not_bet_reads_one_sentence_of_what_is_right_and_then_why(data, texts, expected):
+    assert what_came(data, options(*texts)).astext() == expected

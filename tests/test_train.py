@@ -112,18 +112,18 @@ def test_a_layer_that_had_no_time_has_not_learned_and_the_callers_random_numbers
 
 
 def test_a_symmetric_score_ends_on_its_bound_around_a_cycle():
-    for task in ("cycle of 3", "cycle of 7", "cycle of 3 under a causal mask"):
+    for task in ("circle of 3", "circle of 7", "circle of 3 under a causal mask"):
         loss = train.fit_pointers(task, "one symmetric form", seed=OTHER, runs=4)
         assert (loss > LN2 - 1e-4).all() and (loss < LN2 + 0.01).all()
-    with_self = train.fit_pointers("cycle of 3", "one matrix", exclude_self=False, seed=OTHER, runs=4)
+    with_self = train.fit_pointers("circle of 3", "one matrix", exclude_self=False, seed=OTHER, runs=4)
     assert (with_self > LN3 - 1e-4).all() and (with_self < LN3 + 0.01).all()
 
 
 def test_two_matrices_solve_a_cycle_and_one_form_a_line():
-    for task in ("cycle of 3", "cycle of 3 under a causal mask"):
+    for task in ("circle of 3", "circle of 3 under a causal mask"):
         assert (train.fit_pointers(task, "two matrices", runs=4) < 0.05).all()
     assert (train.fit_pointers("line of 7", "one symmetric form", runs=4) < 0.05).all()
-    turned = train.fit_pointers("cycle of 3 under a causal mask", "one symmetric form", rotary=True, runs=4)
+    turned = train.fit_pointers("circle of 3 under a causal mask", "one symmetric form", rotary=True, runs=4)
     assert (turned < 0.05).all()                          # where 0.693 is the bound without
 
 
@@ -142,7 +142,7 @@ def test_two_heads_need_maps_that_differ_and_these_need_not_be_learned():
 
 
 @pytest.mark.parametrize("call,message", [
-    (lambda: train.fit_pointers("a square", "two matrices"), "task must be one of 'cycle of 3', .*got 'a square'"),
+    (lambda: train.fit_pointers("a square", "two matrices"), "task must be one of 'circle of 3', .*got 'a square'"),
     (lambda: train.fit_pointers("line of 7", "three"), "score must be one of 'two matrices', .*got 'three'"),
     (lambda: train.fit_recall("GRU", 5), "must be 'head' or 'LSTM', and n at least 2; got 'GRU' and 5"),
     (lambda: train.fit_recall("head", 1), "n at least 2; got 'head' and 1"),

@@ -1,4 +1,4 @@
-"""Small worlds that the chapters share: a library, a cycle of three, names that point to names."""
+"""Small worlds that the chapters share: a library, a circle of three, names that point to names."""
 import itertools
 
 import torch
@@ -70,7 +70,7 @@ def turn(degrees: float) -> Tensor:
     return torch.stack([torch.stack([angle.cos(), angle.sin()]), torch.stack([-angle.sin(), angle.cos()])])
 
 
-POINTERS = ("cycle of 3", "cycle of 7", "line of 7", "cycle of 3 under a causal mask", "pointers",
+POINTERS = ("circle of 3", "circle of 7", "line of 7", "circle of 3 under a causal mask", "random pointers",
             "pointers to earlier tokens")
 
 
@@ -81,12 +81,12 @@ def pointers(task: str, runs: int, generator: torch.Generator):
 
     Args:
         task: one of `POINTERS`.
-            "cycle of 3" and "cycle of 7": each name points to the next, and the last to the first.
+            "circle of 3" and "circle of 7": each name points to the next, and the last to the first.
             "line of 7": the same without the last step.
-            "cycle of 3 under a causal mask": the three names in each of their six orders, a batch of 6; the last token
-            points to the next name of the cycle, and so sees both others.
-            "pointers": 8 random names. Each token holds its own name and that of another token, to which it should
-            attend.
+            "circle of 3 under a causal mask": the three names in each of their six orders, a batch of 6; the last token
+            points to the next name of the circle, and so sees both others.
+            "random pointers": 8 random names. Each token holds its own name and that of another token, to which it
+            should attend.
             "pointers to earlier tokens": the same, but the named token stands before it, and none after it may be seen.
         runs: independent runs, R.
         generator: of all random numbers.
@@ -101,18 +101,18 @@ def pointers(task: str, runs: int, generator: torch.Generator):
     if task not in POINTERS:
         raise ValueError(f"task must be one of {', '.join(map(repr, POINTERS))}, got {task!r}")
     names = torch.randn(runs, 16, 16, generator=generator)
-    if task == "cycle of 3 under a causal mask":
+    if task == "circle of 3 under a causal mask":
         orders = torch.tensor(list(itertools.permutations(range(3))))                       # (6, 3)
         place_of_next = orders.argsort(-1).take_along_dim((orders + 1) % 3, -1)
         return lambda batch: (names[:, orders], place_of_next.expand(runs, -1, -1), torch.tensor([2])), 16, True
     kind, _, n = task.partition(" of ")
     if n:
-        asked = torch.arange(int(n) if kind == "cycle" else int(n) - 1)
+        asked = torch.arange(int(n) if kind == "circle" else int(n) - 1)
         target = (torch.arange(int(n)) + 1) % int(n)
         # The names are the sentence, the same one in every batch: a batch of 1 is all there is.
         return lambda batch: (names[:, None, :int(n)], target.expand(runs, 1, -1), asked), 16, False
 
-    earlier, n = kind != "pointers", 8
+    earlier, n = kind != "random pointers", 8
 
     def draw(batch):
         drawn = torch.rand(runs, batch, 16, generator=generator).argsort(-1)[..., :n]

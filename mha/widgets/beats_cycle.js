@@ -200,12 +200,13 @@ export default figure(({ names, points, sharps }, { now, change }) => {
   ];
   const status = statusLine(`${matrices({ tied: true, turn_q: 0, turn_k: 0 }, 1, 1)} ${success(1, true)}`);
   const headings = h("tr", {},
-    h("th", { scope: "col" }, "product of the three weights around the cycle"),
+    h("th", { scope: "col" }, "product of the three weights around the circle"),
     h("td"));
   const table = h("table", {}, h("thead", {}, headings), h("tbody", {}, ...facts.map(({ row }) => row)));
+  const inOneLine = h("p", { class: "in-one-line tabular" }); // where there is no room for the table
   const planes = h("div", { class: "planes" }, left.box, right.box);
 
-  // The products of the weights around the cycle, forwards and backwards, and the loss
+  // The products of the weights around the circle, forwards and backwards, and the loss
   function measure(weights) {
     const forwards = AFTER.map((next, i) => weights[i][next]);
     const backwards = AFTER.map((next, i) => weights[next][i]);
@@ -214,15 +215,13 @@ export default figure(({ names, points, sharps }, { now, change }) => {
     return [product(forwards), product(backwards), loss];
   }
 
-  function showFact({ number }, value) {
-    write(number, value >= 0.001 || value === 0 ? value.toFixed(3) : scientific(value));
-  }
+  const readably = (value) => (value >= 0.001 || value === 0 ? value.toFixed(3) : scientific(value));
 
   function matrices({ tied, turn_q, turn_k }, forwards, backwards) {
     const rotated = (degrees) => `${signed(degrees, 0)}\u00b0`;
     if (tied) {
-      return `One matrix, rotated by ${rotated(turn_q)} (the rotation of W_K, ${rotated(turn_k)}, waits until you `
-        + "release it). Both ways around the cycle have the same product.";
+      return `One matrix, rotated by ${rotated(turn_q)}. The slider of W_K does nothing until you untick \u201cone `
+        + "matrix\u201d. Both ways around have the same product.";
     }
     const same = Math.abs(Math.log(forwards / backwards)) < 1e-9;
     return `W_Q is rotated by ${rotated(turn_q)}, W_K by ${rotated(turn_k)}. `
@@ -246,16 +245,18 @@ export default figure(({ names, points, sharps }, { now, change }) => {
     left.show(Q, K, tied);
     right.show(weights);
     const [forwards, backwards, loss] = measure(weights);
-    [forwards, backwards, loss].forEach((value, i) => showFact(facts[i], value));
+    const [solid, dashed, lost] = [forwards, backwards, loss].map(readably);
+    [solid, dashed, lost].forEach((text, i) => write(facts[i].number, text));
+    write(inOneLine, `solid ${solid}, dashed ${dashed}, loss ${lost}`);
     say(status, `${matrices(setting, forwards, backwards)} ${success(loss, !tied && backwards > 2 * forwards)}`);
     return {
       numbers: { weight: weights.flat(), around: [forwards, backwards], loss },
       tables: () => [
         ["Weights: rows look, columns are looked at", names, rowsOf(names, weights.flat())],
-        ["Around the cycle", ["number"],
+        ["Around the circle", ["number"],
           [["product forwards", forwards], ["product backwards", backwards], ["loss", loss]]],
       ],
     };
   }
-  return { parts: [planes, status, table], draw };
+  return { parts: [planes, status, inOneLine, table], draw };
 });

@@ -57,6 +57,6 @@ class BeatsCycle(LiveFigure):
         shown = self.numbers(**self.setting())
         picture = viz.heatmaps(shown["weight"], NAMES)
         forwards, backwards = shown["around"]
-        picture.text += (f"\nproduct around the cycle: forwards {forwards:.3f}, backwards {backwards:.3f}; loss "
+        picture.text += (f"\nproduct around the circle: forwards {forwards:.3f}, backwards {backwards:.3f}; loss "
                          f"{float(shown['loss'][0]):.3f}")
         return picture

@@ -29,7 +29,12 @@ const signed = (value, digits = 2) => value.toFixed(digits).replace(/^-(?=[0.]+$
 const comma = (value) => String(Math.round(10 * value) / 10).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
 
 // The same as a power of ten, with one decimal
-const scientific = (value) => value.toExponential(1).replace("-", "\u2212");
+const RAISED = "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079";
+function scientific(value) {
+  const [digits, exponent] = value.toExponential(1).split(/e\+?/);
+  const raised = exponent.replace("-", "\u207b").replace(/\d/g, (digit) => RAISED[digit]);
+  return `${digits.replace("-", "\u2212")} \u00b7 10${raised}`;
+}
 
 // float16 bytes (a DataView from the widget's buffers) -> Float64Array
 function float16(view) {
@@ -277,7 +282,7 @@ function barTable(names, columns) {
       });
     });
   }
-  return { box, show };
+  return { box, cells, show };
 }
 
 // ---- colours ---------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 const FULL = 2.4; // the number of a bar as wide as its column, in all three
 
 export default figure(({ words, values, ...given }) => {
-  const kinds = [["weight", "weight"], ["length", "value"], ["weight \u00d7 length", "head-1"]];
+  const kinds = [["weight", "weight"], ["length of value after W_O", "value"], ["weight \u00d7 length", "head-1"]];
   const rows = words.map((word) => ({ word, cells: kinds.map(([, hue]) => ({
     bar: h("span", { class: `bar hue-${hue}` }), number: h("span", { class: "number" }) })) }));
   const body = rows.map(({ word, cells }) => h("tr", {}, h("th", { scope: "row" }, word),
@@ -13,8 +13,8 @@ export default figure(({ words, values, ...given }) => {
     const most = words.filter((_, i) => numbers[i] > Math.max(...numbers) - 1e-9);
     return most.map((word) => `\u201c${word}\u201d`).join(" and ");
   };
-  const told = (most, adds, same) => `The largest weight is on ${most}; most is added by ${adds}`
-    + `${same ? "" : ": not the same"}.`;
+  const told = (most, adds, same) => `The largest weight is on ${most}, ${same ? "and" : "but"} most is added `
+    + `by ${adds}.`;
   const UNUSED = " The mood of a not is a number of head 1, and head 2 has no use for it.";
   const status = statusLine(told("\u201cgood\u201d and \u201cnews\u201d", "\u201cgood\u201d", false) + UNUSED);
 

@@ -5,12 +5,12 @@ export default figure(({ forms, words, features, x }) => {
   const KINDS = {
     1: "A as the two matrices make it",
     0.5: "Half of the antisymmetric part is gone",
-    0: "The symmetric part alone: as much there as back",
+    0: "The symmetric part alone: the same both ways",
     "-0.5": "Half of the antisymmetric part, negated",
     "-1": "A transposed, as if W_Q and W_K were swapped",
   };
-  const told = (A, part) => `${KINDS[part]}. Query adj with key not: ${shortly(A[2][1])}. `
-    + `Query not with key adj: ${shortly(A[1][2])}.`;
+  const told = (A, part) => `${KINDS[part]}. \u201cadj\u201d looking at \u201cnot\u201d scores `
+    + `${shortly(A[2][1])}, \u201cnot\u201d looking at \u201cadj\u201d ${shortly(A[1][2])}.`;
   const none = features.map(() => [0, 0, 0, 0]);
   const status = statusLine(longestOf(Object.keys(KINDS).map((part) => told(none, part))) + " 0.00");
   const row = h("div", { class: "matrices" }, form.box, score.box, weight.box);

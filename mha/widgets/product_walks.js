@@ -1,4 +1,4 @@
-const [TALL, LEFT, FOOT, REACH] = [240, 30, 36, 56]; // in pixels, and how far the sums may come
+const [TALL, LEFT, RIGHT, FOOT, REACH] = [240, 30, 52, 36, 56]; // in pixels, and how far the sums may come
 const toY = (value) => (TALL / 2) * (1 - value / REACH);
 const pathOf = (points) => `M${points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join("L")}`;
 
@@ -22,16 +22,16 @@ export default figure(({ pairs, widest, seed }, { change }) => {
   const held = grip("line", "d_k", ([x]) => change({ d_k: nearestTo([x], stepsOf(1, widest), (d) => [toX(d)]) }),
     { y1: 0, y2: TALL });
   const status = statusLine(sentenceFor(256, 16.55));
-  const box = h("div", {}, planeTitle(`${pairs} dot products`, "one product after the other"), svg);
+  const box = h("div", {}, planeTitle("Dot product so far", `of ${pairs} random pairs`), svg);
 
   function sentenceFor(d, spread) {
     const added = `${d} ${d === 1 ? "product" : "products"}`;
-    return `With ${added} the dot products spread by ${spread.toFixed(1)}; the root of ${d} is `
+    return `With ${added} the dot products have a standard deviation of ${spread.toFixed(1)}; the root of ${d} is `
       + `${Math.sqrt(d).toFixed(1)}.`;
   }
 
   let drawn = 0; // the width for which the walks were drawn
-  const toX = (d) => LEFT + ((drawn - LEFT - 10) * d) / widest;
+  const toX = (d) => LEFT + ((drawn - LEFT - RIGHT) * d) / widest;
   function drawWalks(width) {
     if (width === drawn) return;
     drawn = width;
@@ -43,8 +43,8 @@ export default figure(({ pairs, widest, seed }, { change }) => {
     set(svg, { viewBox: `0 0 ${width} ${TALL + FOOT}` });
     svg.replaceChildren(
       h("path", { d: walks.map(walk).join(""), class: "walk hue-weight" }),
-      ...[1, -1].flatMap((sign) => [h("path", { d: root(sign), class: "root" }), word(toX(widest) - 4,
-        toY(1.3 * sign * Math.sqrt(widest)) + 4, "root-name", sign > 0 ? "+ root" : "\u2212 root")]),
+      ...[1, -1].flatMap((sign) => [h("path", { d: root(sign), class: "root" }), word(toX(widest) + 7,
+        toY(sign * Math.sqrt(widest)) + 4, "root-name", sign > 0 ? "+ root" : "\u2212 root")]),
       ...[-32, -16, 0, 16, 32].map((tick) => word(LEFT - 6, toY(tick) + 4, "tick end", signed(tick, 0))),
       ...[1, 64, 128, 192, 256].map((d) => word(toX(d), TALL + 15, "tick", d)),
       word(toX(widest / 2), TALL + 32, "tick", "products added, d_k"), here, ...dots, held);
@@ -60,7 +60,7 @@ export default figure(({ pairs, widest, seed }, { change }) => {
     return {
       numbers: { sum: sums, spread },
       tables: () => [
-        ["Over all dot products", ["number"], [["spread", spread]]],
+        ["Over all dot products", ["number"], [["standard deviation", spread]]],
         ["Dot products", tabulate(10, (i) => i + 1), rowsOf(tabulate(pairs / 10, (i) => `from ${10 * i + 1}`), sums)],
       ],
     };

@@ -29,5 +29,5 @@ class ProductWalks(LiveFigure):
 
     def picture(self):
         widths = torch.arange(1, WIDEST + 1)
-        return viz.curves(widths, "d_k", f"spread of {PAIRS} dot products",
-                          spread=walks().square().mean(0).sqrt(), root_of_d_k=widths.sqrt())
+        return viz.curves(widths, "d_k", f"standard deviation of {PAIRS} dot products",
+                          standard_deviation=walks().square().mean(0).sqrt(), root_of_d_k=widths.sqrt())

@@ -1,10 +1,12 @@
 export default figure(({ words, widths, powers, scores }) => {
-  const reach = Math.max(...scores.flat().map(Math.abs));
+  const root = (score) => Math.sign(score) * Math.sqrt(Math.abs(score)); // else the bars of narrow heads were hairlines
+  const [low, high] = [Math.min, Math.max].map((most) => root(most(...scores.flat())));
   const bars = barTable(words, [
-    ["score", "weight", -reach, reach, signed],
-    ["divided", "weight", -reach, reach, signed],
+    ["score, root scale", "weight", low, high, (at) => signed(at * Math.abs(at))],
+    ["divided, root scale", "weight", low, high, (at) => signed(at * Math.abs(at))],
     ["weight", "weight", 0, 1, (weight) => weight.toFixed(2)],
   ]);
+  bars.box.style.setProperty("--zero", `${(100 * low) / (low - high)}%`);
   const status = statusLine(sentenceFor(1024, 0.85, words[0]));
 
   function sentenceFor(width, most, word) {
@@ -16,7 +18,10 @@ export default figure(({ words, widths, powers, scores }) => {
     const scaled = scores[d_k].map((score) => score / widths[d_k] ** powers[divide]);
     const weights = softmax(scaled);
     const best = indexOfLargest(weights);
-    bars.show(scores[d_k], scaled, weights);
+    bars.show(scores[d_k].map(root), scaled.map(root), weights);
+    [scores[d_k], scaled].forEach((shown, k) => shown.forEach((score, i) => {
+      bars.cells[k][i].number.classList.toggle("negative", score < 0); // it stands on the free side of zero
+    }));
     say(status, sentenceFor(widths[d_k], weights[best], words[best]));
     return {
       numbers: { score: scores[d_k], scaled, weight: weights },

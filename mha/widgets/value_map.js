@@ -47,14 +47,14 @@ function scene({ svg, x: toX, y: toY }, count) {
   return { marks, show };
 }
 
-// Each token's target is a ring, named on its outer side; a broken line joins it to the token's output
+// Each token's target is a ring with a name; a broken line joins it to the token's output
 function targetRing({ svg, x: toX, y: toY }, [x, y], below) {
   const [cx, cy] = [toX(x), toY(y)];
   const line = h("line", { x1: cx, y1: cy });
   const ring = h("circle", { cx, cy });
   const end = h("path", {});
-  const outwards = x < 0 ? -1 : 1;
-  const name = h("text", { x: cx + 17 * outwards, y: cy + 4, "text-anchor": x < 0 ? "end" : "start" });
+  const sides = placesOfName(cx, cy, x < 0 ? -1 : 1);
+  const name = h("text", { class: "target-name" });
   below.before(line, ring, end); // a value keeps its number where an output comes to lie on it
   svg.append(name);
 
@@ -64,11 +64,30 @@ function targetRing({ svg, x: toX, y: toY }, [x, y], below) {
     set(line, { x2: outX, y2: outY, class: `miss${kind}` });
     set(ring, { r: chosen ? 13 : 9, class: `ring${kind}` });
     set(end, { d: diamond(outX, outY, chosen ? 9 : 5), class: `mixture${kind}` });
-    write(name, chosen ? `target ${i + 1}` : i + 1);
+    write(name, `target ${i + 1}`);
     name.classList.toggle("looks", chosen);
   }
-  return { show };
+
+  // On the first side with no disc, ring, diamond or other name, or on that with the least of them
+  function stand(drawn, names) {
+    const covered = sides.map((side) => sum(drawn.map(([x, y, r]) => Math.max(0, r + 2 - gapTo(side, x, y))))
+      + 30 * names.filter((other) => meet(side, other)).length);
+    const side = sides[covered.indexOf(Math.min(...covered))];
+    set(name, { x: side.x, y: side.y + 4 });
+    return side;
+  }
+  return { show, stand };
 }
+
+// Where the middle of a target's name may stand: outwards, beyond, above and below its ring
+const [WIDE, HIGH] = [50, 13]; // of such a name
+function placesOfName(cx, cy, outwards) {
+  const aside = (way) => ({ x: cx + way * (16 + WIDE / 2), y: cy });
+  return [aside(outwards), aside(-outwards), { x: cx, y: cy - 22 }, { x: cx, y: cy + 22 }];
+}
+const gapTo = (name, x, y) =>
+  Math.hypot(Math.max(0, Math.abs(x - name.x) - WIDE / 2), Math.max(0, Math.abs(y - name.y) - HIGH / 2));
+const meet = (name, other) => Math.abs(name.x - other.x) < WIDE && Math.abs(name.y - other.y) < HIGH;
 
 // The table of values and weights, one row for each token
 function weightTable(words) {
@@ -146,9 +165,10 @@ function whatChanged(W, first, second, sharpness) {
 // Whether the output is on its target, and whether other weights could bring it there
 function whatIsReached(word, miss, allReached, inside) {
   if (allReached) return "Solved! All four outputs are on their targets.";
-  const where = inside ? "among the values, so other weights could reach it"
-    : "outside the shaded values, which no mean leaves: no weights could reach it";
-  return `The target of \u201c${word}\u201d lies ${where}. The output misses it by ${miss.toFixed(2)}.`;
+  const target = `the target of \u201c${word}\u201d is`;
+  const where = inside ? `T${target.slice(1)} inside the shaded area, so other weights could reach it`
+    : `A mean never leaves the shaded area, and ${target} outside it`;
+  return `${where}. The output misses the target by ${miss.toFixed(2)}.`;
 }
 
 // W_V: a turn, then a stretch along each axis
@@ -213,6 +233,11 @@ export default figure(({ sharpnesses, words, tokens, scores, targets }, { now, c
       set(names[i], { y: left.y(up) + (up > 0 ? -beyond : beyond + 10) });
       goals[i].show(i, outs[i], chosen);
     });
+    const round = (points, radius) => points.map(([x, y], i) => [right.x(x), right.y(y), radius(i)]);
+    const drawn = [...round(values, (i) => discRadius(weights[i])), ...round(targets, () => 10),
+      ...round(outs, (i) => (i === asking ? 10 : 5))];
+    const taken = [];
+    for (const goal of [goals[asking], ...goals.filter((_, i) => i !== asking)]) taken.push(goal.stand(drawn, taken));
     weightsOf.show(asking, values, weights);
     outputOf.show(mixed, W, outs[asking], misses[asking], sum(misses) / misses.length);
 

@@ -78,10 +78,10 @@ explain_two_matrices = Explanation(
     statement="In an interview: \"Query and key are both made from the same tokens. Why not with the same matrix?\" "
               "Answer in a minute, then open the checklist.",
     checklist=("With one matrix the scores are symmetric: i scores j as j scores i.",
-               "An example that needs direction, such as a cycle in which each beats the next.",
+               "An example that needs direction, such as a circle in which each beats the next.",
                "With one matrix the score of two tokens is at most the mean of their scores with themselves: tokens "
                "like themselves (lab, section 4).",
-               "A limit that was proved, such as the loss on a cycle, not only a training that failed.",
+               "A limit that was proved, such as the loss on a circle, not only a training that failed.",
                "Only the product of W_Q and W_K transposed counts; it has rank at most d_k.",
                "When symmetric scores are enough (lab, section 3): the softmax is taken by rows, so even symmetric "
                "scores give weights that are not symmetric."),

@@ -15,9 +15,9 @@ def pictured_tasks(seed=1):
             draw, _, no_future = pointers(task, 1, torch.Generator().manual_seed(seed))
             x, target, asked = draw(1)
             wanted = {int(i): int(target[0, 0, i]) for i in asked}
-            draw_task(panel, x.shape[2], wanted, round_about=task.startswith("cycle") and not no_future)
+            draw_task(panel, x.shape[2], wanted, round_about=task.startswith("circle") and not no_future)
             title = task.replace(" under", "\nunder").replace(" to ", "\nto ")
-            panel.set_title(f"{title}\n" if task == "pointers" else title, fontsize=9)
+            panel.set_title(f"{title}\n" if task == "random pointers" else title, fontsize=9)
             rows.append(f"{task}: " + ", ".join(f"{i + 1} wants {j + 1}" for i, j in wanted.items()))
     text = "Six tasks, one sentence of each: an arrow leads from a token to the one it should attend to."
     return Picture(figure, "\n".join([text, "", *rows]))

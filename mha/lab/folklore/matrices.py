@@ -34,7 +34,7 @@ def symmetric_weights():
 @claim("matrices", "With symmetric scores a head cannot represent a relation that has a direction.", SETTINGS, THREE)
 def direction():
     near, solved = 0.01, 0.05
-    circle, line = (fit_pointers(task, "one symmetric form") for task in ("cycle of 3", "line of 7"))
+    circle, line = (fit_pointers(task, "one symmetric form") for task in ("circle of 3", "line of 7"))
     coin = math.log(2)
     return (f"On a circle it cannot: where three tokens should each attend to the next, all {len(circle)} runs end "
             f"within {near} of ln 2 = {coin:.3f}, the loss of a coin. Along a line of seven tokens it can, and all "
