@@ -93,6 +93,12 @@ def test_in_the_mask_figure_only_a_mask_after_the_softmax_leaks():
     assert (after[~mask_painter.PRESETS["causal: nobody looks ahead"]] > 0).all()
 
 
+def test_no_preset_of_the_mask_figure_passes_the_influence_that_fills_a_bar():
+    figure = mask_painter.MaskPainter()
+    top = max(figure.numbers(**setting)["leak"].max() for setting in figure.settings())
+    assert 0.9 * mask_painter.STRONGEST < top < mask_painter.STRONGEST
+
+
 def test_a_hidden_score_moves_only_the_row_that_is_masked_afterwards():
     low, high = (hidden_share.HiddenShare().numbers(hidden=score) for score in (-2.0, 4.0))
     assert torch.equal(low["before"], high["before"]) and (low["after"] > high["after"]).all()

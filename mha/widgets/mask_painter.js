@@ -40,7 +40,7 @@ function layer(x, [WQ, WK, WV], seen, after) {
 
 // A square of cells with the words at its left and above it, and a frame around a row; sums, where they are given,
 // stand at its right
-function square(title, note, words, cells, sums = []) {
+function square(head, words, cells, sums = []) {
   const word = (text, look) => h("span", { class: look }, text);
   const grid = h("div", { class: sums.length ? "square with-sums" : "square" });
   const top = [...words, ...sums.slice(0, 1).map(() => "sum")].map((text) => word(text, "word top"));
@@ -51,17 +51,18 @@ function square(title, note, words, cells, sums = []) {
     grid.append(one);
   }));
   const frame = grid.appendChild(h("i", { class: "row-frame" }));
-  return { box: h("div", { class: "board" }, planeTitle(title, note), grid), frame };
+  return { box: h("div", { class: "board" }, head, grid), frame };
 }
 
 // The weights and the influences of one row, as bars over its words
-function rowBars(words) {
+function rowBars(words, strongest) {
   const bar = (hue) => h("i", { class: `bar-of ${hue}` });
   const columns = words.map(() => ({ weight: bar("weighs"), influence: bar("influences"), leak: h("b") }));
   const name = h("b");
   const bars = h("div", { class: "row-bars" }, ...words.map((text) => h("span", { class: "word top" }, text)),
     ...columns.map(({ weight, influence, leak }) => h("div", { class: "two" }, weight, h("div", {}, leak, influence))));
-  const key = h("div", { class: "bar-key" }, bar("weighs"), "weight ", bar("influences"), "influence");
+  const key = h("div", { class: "bar-key" }, bar("weighs"), "weight to 1 ",
+    bar("influences"), `influence to ${strongest}`);
   const title = h("div", { class: "plane-title" }, name, " the framed row");
   const box = h("div", { class: "board row-of" }, title, bars, key);
 
@@ -79,10 +80,11 @@ function rowBars(words) {
 
 // What is so, one line each, whatever the setting: no line stands empty
 const FACTS = [
-  ({ wrong }) => (wrong
+  ({ wrong, layers }) => (wrong
     ? `${wrong} ${wrong === 1 ? "pair leaks" : "pairs leak"}: the output moves with a word that it must not see, `
       + "although its weight is zero."
-    : "No leak: each output moves only with its own word, and with words that its looks reach."),
+    : "No leak: each output moves only with its own word and with words it may look at"
+      + `${layers === 1 ? "" : ", directly or through other words"}.`),
   ({ short, blind }) => (short ? "The visible weights do not sum to 1."
     : `The weights of each row sum to ${blind.length ? "1, or to 0" : 1}.`),
   ({ blind }) => {
@@ -100,13 +102,13 @@ const FACTS = [
 // A list of the facts, with room for the longest form of each; screen readers read out those that change
 function factList() {
   const forms = [{ wrong: 35, short: false, blind: ["The", "cat"], asks: true, after: true, layers: 3 },
-    { wrong: 0, short: true, blind: [], asks: false, after: false, layers: 1 }];
+    { wrong: 0, short: true, blind: [], asks: false, after: false, layers: 3 }];
   const lines = FACTS.map((fact) => roomFor(longestOf(forms.map(fact)), "li"));
   const box = h("ul", { class: "status facts", "aria-live": "polite" }, ...lines);
   return { box, tell: (found) => FACTS.forEach((fact, i) => say(lines[i], fact(found))) };
 }
 
-export default figure(({ words, presets, tensors }, { root, now, change, when }) => {
+export default figure(({ words, presets, tensors, strongest }, { root, now, change, when }) => {
   const n = words.length;
   const [x0, ...matrices] = tensors;
 
@@ -115,15 +117,17 @@ export default figure(({ words, presets, tensors }, { root, now, change, when })
   const weightCells = all(() => h("span", { class: "cell" }));
   const leakCells = all(() => h("span", { class: "cell" }));
   const sums = words.map(() => h("span", { class: "row-sum tabular" }));
-  const [mask, weighed, moved] = [square("Mask", "paint it", words, buttons),
-    square("Weights", "of each row", words, weightCells, sums),
-    square("Influence", "what moves what", words, leakCells)];
-  const bars = rowBars(words);
+  const whose = h("span", {});
+  const [mask, weighed, moved] = [square(planeTitle("Mask", "paint it"), words, buttons),
+    square(h("div", { class: "plane-title" }, h("b", {}, "Weights"), " ", whose), words, weightCells, sums),
+    square(planeTitle("Influence", "what moves what"), words, leakCells)];
+  moved.box.classList.add("of-influence");
+  const bars = rowBars(words, strongest);
   const boards = h("div", { class: "boards" }, mask.box, bars.box, weighed.box, moved.box);
   const facts = factList();
   const legend = h("p", { class: "soft" },
-    "Rows look, columns are looked at. The stronger the purple, the more; a dot is exactly zero, .00 "
-      + "only rounded; a thick frame with \u201c!\u201d is a leak.");
+    "Rows look, columns are looked at. Larger numbers stand out more; a dot is exactly zero, .00 only "
+      + "rounded; a thick frame with \u201c!\u201d is a leak.");
 
   const choose = (row) => row !== now().row && change({ row });
   function paint(i, j) {
@@ -208,7 +212,7 @@ export default figure(({ words, presets, tensors }, { root, now, change, when })
     const { weights, leaks, reach } = compute(seen, after, layers);
     shown = { weights, leaks };
 
-    const top = Math.max(...leaks.flat()) || 1;
+    const shareOf = (leak) => Math.min(1, leak / strongest); // a painted mask may pass what no preset does
     const wrongly = all((i, j) => leaks[i][j] > 0 && !reach[i][j]);
     const wrong = sum(wrongly.flat());
     all((i, j) => {
@@ -216,10 +220,11 @@ export default figure(({ words, presets, tensors }, { root, now, change, when })
       const bad = wrongly[i][j];
       showButton(i, j, seen[i][j]);
       showCell(weightCells[i][j], weights[i][j], weights[i][j], weights[i][j].toFixed(2).replace(/^0|\.00$/, ""));
-      showCell(leakCells[i][j], leak, leak / top, bad ? "!" : "", bad);
+      showCell(leakCells[i][j], leak, shareOf(leak), bad ? "!" : "", bad);
     });
     for (const { frame } of [mask, weighed, moved]) frame.style.gridRow = `${row + 2} / ${row + 3}`;
-    bars.show(words[row], weights[row], leaks[row].map((leak) => leak / top), wrongly[row]);
+    bars.show(words[row], weights[row], leaks[row].map(shareOf), wrongly[row]);
+    write(whose, layers === 1 ? "of each row" : `of each row, in layer ${layers}`);
     const rowSums = weights.map(sum);
     rowSums.forEach((total, i) => write(sums[i], total.toFixed(2)));
     const sighted = (i) => seen[i].some(Boolean);

@@ -18,6 +18,7 @@ PRESETS = {
     "the third word sees nothing": NO_THIRD.expand(N, N),
 }
 OWN = "a mask of your own"            # what the list says of a mask that is painted and no preset
+STRONGEST = 5.0       # the influence that fills a bar: no preset passes it at any number of layers
 APPLIED = ["before the softmax", "after it (a bug)"]
 
 
@@ -39,7 +40,7 @@ class MaskPainter(LiveFigure):
     """
 
     data = {"words": WORDS, "tensors": [t.tolist() for t in fixed()],
-            "presets": [m.int().flatten().tolist() for m in PRESETS.values()]}
+            "presets": [m.int().flatten().tolist() for m in PRESETS.values()], "strongest": STRONGEST}
     mask = Dropdown("mask", [*PRESETS, OWN], value=1)
     layers = Slider("layers", 1, 3, value=1)
     applied = Choice("the mask is applied", APPLIED, new_row=True)
@@ -70,7 +71,7 @@ class MaskPainter(LiveFigure):
         setting = self.setting()
         shown = self.numbers(**setting, painted=self.painted)
         mask = torch.tensor(self.painted).view(N, N)
-        leak = shown["leak"] / shown["leak"].max().clamp(min=1e-300)
+        leak = (shown["leak"] / STRONGEST).clamp(max=1)
         alt = (f"A mask over six words ({[*PRESETS, OWN][setting['mask']]}), the weights, and the influence of each "
                "word on each output.")
         rows = [[word, int(mask[i].sum()), float(shown["row_sum"][i]), int((shown["leak"][i] > 0).sum())]

@@ -8,11 +8,11 @@ export default figure(({ words, scores: given }) => {
   function sentenceFor(word, row) {
     const shares = row.filter(Boolean).map((share) => share.toFixed(2));
     if (shares.length === 1) return `\u201c${word}\u201d sees itself alone: ${shares[0]}.`;
-    const seen = row[2] ? "all three" : "what is written so far";
+    const seen = row[2] ? "all three words" : "itself and the word before it";
     return `\u201c${word}\u201d sees ${seen}, and shares 1 among them: ${shares.join(" + ")}.`;
   }
 
-  function draw({ follow: writes, masked }) {
+  function draw({ follow: query, masked }) {
     const scores = given.map((row, i) => row.map((value, j) => (masked && j > i ? -Infinity : value)));
     const powers = scores.map((row) => row.map(Math.exp));
     const totals = powers.map(sum);
@@ -22,10 +22,10 @@ export default figure(({ words, scores: given }) => {
     weight.show(weights, 1, 2);
     for (const { cells } of [score, power, weight]) cells.forEach((row, i) => row.forEach((cell, j) => {
       const hidden = scores[i][j] === -Infinity;
-      set(cell, { class: `${i === writes ? "here" : ""} ${hidden ? "hatched" : ""}` });
+      set(cell, { class: `${i === query ? "here" : ""} ${hidden ? "hatched" : ""}` });
       if (hidden) write(cell, cells === score.cells ? "\u2212\u221e" : "0");
     }));
-    say(status, sentenceFor(words[writes], weights[writes]));
+    say(status, sentenceFor(words[query], weights[query]));
     return {
       numbers: { score: scores.flat(), power: powers.flat(), total: totals, weight: weights.flat() },
       tables: () => [

@@ -1,4 +1,4 @@
-"""Three words write one after the other: scores, what the causal mask leaves of them, and the weights."""
+"""Three words, each a query in turn: scores, what the causal mask leaves of them, and the weights."""
 import torch
 
 from mha import masks, viz
@@ -18,7 +18,7 @@ class MaskedRows(LiveFigure):
     """
 
     data = {"words": WORDS, "scores": scores().tolist()}
-    follow = ChoiceSlider("who writes", WORDS, value=1)
+    follow = ChoiceSlider("query", WORDS, value=1)
     masked = Toggle("causal mask", value=True)
 
     def numbers(self, follow, masked):

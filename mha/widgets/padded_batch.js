@@ -14,15 +14,17 @@ export default figure(({ sentences, moods }) => {
   const titles = ["", "weight of each position", "mean mood, from 0 to 1"];
   const heads = titles.map((title) => h("span", { class: "soft" }, title));
   const picture = h("div", { class: "batch", "aria-hidden": "true" }, ...heads, ...rows.flatMap(({ row }) => row));
-  const status = statusLine(sentenceFor(3, 3, [3, 1], [1, 1], [0.33, 0.33]));
+  const status = statusLine(sentenceFor(2, 3, [3, 1], [1, 1], [0.33, 0.33]));
 
   function sentenceFor(filled, wide, lengths, hidden, read) {
     const shape = `The batch is 2 \u00d7 ${wide}. `;
-    if (!filled) return `${shape}Nothing is filled up, and there is nothing to hide.`;
+    if (!filled) return `${shape}Both sentences have the same length, so there is no padding.`;
     const i = lengths[0] < lengths[1] ? 0 : 1;
-    const change = `${hidden[i].toFixed(2)} to ${read[i].toFixed(2)}`;
-    return `${shape}${filled} ${filled === 1 ? "position is" : "positions are"} padding. Read, it takes the mean mood `
-      + `of sentence ${i + 1} from ${change}.`;
+    const padding = `${shape}${filled} ${filled === 1 ? "position is" : "positions are"} padding.`;
+    return hidden[i] === read[i]
+      ? `${padding} The mood of \u201c${sentences[i][0]}\u201d is 0, so here reading the padding changes nothing.`
+      : `${padding} If the padding is read, the mean mood of sentence ${i + 1} falls from ${hidden[i].toFixed(2)} to `
+        + `${read[i].toFixed(2)}.`;
   }
 
   function draw({ first, second }) {
