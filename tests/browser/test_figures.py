@@ -222,6 +222,14 @@ TABLES = """
 """
 
 
+RAISED = str.maketrans("\u207b\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079", "-0123456789")
+
+
+def plain(word):
+    """A number of a table as Python writes it: 1.5e-8 for 1.5 \u00b7 10\u207b\u2078."""
+    return word.replace("\u2212", "-").replace(",", "").replace(" \u00b7 10", "e").translate(RAISED)
+
+
 def away(numbers, others):
     """How far each number is from the nearest of others, as a share of that, or of a hundredth where it is small."""
     return (np.abs(numbers[:, None] - others) / np.maximum(1e-2, np.abs(others))).min(1)
@@ -235,7 +243,7 @@ def test_the_numbers_as_text_follow_the_controls(opened, page, index):
     settings = few_settings(figure)
     for setting in settings[::-(-len(settings) // 4)]:
         operate(tab, index, figure, [setting])
-        words = [word.replace("\u2212", "-").replace(",", "") for word in tab.evaluate(TABLES, index)]
+        words = [plain(word) for word in tab.evaluate(TABLES, index)]
         shown = np.array([float(word) for word in words if word and not word.strip("-+.e0123456789")])
         computed = figure.numbers(**setting)
         computed = {name: values[values.isfinite()] for name, values in computed.items()}
