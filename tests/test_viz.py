@@ -237,6 +237,15 @@ def test_columns_are_aligned_as_text_and_valid_as_html():
     assert rows == [["", "mean weight", "rank", "kind"], ["first", "0.2", "1", "x"], ["a & b", "10.0", "2", "y"]]
 
 
+def test_columns_of_words_begin_at_the_left_and_their_long_names_may_break():
+    table = viz.columns(["a"], share=[0.5], of=["3 of 4"], calls=["scaled_dot_product"], version=["–"], kind=["d_k x"])
+    head, row = xml.fromstring(table._repr_html_()).iter("tr")
+    sides = [cell.get("style").removeprefix("text-align: ") for cell in row]
+    assert sides == [cell.get("style").removeprefix("text-align: ") for cell in head]
+    assert sides == ["left", "right", "right", "left", "right", "left"]
+    assert [len(cell) for cell in row] == [0, 0, 0, 2, 0, 0]
+
+
 def test_a_table_takes_the_colours_of_the_page():
     style = viz.columns(["a"], weight=[0.5])._repr_html_()
     assert "color" not in style and "background" not in style and "overflow-x: auto" in style

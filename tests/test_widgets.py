@@ -280,7 +280,7 @@ def test_the_floor_of_the_sharing_figure_is_the_proved_one_and_samples_alone_pas
         shown = figure.numbers(task=task, column=1, steps=1)
         assert (shown["floor"].isnan() == (name != "slices")).all()
         by_column = shown["error"].view(len(shown["floor"]), -1)
-        for cell, low, runs in zip(filter(None, columns), shown["floor"], by_column):
+        for cell, low, runs in zip(columns, shown["floor"], by_column):
             h, h_kv, d_k, d_v, d_c = cell
             if name == "slices":
                 assert low == (slices_floor(1, d_v=d_c) if d_c else slices_floor(h_kv, d_v=d_v)) <= runs.mean() + 0.01

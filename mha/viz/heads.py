@@ -13,12 +13,12 @@ LOW, HIGH, TOP = 0.95, 2.1, 2.8  # heights of its two heads, and the end of the 
 
 
 def head_grid(panels, alt, least, row="layer", column="head", digits=2):
-    """One number for each head: a row for each layer and a column for each head. The area of a square is its number.
+    """One number for each head: a row for each layer and a column for each head. The filled area is its number.
 
     Args:
         panels: title -> (layers, h) numbers; all have one scale, which begins at 0.
         alt: what the picture shows.
-        least: smaller numbers are not written into their squares.
+        least: smaller numbers are not written into their boxes.
         row, column: what a row and a column stand for.
         digits: behind the point.
     """

@@ -1,5 +1,6 @@
 """Tables: as aligned text under a picture, and as what a notebook displays."""
 import html
+import re
 
 
 def table(alt, header, rows, digits=3):
@@ -28,11 +29,22 @@ def _aligned(rows):
     return "\n".join("  ".join(line).rstrip() for line in lines)
 
 
+def _is_number(word):
+    """Whether a cell holds a number, or nothing: such columns are set to the right."""
+    return word in ("", "–", "nan") or re.match(r"[-−+<>≤≥]?\s*[\d.∞]", word) is not None
+
+
+def _breaking(word):
+    """A cell as HTML, whose long names may break behind "_" and before a capital."""
+    return re.sub(r"\w{15,}", lambda name: re.sub("(?<=_)(?=.)|(?<=[a-z])(?=[A-Z])", "<wbr/>", name[0]),
+                  html.escape(word))
+
+
 class Table:
     """Rows of words that a notebook shows as a table; the first row is the header, the first column names the rows.
 
-    As text the columns are aligned. As HTML it takes the colours of the page, and scrolls in a box of its own where it
-    is wider than the screen.
+    As text the columns are aligned. As HTML it takes the colours of the page, its columns of words begin at the left,
+    and it scrolls in a box of its own where it is wider than the screen.
     """
 
     def __init__(self, rows):
@@ -42,16 +54,16 @@ class Table:
         return _aligned(self.rows)
 
     def _repr_html_(self):
-        def cells(kind, words, **attributes):
-            given = "".join(f' {name}="{value}"' for name, value in attributes.items())
-            return "".join(f"<{kind}{given}>{html.escape(word)}</{kind}>" for word in words)
-
-        right = {"style": "text-align: right"}
         header, *rows = self.rows
-        corner = cells("th", header[:1], scope="col", style="text-align: left") if header[0] else "<td></td>"
-        head = corner + cells("th", header[1:], scope="col", **right)
-        body = "".join(f"<tr>{cells('th', row[:1], scope='row', style='text-align: left')}"
-                       f"{cells('td', row[1:], **right)}</tr>" for row in rows)
+        sides = ["left", *("right" if all(map(_is_number, column)) else "left" for column in list(zip(*rows))[1:])]
+
+        def cells(kinds, words):
+            return "".join(f'<{kind} style="text-align: {side}">{_breaking(word)}</{kind.split()[0]}>'
+                           for kind, word, side in zip(kinds, words, sides))
+
+        names, numbers = ['th scope="col"'] * len(header), ["td"] * (len(header) - 1)
+        head = cells(names if header[0] else ["td", *names[1:]], header)
+        body = "".join(f"<tr>{line}</tr>" for line in (cells(['th scope="row"', *numbers], row) for row in rows))
         # By these classes the book knows a table and a box that scrolls; elsewhere the style is enough.
         return ('<div class="table-wrapper" style="overflow-x: auto"><table class="table">'
                 f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>")

@@ -138,24 +138,30 @@ function cacheIn(add, { heads, d_k, d_c, d_r, tokens }) {
 // ---- the memory: the model, and what all texts leave in all layers --------------------------------------
 
 function memoryIn(add, top, { gpu, model, d_c, d_r }) {
-  add("text", { x: 0, y: top - 9, class: "name" }, `one GPU of ${gpu} GiB`);
+  const name = add("text", { x: 0, y: top - 9, class: "name" });
   const beyond = add("rect", { class: "ghosts", y: top, height: BAR.high });
   const parts = ["model", "hue-key", "hue-value", "hue-stream", "hue-key"].map((look) => add("rect", { class: look }));
   const pale = add("rect", { class: "pale", y: top - 1, height: BAR.high + 2 });
   const frame = add("rect", { class: "gpu", x: 0.5, y: top - 2, height: BAR.high + 4 });
+  const torn = add("path", { class: "torn" }); // the end of a bar that goes on
   const verdict = add("text", { y: top - 9, class: "name" });
-  const marks = [`model: ${Math.round(model)} GiB`, `${gpu}`, `${BAR.reach * gpu} GiB`].map((text, i) =>
+  const marks = [`model: ${Math.round(model)} GiB`, `${gpu}`, ""].map((text, i) =>
     add("text", { y: top + BAR.high + 17, "text-anchor": ["start", "middle", "end"][i] }, text));
+  const room = BAR.reach * gpu; // GiB
   let width = 0;
-  const x = (GiB) => (width * Math.min(GiB, BAR.reach * gpu)) / (BAR.reach * gpu);
+  const x = (GiB) => (width * Math.min(GiB, room)) / room;
 
-  function tell({ free }, wide) {
+  function tell({ free, all }, wide) {
     width = wide;
+    write(name, wide < 600 ? "one GPU" : `one GPU of ${gpu} GiB`);
     set(frame, { width: x(gpu) });
     set(beyond, { x: x(gpu), width: wide - x(gpu) });
-    set(verdict, { x: x(gpu) + 10 });
+    set(verdict, free < 0 ? { x: x(gpu) + 10, "text-anchor": "start" } : { x: x(gpu), "text-anchor": "end" });
     write(verdict, free < 0 ? `${comma(-free)} GiB too much` : `${comma(free)} GiB free`);
     marks.forEach((mark, i) => set(mark, { x: (i * wide) / 2 }));
+    write(marks[2], model + all > room ? `goes on to ${comma(model + all)} GiB` : `${room} GiB`);
+    const teeth = tabulate(5, (i) => `L${wide - (i % 2 ? 3 : 11)},${top - 2 + (i * (BAR.high + 4)) / 4}`);
+    set(torn, { d: `M${wide + 1},${top - 2}${teeth.join("")}H${wide + 1}z` });
   }
   function show(melted, GiB) {
     const [from, to] = [x(model), x(model + GiB)];
@@ -164,6 +170,7 @@ function memoryIn(add, top, { gpu, model, d_c, d_r }) {
     bands.forEach(([above, below, opacity], i) => set(parts[i], { x: i ? from : 0, width: i ? to - from : from,
       y: top + above * BAR.high, height: (below - above) * BAR.high, opacity }));
     set(pale, { x: x(gpu), width: Math.max(0, to - x(gpu)) });
+    set(torn, { visibility: model + GiB > room ? "visible" : "hidden" });
   }
   return { tell, show };
 }

@@ -25,7 +25,7 @@ class OneChange(LiveFigure):
     """
 
     change = Choice("change", list(TOLD))
-    row = Slider("row of token", 1, TOKENS, value=11)
+    row = Slider("row of token", 1, TOKENS, value=14)
 
     def __init__(self):
         self.maps = {title: weights.round(decimals=DECIMALS) for title, weights in one_change_each().items()}

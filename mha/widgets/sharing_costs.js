@@ -5,7 +5,7 @@ const ROW = 18;
 const SYMBOLS = ["h_kv", "d_k", "d_v", "d_c"];
 const TASKS = {
   same: "Four tokens are wanted, of each the same 4 numbers.",
-  slices: "Four tokens are wanted, of each another 4 of its 16 numbers.",
+  slices: "Four tokens are wanted, of each a different 4 of 16 numbers.",
   fields: "Four tokens are wanted, and each is found by another name.",
 };
 
@@ -15,9 +15,11 @@ const symbol = (name, x, y) => h("text", { x, y, class: "symbol" }, name[0], h("
 // What a token leaves behind: [h, h_kv, d_k, d_v, d_c] -> numbers
 const keptOf = ([, h_kv, d_k, d_v, d_c]) => d_c || h_kv * (d_k + d_v);
 
-export default figure(({ names, columns, long, errors, counts, wanted }) => {
+export default figure(({ names, columns, long, errors, counts, wanted }, { when }) => {
   const taskOf = (task) => names[task].split(",")[0];
-  const many = columns[0].length;
+  const many = Math.max(...columns.map(({ length }) => length));
+  when(["task"], ({ task, column }) => ({ column: Math.min(column, columns[task].length),
+    column_max: columns[task].length }));
   const runs = errors[0][0][0].length;
   const high = BOTTOM + (SYMBOLS.length + 1) * ROW + 6;
 
@@ -38,7 +40,9 @@ export default figure(({ names, columns, long, errors, counts, wanted }) => {
   const dots = tabulate(many, () => tabulate(runs, () => add("circle", { r: 3.5 })));
   const title = roomFor(longestOf(Object.values(TASKS)), "div");
   const steps = counts.map(comma);
-  const heading = planeTitle("Error", `of each run (\u25cb ${steps[0]} steps, \u25cf ${steps[1]}); line: the floor`);
+  const ofFloor = h("span", {}, "; line: the floor");
+  const heading = planeTitle("Error", `of each run (\u25cb ${steps[0]} steps, \u25cf ${steps[1]})`);
+  heading.append(ofFloor);
   const longest = { cell: [8, 8, 32, 16, null], ends: [0.888, 0.888, 0.888], count: counts[0], low: 0.875 };
   const status = statusLine(sentenceFor({ ...longest, wanting: true }));
 
@@ -46,8 +50,8 @@ export default figure(({ names, columns, long, errors, counts, wanted }) => {
     const [heads, h_kv, d_k, d_v, d_c] = cell;
     const [best, middle, last] = ends.map((error) => error.toFixed(3));
     const shared = d_c ? `one latent of ${d_c} numbers` : `h_kv = ${h_kv}, keys of ${d_k} and values of ${d_v}`;
-    const bound = low > 0 ? ` Heads that choose by names alone cannot get below ${low.toFixed(3)} on average. `
-      + "A sample of sentences can be a little below it, and heads whose scores see contents too." : "";
+    const bound = low > 0 ? ` The mean error of heads that choose by names alone is at least ${low.toFixed(3)}; a `
+      + "sample may give slightly less. Heads whose scores see contents may do better." : "";
     return `${heads} heads, ${shared}: a token adds ${keptOf(cell)} numbers to the cache. `
       + `Errors after ${comma(count)} steps${wanting ? ` (none trained for ${steps[1]})` : ""} from ${best} to `
       + `${last}, in the middle ${middle}.${bound}`;
@@ -62,7 +66,8 @@ export default figure(({ names, columns, long, errors, counts, wanted }) => {
     return floors.map((low, i) => (low >= 0 ? step(low, i) : "")).join("");
   }
 
-  function drawColumn(i, cell, found, look, x, wide) {
+  // A task may have fewer columns than there is room for
+  function drawColumn(i, { cell, found = [] } = {}, look, x, wide) {
     const words = cell ? [...cell.slice(1).map((size) => size ?? "\u2013"), keptOf(cell)] : Array(5).fill("");
     cells[i].forEach((text, row) => {
       set(text, { x: x(i) + wide / 2 });
@@ -76,31 +81,31 @@ export default figure(({ names, columns, long, errors, counts, wanted }) => {
   }
 
   function draw({ task, column: from1, steps: longer }, room) {
-    const column = from1 - 1;
+    const column = Math.min(from1, columns[task].length) - 1;
     const shown = columns[task].map((cell, i) => {
       const found = errors[longer][task][i];
-      const low = cell ? floorOf(task, cell) : NaN;
-      const ends = cell ? [Math.min(...found), median(found), Math.max(...found)] : [NaN, NaN, NaN];
+      const low = floorOf(task, cell);
+      const ends = [Math.min(...found), median(found), Math.max(...found)];
       const isLong = longer && long[task][i];
       return { cell, found, ends, low, count: counts[isLong ? 1 : 0], wanting: longer && !isLong };
     });
-    const all = Math.min(room, 660);
+    const all = Math.min(room, 900);
     const wide = (all - LEFT) / many;
     const x = (i) => LEFT + i * wide;
     set(svg, { viewBox: `0 0 ${all} ${high}`, style: `height: ${high}px; max-width: ${all}px` });
     set(band, { x: x(column), width: wide });
     rules.forEach((rule) => set(rule, { x2: all }));
-    shown.forEach(({ cell, found, count }, i) => {
-      const look = `run ${count === counts[1] ? "long" : "short"} ${i === column ? "chosen" : ""}`;
-      drawColumn(i, cell, found, look, x, wide);
-    });
+    for (let i = 0; i < many; i++) {
+      const look = `run ${shown[i]?.count === counts[1] ? "long" : "short"} ${i === column ? "chosen" : ""}`;
+      drawColumn(i, shown[i], look, x, wide);
+    }
+    set(ofFloor, { style: `visibility: ${shown.some(({ low }) => low >= 0) ? "visible" : "hidden"}` });
     set(stairs, { d: stairsOf(shown.map(({ low }) => low), x, wide) });
 
     const chosen = shown[column];
     say(title, TASKS[taskOf(task)]);
-    say(status, chosen.cell ? sentenceFor(chosen) : `Column ${column + 1} was not trained for this task.`);
-    const trained = shown.filter(({ cell }) => cell);
-    const of = (what) => trained.map((one) => one[what]);
+    say(status, sentenceFor(chosen));
+    const of = (what) => shown.map((one) => one[what]);
     const kept = of("cell").map(keptOf);
     return {
       numbers: { error: of("found").flat(), steps: of("count"), kept, floor: of("low"), chosen: chosen.ends },
@@ -108,8 +113,7 @@ export default figure(({ names, columns, long, errors, counts, wanted }) => {
         [`Errors on ${names[task]}`, of("cell").map(rowName), [["steps", ...of("count")], ["kept", ...kept],
           ["floor", ...of("low").map((low) => (low >= 0 ? low : "\u2013"))],
           ...tabulate(runs, (run) => [`run ${run + 1}`, ...of("found").map((found) => found[run])])]],
-        ...(chosen.cell ? [["The chosen column", ["best", "middle", "worst"], [[rowName(chosen.cell), ...chosen.ends]]]]
-          : []),
+        ["The chosen column", ["best", "middle", "worst"], [[rowName(chosen.cell), ...chosen.ends]]],
       ],
     };
   }

@@ -5,7 +5,6 @@ const NAME_HEAD = 31; // head 5.1
 const WITHOUT = "This copy of the book was built without the model\u2019s weights: what is shown is stored.";
 const STORED = "It is stories15M, which knows the words of small children. Until it runs, what you see is stored. "
   + "Nothing that you type leaves this page.";
-const LENDING = "3,456 of the 2,592,000 numbers in the cache are now those of a text about somebody.";
 const LENT = { "the values of the chosen head": ["values"], "all values": ["values"], "all keys": ["keys"],
   "all keys and values": ["keys", "values"] };
 
@@ -14,6 +13,8 @@ const MARGIN = 5; // at the left of all tokens
 
 const two = (value) => value.toFixed(2);
 const quoted = (word) => `\u201c${word}\u201d`;
+const ofLender = (lent, all, word) =>
+  `${comma(lent)} of the ${comma(all)} numbers in the cache are now those of a text with ${quoted(word)}.`;
 const nameOf = (head, heads) => `${Math.floor(head / heads)}.${head % heads}`;
 
 // A piece as a word of a sentence, and as it stands in the text
@@ -272,7 +273,7 @@ function cacheOf(heads) {
   const fullest = "200 tokens \u00d7 2 \u00d7 6 layers \u00d7 6 heads \u00d7 48 = 691,200 numbers, 2,765 KB";
   const count = roomFor(fullest, "p");
   const ofLentInk = h("b", { class: "hue-query" }, "lent");
-  const title = h("div", { class: "plane-title" }, h("b", {}, "The cache"), " a column a token: ", inks[0], ", ",
+  const title = h("div", { class: "plane-title" }, h("b", {}, "The cache"), " heads by tokens: ", inks[0], ", ",
     inks[1], ", ", ofLentInk);
   const box = h("div", { class: "cache" }, title, canvas, count);
   let shown = null;
@@ -287,13 +288,20 @@ function cacheOf(heads) {
     const half = height / 2;
     const wide = Math.min(width / n, height / 6);
     const most = [0, 1].map((k) => kept?.reduce((top, value, i) => (i % 2 === k ? Math.max(top, value) : top), 0));
+    const high = (half - 3) / heads;
+    const rowOf = (j, k, i, tall) => pen.fillRect(j * wide, Math.min(k * half + i * high, (k + 1) * half - 3 - tall),
+      Math.max(1, wide - 1), tall);
     for (let j = 0; j < n; j++) for (let k = 0; k < 2; k++) for (let i = 0; i < heads; i++) {
       const share = kept ? kept[2 * (j * heads + i) + k] / most[k] : 0.4;
-      const isLent = lent.get(j)?.[k].has(i);
-      pen.globalAlpha = hidden.has(j) ? 0.06 : isLent ? 1 : 0.08 + 0.8 * share;
-      pen.fillStyle = isLent ? ofLent : [ofKeys, ofValues][k];
-      const high = (half - 3) / heads;
-      pen.fillRect(j * wide, k * half + i * high, Math.max(1, wide - 1), isLent ? Math.max(5, high) : high);
+      pen.globalAlpha = hidden.has(j) ? 0.06 : 0.08 + 0.8 * share;
+      pen.fillStyle = [ofKeys, ofValues][k];
+      rowOf(j, k, i, high);
+    }
+    // What is lent lies over its neighbours: one row alone would hardly be seen
+    pen.fillStyle = ofLent;
+    for (const [j, both] of lent) for (const [k, some] of both.entries()) for (const i of some) {
+      pen.globalAlpha = hidden.has(j) ? 0.06 : 1;
+      rowOf(j, k, i, Math.max(10, high));
     }
     pen.globalAlpha = 1;
   }
@@ -383,15 +391,17 @@ export default figure((data, { root, now, change, when, redraw, model }) => {
     const kind = wanted % own;
     const key = `${opening},${kind}`;
     if (storedViews.has(key)) return storedViews.get(key);
-    const { tokens, written, next, n, rows, word } = openings[opening];
+    const { tokens, written, next, n, rows, word, other } = openings[opening];
     const from = 20 * (opening * own + kind);
     const lent = new Map();
+    let said = "";
     if (kind && kind < firstOff) {
       const some = kind === 1 ? new Set([NAME_HEAD]) : allHeads();
       tokens.forEach((id, j) => pieces[id] === ` ${word}`
         && lent.set(j, kind === 3 ? [some, new Set()] : [new Set(), some]));
+      said = ofLender(lent.size * some.size * (size.d / heads), n * 2 * layers * size.d, other);
     }
-    const view = { pieces: [...tokens, ...written[kind]].map((id) => pieces[id]), given: n, n, rows, lent,
+    const view = { pieces: [...tokens, ...written[kind]].map((id) => pieces[id]), given: n, n, rows, lent, said,
       hidden: new Map(), kept: null, off: new Map(kind < firstOff ? [] : [[kind - firstOff, ZERO]]),
       next: next[kind].map((id, k) => ({ piece: pieces[id], p: chance[from + k], before: chance[from + 10 + k] })) };
     storedViews.set(key, view);
@@ -521,7 +531,7 @@ export default figure((data, { root, now, change, when, redraw, model }) => {
     changed();
     const lent = places.length * what.length * numbers.length * (size.d / heads);
     const all = plan.ids.length * 2 * layers * size.d;
-    note = `${comma(lent)} of the ${comma(all)} numbers in the cache are now those of a text about ${to}.`;
+    note = ofLender(lent, all, to);
   }
   // The controls ask for an opening or a change that has a name
   async function obey({ opening, change: wanted }) {
@@ -599,7 +609,7 @@ export default figure((data, { root, now, change, when, redraw, model }) => {
   const next = nextOf(10);
   const cache = cacheOf(count);
   const longest = sentenceOf("something", 0.99, "something", "5.5", "something", 0.99, "something", true);
-  const status = statusLine(`${LENDING} ${longest}`);
+  const status = statusLine(`${ofLender(10368, 691200, "Lucy")} ${longest}`);
   const headTitle = h("div", { class: "plane-title" }, h("b", {}, "Every head\u2019s weights"),
     " in each map, rows look");
   const nextTitle = h("div", { class: "plane-title" }, h("b", {}, "What comes next"), " now, and of the whole model");
@@ -666,7 +676,7 @@ export default figure((data, { root, now, change, when, redraw, model }) => {
     const most = indexOfLargest(full);
     const sentence = sentenceOf(plainly(top.piece), top.p, plainly(before.piece), nameOf(setting.head, heads),
       word(most), full[most], word(asks), !live && setting.change % own, live && view.off.has(setting.head));
-    say(status, plan.isNew ? "Computing \u2026" : `${note} ${sentence}`.trim());
+    say(status, plan.isNew ? "Computing \u2026" : `${note || (view.said ?? "")} ${sentence}`.trim());
     return {
       numbers: { next: view.next.map(({ p }) => p), whole: view.next.map((one) => one.before), weight: full },
       tables: () => [

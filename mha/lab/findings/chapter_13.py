@@ -44,7 +44,7 @@ def exchanged(swaps: dict[str, str]) -> viz.Picture:
     """Bars of the same two probabilities: what stands beside them -> the exchange, one of SWAPS."""
     own, other = torch.stack([after(swap).mean((0, 2)) for swap in swaps.values()]).T
     return viz.bars([*swaps], 3, "The probability of either name after an exchange in the cache, 135 pairs on average.",
-                    own_name=own, other_name=other)
+                    chance_of_the_own_name=own, chance_of_the_other_name=other)
 
 
 def other_ahead(*swaps: str) -> str:
