@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import served
-from mha.widgets.mask_painter import WORDS
+from mha.widgets.mask_painter import STRONGEST, WORDS
 from test_figures import compare, open_figure
 from operate import READ, unpack
 
@@ -86,7 +86,7 @@ def test_the_bars_are_of_the_row_that_is_pointed_at_or_has_the_focus(opened):
     def agrees(row):
         name, bars = framed(tab)
         assert name == f"“{WORDS[row]}”"
-        for drawn, values in zip(bars, (weights[row], leaks[row] / leaks.max())):
+        for drawn, values in zip(bars, (weights[row], leaks[row] / STRONGEST)):
             assert np.allclose(drawn, values.numpy(), atol=1e-5), row
 
     agrees(3)
