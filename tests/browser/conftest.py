@@ -66,6 +66,7 @@ def opened(chrome, address):
         asked = tuple(sorted((name, value) for name, value in options.items() if value != usual[name]))
         if asked not in tabs:
             tabs[asked] = served.Visit(chrome, address, path, **{"script": served.FRAMES} | options)
+            tabs[asked].load(path)                    # again: a browser that has just started may be too late for fonts
         one, size = tabs[asked], {"width": options.get("width", usual["width"]), "height": 900}
         if one.page.viewport_size != size:
             one.page.set_viewport_size(size)

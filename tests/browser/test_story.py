@@ -155,6 +155,7 @@ def test_heads_go_off_together_and_a_token_is_hidden(running):
     running.press("Undo every change")
     running.until(lambda: running.chance("Anna") > 0.8)
     for j in (12, 14):
+        running.until(lambda: running.figure.locator(".status[aria-busy]").count() == 0)
         running.figure.locator(".token").nth(j).click()
         running.press("Hide “Anna”")
     running.until(lambda: running.figure.locator(".token.gone").count() == 2 and running.chance("Anna") < 0.2)
